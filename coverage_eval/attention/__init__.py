@@ -1,0 +1,1 @@
+"""Reference NumPy implementation of the attention transformations and of the attention step."""

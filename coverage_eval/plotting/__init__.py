@@ -1,0 +1,1 @@
+"""Figures: functions that take arrays and ``ax=None`` and return Axes."""

@@ -1,0 +1,1 @@
+"""Word alignment with a compiled fast_align: train, align, save, load."""
