@@ -1,0 +1,60 @@
+"""A function over a stream of segments, batch by batch, in one process or in several."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+__all__ = ["BATCH_SEGMENTS", "batched", "map_batches"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+BATCH_SEGMENTS = 4096
+"""Segments in a batch: enough to hide the cost of a process, little enough to hold in memory."""
+
+
+def batched(items: Iterable[T], size: int = BATCH_SEGMENTS) -> Iterator[list[T]]:
+    """Cut a stream into lists of ``size`` items, the last one shorter."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
+
+
+def map_batches(
+    function: Callable[[Sequence[T]], R],
+    items: Iterable[T],
+    *,
+    jobs: int = 1,
+    size: int = BATCH_SEGMENTS,
+) -> Iterator[R]:
+    """Apply a function to each batch of a stream; results come in the order of the stream.
+
+    Batches are the same whatever ``jobs`` is, so results are too. With several processes only a
+    few batches are under way at once, so the stream is never held in memory.
+
+    Args:
+        function: Picklable when ``jobs`` is above 1.
+        items: The stream.
+        jobs: Number of processes.
+        size: Items in a batch.
+    """
+    batches = batched(items, size)
+    if jobs <= 1:
+        yield from map(function, batches)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        pending: deque[Future[R]] = deque()
+        try:
+            for batch in batches:
+                pending.append(pool.submit(function, batch))
+                if len(pending) > 2 * jobs:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()

@@ -1,0 +1,68 @@
+"""The command ``coverage-eval``: each command parses, calls one library function, and prints."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+
+import click
+
+from coverage_eval import __version__
+from coverage_eval.errors import CoverageEvalError
+
+__all__ = ["cli", "main"]
+
+# Command → its line in --help. The module of the same name ("-" as "_") has it as ``command`` and
+# is imported when the command is used: --help stays fast, and modules may import what they need.
+COMMANDS = {
+    "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
+    "bleu": "BLEU, by sacreBLEU.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All commands, in the order of the table above."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, or None if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"coverage_eval.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="coverage-eval")
+def cli() -> None:
+    """Find and explain coverage errors in machine translation."""
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    click.echo(f"coverage-eval: warning: {message}", err=True)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake ends in one line on stderr and exit status 1."""
+    warnings.showwarning = _show_warning
+    try:
+        cli(prog_name="coverage-eval")
+    except CoverageEvalError as error:
+        message = str(error)
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename else ""
+        message = f"{named}{error.strerror or error}"
+    else:
+        return
+    click.echo(f"coverage-eval: error: {message}", err=True)
+    sys.exit(1)

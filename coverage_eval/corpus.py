@@ -1,0 +1,201 @@
+"""The only reader of text: segments from files, their tokens, parallel corpora.
+
+UTF-8, one segment a line; only ``\\n`` ends a line, and an empty line is a segment. Tokens are
+separated by runs of ASCII space and tab and by nothing else, as fast_align has it, so that REP,
+DROP and the aligner agree on token positions.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import warnings
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import BinaryIO, TypeAlias, cast
+
+from coverage_eval.errors import DataError
+
+__all__ = [
+    "STDIN",
+    "CorpusWarning",
+    "Segment",
+    "Source",
+    "check_source",
+    "count_all_tokens",
+    "read_parallel",
+    "read_segments",
+    "source_name",
+    "tokenize",
+]
+
+STDIN = "-"
+
+Source: TypeAlias = "str | os.PathLike[str]"
+"""The name of a text file: plain, ``.gz``, or ``-`` for standard input."""
+
+Segment: TypeAlias = "str | Sequence[str]"
+"""A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class CorpusWarning(UserWarning):
+    """Something in a text file was repaired on reading; the message names the file."""
+
+
+def tokenize(segment: Segment) -> Sequence[str]:
+    """Split a segment at runs of ASCII space and tab; tokens are returned as they are.
+
+    Other Unicode spaces (no-break, ideographic) and control characters are part of a token.
+
+    >>> tokenize("a  b\\tc ")
+    ['a', 'b', 'c']
+    >>> tokenize("")
+    []
+    """
+    if not isinstance(segment, str):
+        return segment
+    if "\t" in segment:
+        segment = segment.replace("\t", " ")
+    tokens = segment.split(" ")
+    return [token for token in tokens if token] if "" in tokens else tokens
+
+
+def count_all_tokens(segments: Sequence[Segment]) -> list[int]:
+    """The number of tokens that :func:`tokenize` gives for each segment, without making them."""
+    if all(isinstance(segment, str) for segment in segments):
+        texts = cast("Sequence[str]", segments)
+        around = "\n".join(["", *texts, ""])
+        # With nothing but single spaces between words, counting the spaces is enough.
+        if not any(pattern in around for pattern in ("\t", "  ", "\n ", " \n")):
+            return [text.count(" ") + 1 if text else 0 for text in texts]
+    return [len(tokenize(segment)) for segment in segments]
+
+
+def source_name(source: Source) -> str:
+    """The name of a source for messages."""
+    return "standard input" if str(source) == STDIN else str(source)
+
+
+def check_source(source: Source) -> None:
+    """Raise :class:`DataError` if a text file does not exist or is a folder."""
+    if str(source) == STDIN:
+        return
+    path = Path(source)
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; name a text file")
+    if not path.exists():
+        raise DataError(f"{path}: no such file")
+
+
+@contextmanager
+def _open_bytes(source: Source) -> Iterator[BinaryIO]:
+    check_source(source)
+    if str(source) == STDIN:
+        yield sys.stdin.buffer
+        return
+    try:
+        opener = gzip.open if str(source).endswith(".gz") else open
+        with opener(source, "rb") as file:
+            yield cast(BinaryIO, file)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{source}: damaged gzip file ({error})") from error
+    except OSError as error:
+        raise DataError(f"{source}: cannot be read: {error.strerror or error}") from error
+
+
+def read_segments(source: Source) -> Iterator[str]:
+    """Read the segments of a text file one by one, without holding the file in memory.
+
+    A byte order mark is removed; a ``\\r`` before the line end is stripped, with one warning.
+
+    Args:
+        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+
+    Yields:
+        One segment a line, without its line end.
+
+    Raises:
+        DataError: The file is missing, a folder, damaged, or not UTF-8 (file, line, byte offset).
+    """
+    with _open_bytes(source) as file:
+        offset = 0
+        warned = False
+        for number, raw in enumerate(file, start=1):
+            line = raw[:-1] if raw.endswith(b"\n") else raw
+            if number == 1 and line.startswith(_BOM):
+                line = line[3:]
+                offset += 3
+            try:
+                segment = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise DataError(_invalid_utf8(source, number, offset, error)) from error
+            if segment.endswith("\r"):
+                segment = segment[:-1]
+                if not warned:
+                    warned = True
+                    _warn_carriage_return(source, number)
+            offset += len(raw) - (3 if number == 1 and raw.startswith(_BOM) else 0)
+            yield segment
+
+
+def _invalid_utf8(source: Source, line: int, offset: int, error: UnicodeDecodeError) -> str:
+    byte = error.object[error.start]
+    return (
+        f"{source_name(source)}: line {line}: not valid UTF-8 at byte "
+        f"offset {offset + error.start} (byte 0x{byte:02x}); convert the file to UTF-8 first"
+    )
+
+
+def _warn_carriage_return(source: Source, line: int) -> None:
+    message = (
+        f"{source_name(source)}: line {line} ends in a carriage return, which was stripped, "
+        "as on all further lines of the file"
+    )
+    warnings.warn(message, CorpusWarning, stacklevel=3)
+
+
+def read_parallel(*sources: Source) -> Iterator[tuple[str, ...]]:
+    """Read files that belong together line by line, such as hypothesis and reference.
+
+    Args:
+        sources: At least one file's name; ``-`` at most once.
+
+    Yields:
+        One tuple a line, with a segment of each file.
+
+    Raises:
+        DataError: As :func:`read_segments`; the files have unequal numbers of lines (both names,
+            both counts); there is no line at all; ``-`` is named twice.
+    """
+    if sum(str(source) == STDIN for source in sources) > 1:
+        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+    for source in sources:
+        check_source(source)
+    count = 0
+    rows = zip_longest(*(read_segments(source) for source in sources))
+    for row in rows:
+        if None in row:
+            raise DataError(_unequal(sources, count, chain([row], rows)))
+        count += 1
+        yield row
+    if count == 0:
+        names = " and ".join(source_name(source) for source in sources)
+        raise DataError(f"{names}: no segments: the file is empty")
+
+
+def _unequal(sources: Sequence[Source], count: int, rest: Iterable[tuple[str | None, ...]]) -> str:
+    """The message on unequal files: every name with its count, the rest being counted here."""
+    counts = [count] * len(sources)
+    for row in rest:
+        counts = [n + (segment is not None) for n, segment in zip(counts, row, strict=True)]
+    parts = [f"{source_name(s)} has {n}" for s, n in zip(sources, counts, strict=True)]
+    return (
+        f"unequal numbers of lines: {', '.join(parts)}; "
+        "line N of one file must belong to line N of the other"
+    )

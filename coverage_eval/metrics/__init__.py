@@ -1,0 +1,1 @@
+"""Metrics of coverage and of translation quality, all counted segment by segment."""

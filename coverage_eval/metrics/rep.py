@@ -1,0 +1,176 @@
+"""REP-score: words that a system repeats and the reference does not.
+
+Malaviya, Ferreira and Martins (ACL 2018), section 5: for a segment with n-gram frequencies t in the
+hypothesis and r in the reference,
+
+    σ(t, r) = λ1 · Σ_{s ∈ Vⁿ, t(s) ≥ 2} max(0, t(s) − r(s)) + λ2 · Σ_{w ∈ V} max(0, t(ww) − r(ww)),
+
+and REP is 100 · Σ σ / number of reference words. It has no upper bound: it is not a percentage.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.corpus import Segment, count_all_tokens, tokenize
+from coverage_eval.metrics.base import Signature, Statistics, TextMetric
+from coverage_eval.metrics.ngrams import TokenIds, Vocabulary, excess_ngrams
+from coverage_eval.metrics.suspects import suspects
+
+__all__ = ["REP", "Repetition"]
+
+Ngram = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """Evidence of REP: an n-gram that the hypothesis has more often than the reference.
+
+    Attributes:
+        kind: ``"ngram"`` for the first sum of the formula, ``"word"`` for a word twice in a row,
+            the second.
+        ngram: Its tokens.
+        positions: Where it starts in the hypothesis, token positions from 0.
+        hypothesis_count: How often the hypothesis has it.
+        reference_count: How often the reference has it.
+    """
+
+    kind: str
+    ngram: Ngram
+    positions: tuple[int, ...]
+    hypothesis_count: int
+    reference_count: int
+
+    @property
+    def excess(self) -> int:
+        """How many occurrences count as errors."""
+        return self.hypothesis_count - self.reference_count
+
+    def __str__(self) -> str:
+        at = ",".join(str(position) for position in self.positions)
+        times = f"{self.hypothesis_count}x, {self.reference_count}x in the reference"
+        return f"{' '.join(self.ngram)} ({times}) at {at}"
+
+
+@dataclass(frozen=True)
+class REP(TextMetric):
+    """REP-score of hypotheses against references.
+
+    Args:
+        n: Length of the n-grams of the first sum, at least 1.
+        w1: Weight λ1 of repeated n-grams.
+        w2: Weight λ2 of words twice in a row, which are always bigrams.
+        tok: The tokeniser that was applied to the text; it only goes into the signature.
+
+    Raises:
+        ValueError: ``n`` below 1, or a negative weight.
+    """
+
+    n: int = 2
+    w1: float = 1.0
+    w2: float = 2.0
+    tok: str = "none"
+
+    name: ClassVar[str] = "REP"
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "repeated_ngrams",
+        "repeated_words",
+        "reference_words",
+    )
+    undefined: ClassVar[str] = (
+        "the reference has no words at all, and the score is per reference word; "
+        "check that the reference file is the right one"
+    )
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise ValueError(f"n must be at least 1, not {self.n}")
+        if not (self.w1 >= 0 and self.w2 >= 0):
+            raise ValueError(f"weights must not be negative: w1={self.w1}, w2={self.w2}")
+
+    def signature(self) -> Signature:
+        """All settings; weights are shown as numbers with a decimal point."""
+        return Signature.of(
+            self.name, n=self.n, w1=float(self.w1), w2=float(self.w2), norm="refwords", tok=self.tok
+        )
+
+    def score(self, summed: Statistics) -> NDArray[np.float64]:
+        """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
+        ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = 100.0 * (self.w1 * ngrams + self.w2 * words) / length
+        return np.where(length > 0, value, np.nan)
+
+    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
+        """Excess n-grams, excess doubled words and reference words of each segment."""
+        counts = np.zeros((len(rows), 3), dtype=np.int64)
+        counts[:, 2] = count_all_tokens([reference for _, reference in rows])
+        places = self._suspects([hypothesis for hypothesis, _ in rows])
+        size = len(places)
+        vocabulary = Vocabulary()
+        hyp = vocabulary.read([rows[place][0] for place in places])
+        ref = vocabulary.read([rows[place][1] for place in places])
+        base = vocabulary.base
+        ngrams = excess_ngrams(hyp.ngrams(self.n, base), ref.ngrams(self.n, base), size, least=2)
+        words = excess_ngrams(_doubled_ids(hyp), _doubled_ids(ref), size, least=1)
+        counts[places, 0], counts[places, 1] = ngrams, words
+        return counts
+
+    def _suspects(self, hypotheses: Sequence[Segment]) -> NDArray[np.int64]:
+        """The segments that may add to a sum; all of them where some are lists of tokens."""
+        texts = [segment for segment in hypotheses if isinstance(segment, str)]
+        if len(texts) < len(hypotheses):
+            return np.arange(len(hypotheses))
+        return np.flatnonzero(suspects(texts, self.n))
+
+    def evidence(self, hypothesis: Segment, reference: Segment) -> list[Repetition]:
+        """The repeated n-grams of one segment with their positions, leftmost first.
+
+        The excesses of kind ``"ngram"`` sum to the first statistic, of ``"word"`` to the other.
+        """
+        hyp, ref = tokenize(hypothesis), tokenize(reference)
+        found = _repetitions("ngram", _ngrams(hyp, self.n), _ngrams(ref, self.n), least=2)
+        found += _repetitions("word", _doubled(hyp), _doubled(ref), least=1)
+        return sorted(found, key=lambda item: (item.positions, item.kind))
+
+
+def _ngrams(tokens: Sequence[str], n: int) -> list[tuple[int, Ngram]]:
+    """The n-grams with their positions."""
+    return list(enumerate(zip(*(tokens[i:] for i in range(n)), strict=False)))
+
+
+def _doubled(tokens: Sequence[str]) -> list[tuple[int, Ngram]]:
+    """The bigrams of two equal words with their positions; in "a a a" there are two."""
+    return [(i, gram) for i, gram in _ngrams(tokens, 2) if gram[0] == gram[1]]
+
+
+def _repetitions(
+    kind: str,
+    hypothesis: Iterable[tuple[int, Ngram]],
+    reference: Iterable[tuple[int, Ngram]],
+    *,
+    least: int,
+) -> list[Repetition]:
+    positions: dict[Ngram, list[int]] = {}
+    for position, gram in hypothesis:
+        positions.setdefault(gram, []).append(position)
+    in_reference = Counter(gram for _, gram in reference)
+    return [
+        Repetition(kind, gram, tuple(places), len(places), in_reference[gram])
+        for gram, places in positions.items()
+        if len(places) >= least and len(places) > in_reference[gram]
+    ]
+
+
+def _doubled_ids(tokens: TokenIds) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The words that stand twice in a row, and their segments, as :meth:`TokenIds.ngrams`."""
+    ids, segments = tokens.ids, tokens.segments
+    places = np.flatnonzero((ids[1:] == ids[:-1]) & (segments[1:] == segments[:-1]))
+    return ids[places], segments[places]

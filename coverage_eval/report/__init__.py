@@ -1,0 +1,1 @@
+"""Rendering of scores and evidence; nothing is computed here."""

@@ -1,0 +1,60 @@
+"""Fixtures for all tests: the shared corpora and golden files, and the installed command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = Path(sys.executable).parent / "coverage-eval"
+
+RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real corpora and golden files, which the repository does not contain."""
+    folder = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
+    if not (folder / "data").is_dir():
+        pytest.skip(f"no shared data at {folder}; set COVERAGE_EVAL_SHARED")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def run_cli() -> RunCli:
+    """Run the installed command as a user does: a new process, text in and out.
+
+    ``check`` (default True) fails the test on a non-zero status; a traceback always does.
+    """
+
+    def run(
+        *arguments: object,
+        stdin: str | bytes = "",
+        check: bool = True,
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+        timeout: float = 300,
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [str(COMMAND), *(str(argument) for argument in arguments)],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            check=False,
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            timeout=timeout,
+        )
+        result = subprocess.CompletedProcess(
+            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+        )
+        assert "Traceback" not in result.stderr, result.stderr
+        if check:
+            assert result.returncode == 0, result.stderr
+        return result
+
+    return run
