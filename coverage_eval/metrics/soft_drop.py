@@ -103,7 +103,8 @@ class SoftDROP(Metric):
         """100 · lost coverage / expected coverage, 0 to 100."""
         lost, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(expected > 0, 100.0 * lost / expected, np.nan)
+            # The quotient first: it is never above 1, and 100 times it never above 100.
+            return np.where(expected > 0, 100.0 * (lost / expected), np.nan)
 
     def statistics(
         self,
