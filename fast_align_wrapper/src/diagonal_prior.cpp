@@ -1,13 +1,13 @@
 #include "diagonal_prior.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace aligner {
 
 namespace {
 
-// One side of the diagonal: `count` positions (negative when the caller has exchanged the lengths,
-// as the reference does) at the distances first, first + step, first + 2 step, …
+// One side of the diagonal: `count` positions at the distances first, first + step, …
 struct Series {
   double count;
   double first;
@@ -23,7 +23,10 @@ Sides sides_of_diagonal(std::uint32_t j, std::uint32_t m, std::uint32_t n) {
   const auto floor = static_cast<double>(std::uint64_t{j} * n / m);
   const double centre = static_cast<double>(j) / m;
   const double step = 1.0 / n;
-  return {{floor, centre - floor / n, step}, {n - floor, (floor + 1) / n - centre, step}};
+  // j can be past m when the caller has exchanged the lengths, as the reference does; the positions
+  // left above the diagonal are then fewer than none, and the reference's series never ends.
+  const double above = floor <= n ? n - floor : std::numeric_limits<double>::infinity();
+  return {{floor, centre - floor / n, step}, {above, (floor + 1) / n - centre, step}};
 }
 
 double sum(const Series& series, double tension) {
