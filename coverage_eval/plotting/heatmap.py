@@ -1,0 +1,294 @@
+"""Attention maps as in Figure 2 of Malaviya et al. (2018): source down, hypothesis across."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.plotting import colours
+from coverage_eval.plotting.arrays import checked_attention, checked_vector
+from coverage_eval.plotting.canvas import figure_of, new_axes, new_figure
+from coverage_eval.plotting.labels import emphasise, shorten, word_ticks
+from coverage_eval.plotting.marks import dropped_positions, repeated_positions, runs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+
+__all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
+
+_CELL = 0.25  # inches
+_LARGEST = 24.0  # inches
+_MOST_RULED = 100  # words on a side up to which cells are ruled off
+_COLOURS = {"repeated": colours.REPEATED, "dropped": colours.DROPPED}
+
+
+def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
+    attention: ArrayLike,
+    source: Sequence[str],
+    hypothesis: Sequence[str],
+    *,
+    ax: Axes | None = None,
+    repeated: Collection[int] | None = None,
+    dropped: Collection[int] | None = None,
+    coverage_threshold: float = 0.2,
+    fertility: ArrayLike | None = None,
+    margin: bool | None = None,
+    colorbar: bool = True,
+    legend: bool = True,
+    title: str | None = None,
+) -> Axes:
+    """Draw one sentence's attention: source words down, hypothesis words across.
+
+    A weight of exactly zero is white, and any other is visibly tinted, on a scale fixed at 0–1:
+    sparse maps look sparse, and maps of different systems compare (Figure 2 of Malaviya et al.
+    2018). Long sentences keep every k-th label; the map itself is always complete.
+
+    Args:
+        attention: ``[target, source]`` weights in [0, 1].
+        source: the source words, special tokens such as ``<SINK>`` included if attended.
+        hypothesis: the words of the hypothesis.
+        ax: where to draw; a new figure of fitting size if None.
+        repeated: positions (from 0) of hypothesis words to outline; by default those said again
+            (:func:`~coverage_eval.plotting.marks.repeated_positions`); ``()`` for none.
+        dropped: positions of source words to mark; by default those whose cumulative attention
+            is below ``coverage_threshold``, special tokens aside; ``()`` for none.
+        coverage_threshold: in units of attention, 1 being the whole of one target word's.
+        fertility: ``[source]`` upper bounds to show in the margin; infinite ones are left open.
+        margin: draw each source word's cumulative attention beside its row; by default if there
+            are fertilities.
+        colorbar: draw the scale of the weights.
+        legend: explain the marks above the map, where there are any.
+        title: set above the map.
+
+    Returns:
+        The Axes with the map. Its child axes are the margin and the scale.
+
+    Raises:
+        DataError: shapes and texts disagree, or an entry is no weight.
+
+    Warns:
+        MissingGlyphWarning: no installed font has some of the characters.
+    """
+    weights = checked_attention(attention, source, hypothesis)
+    coverage = weights.sum(axis=0)
+    computed = dropped is None
+    if repeated is None:
+        repeated = repeated_positions(hypothesis)
+    if dropped is None:
+        dropped = dropped_positions(coverage, source, coverage_threshold)
+    margin = fertility is not None if margin is None else margin
+    if ax is None:
+        ax = new_axes(*_figure_size(source, hypothesis, margin=margin))
+    image = _draw_cells(ax, weights)
+    word_ticks(ax, "x", hypothesis)
+    word_ticks(ax, "y", source)
+    _mark(ax, "x", repeated, len(source))
+    _mark(ax, "y", dropped, len(hypothesis))
+    if legend:
+        _explain(ax, repeated, dropped, coverage_threshold if computed else None)
+    if title is not None:
+        ax.set_title(
+            title, loc="left", fontsize=11, pad=20 if legend and (repeated or dropped) else 6
+        )
+    beside = 1.0
+    if margin:
+        bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
+        beside = _draw_margin(ax, coverage, bounds)
+    if colorbar and image is not None:
+        _draw_scale(ax, image, beside)
+    return ax
+
+
+def attention_heatmaps_side_by_side(  # noqa: PLR0913 (the options of one picture)
+    attentions: tuple[ArrayLike, ArrayLike],
+    source: Sequence[str],
+    hypotheses: tuple[Sequence[str], Sequence[str]],
+    *,
+    systems: tuple[str, str] = ("system A", "system B"),
+    axes: tuple[Axes, Axes] | None = None,
+    repeated: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
+    dropped: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
+    coverage_threshold: float = 0.2,
+    fertility: ArrayLike | None = None,
+    margin: bool | None = None,
+) -> tuple[Axes, Axes]:
+    """Draw two systems' attention for one source sentence, on one scale, rows aligned.
+
+    Args:
+        attentions: the two maps ``[target, source]``.
+        source: the source words, common to both.
+        hypotheses: the two hypotheses.
+        systems: the titles.
+        axes: where to draw; a new figure with two Axes if None.
+        repeated: as in :func:`attention_heatmap`, one for each system.
+        dropped: as in :func:`attention_heatmap`, one for each system.
+        coverage_threshold: as in :func:`attention_heatmap`.
+        fertility: as in :func:`attention_heatmap`, common to both.
+        margin: as in :func:`attention_heatmap`.
+
+    Returns:
+        The two Axes, left and right.
+
+    Raises:
+        DataError: as :func:`attention_heatmap`.
+    """
+    if axes is None:
+        shown = fertility is not None if margin is None else margin
+        sizes = [_figure_size(source, words, margin=shown) for words in hypotheses]
+        figure = new_figure(
+            min(_LARGEST, sizes[0][0] + sizes[1][0] - 0.6), max(h for _, h in sizes)
+        )
+        widths = [max(len(hypothesis), 1) for hypothesis in hypotheses]
+        left, right = figure.subplots(1, 2, width_ratios=widths)
+        axes = (left, right)
+    for k in range(2):
+        attention_heatmap(
+            attentions[k],
+            source,
+            hypotheses[k],
+            ax=axes[k],
+            repeated=repeated[k],
+            dropped=dropped[k],
+            coverage_threshold=coverage_threshold,
+            fertility=fertility,
+            margin=margin,
+            colorbar=k == 1,
+            title=systems[k],
+        )
+    return axes
+
+
+def _figure_size(
+    source: Sequence[str], hypothesis: Sequence[str], *, margin: bool
+) -> tuple[float, float]:
+    """Return inches that give each cell its room, up to a limit, and the labels theirs."""
+    across = max((len(shorten(word)) for word in source), default=0) * 0.085
+    below = max((len(shorten(word)) for word in hypothesis), default=0) * 0.085
+    width = len(hypothesis) * _CELL + across + (2.2 if margin else 1.0)
+    height = len(source) * _CELL + below + 0.7
+    return min(max(width, 3.2), _LARGEST), min(max(height, 2.2), _LARGEST)
+
+
+def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
+    rows, columns = weights.shape[1], weights.shape[0]
+    ax.tick_params(which="both", length=0)
+    if weights.size == 0:
+        ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
+        empty = "source" if rows == 0 else "hypothesis"
+        ax.text(0.5, 0.5, f"empty {empty}", transform=ax.transAxes, ha="center", va="center")
+        return None
+    small = max(rows, columns) <= _MOST_RULED
+    image = ax.imshow(
+        np.ma.masked_equal(weights.T, 0.0),
+        cmap=colours.attention_colormap(),
+        vmin=0.0,
+        vmax=1.0,
+        aspect="equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto",
+        # Sharp cells where each has many pixels; averaged colours where a pixel has many cells.
+        interpolation="nearest" if small else "antialiased",
+        interpolation_stage="rgba",
+    )
+    if small:
+        ax.set_xticks(np.arange(0.5, columns - 1), minor=True)
+        ax.set_yticks(np.arange(0.5, rows - 1), minor=True)
+        ax.grid(which="minor", color=colours.GRID, linewidth=0.5)
+    return image
+
+
+def _mark(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], length: int) -> None:
+    """Outline columns of repeated words (axis x) or rows of dropped words (axis y)."""
+    from matplotlib.patches import Rectangle
+
+    kind = "repeated" if axis == "x" else "dropped"
+    for first, count in runs(positions):
+        start = (first - 0.5, -0.5) if axis == "x" else (-0.5, first - 0.5)
+        size = (count, length) if axis == "x" else (length, count)
+        ax.add_patch(Rectangle(start, *size, clip_on=False, zorder=3, **_style(kind)))
+    emphasise(ax, axis, positions, _COLOURS[kind])
+
+
+def _style(kind: str) -> dict[str, Any]:
+    """Return the outline of a kind of mark: apart by line style too, for print without colour."""
+    style = "-" if kind == "repeated" else (0, (4, 1.5))
+    return {
+        "fill": False,
+        "edgecolor": _COLOURS[kind],
+        "linestyle": style,
+        "linewidth": 1.3,
+        "gid": kind,
+    }
+
+
+def _explain(
+    ax: Axes, repeated: Collection[int], dropped: Collection[int], threshold: float | None
+) -> None:
+    from matplotlib.patches import Patch
+
+    below = "" if threshold is None else f" (cumulative attention < {threshold:g})"
+    handles = []
+    if repeated:
+        handles.append(Patch(label="repeated word", **_style("repeated")))
+    if dropped:
+        handles.append(Patch(label=f"dropped word{below}", **_style("dropped")))
+    if handles:
+        ax.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            ncols=2,
+            frameon=False,
+            fontsize=8,
+            borderaxespad=0.2,
+            borderpad=0.1,
+            columnspacing=1.2,
+            handlelength=1.2,
+        )
+
+
+def _draw_margin(
+    ax: Axes, coverage: NDArray[np.float64], fertility: NDArray[np.float64] | None
+) -> float:
+    """Draw cumulative attention beside the rows; return where the margin ends (in Axes widths)."""
+    rows = np.arange(len(coverage))
+    left = 1.0 + _inches(ax, 0.1)
+    width = _inches(ax, 1.1)
+    side = ax.inset_axes((left, 0.0, width, 1.0))
+    bounds = np.full(len(coverage), np.inf) if fertility is None else fertility
+    within = np.minimum(coverage, bounds)
+    side.barh(rows, within, height=0.7, color=colours.WEIGHT, gid="coverage")
+    side.barh(rows, coverage - within, left=within, height=0.7, color=colours.EXCESS, gid="excess")
+    finite = np.isfinite(bounds)
+    side.vlines(
+        bounds[finite],
+        rows[finite] - 0.45,
+        rows[finite] + 0.45,
+        colors=colours.BOUND,
+        linestyles=(0, (2, 1)),
+        linewidth=1.6,
+        gid="fertility",
+    )
+    furthest = max([1.0, *coverage, *bounds[finite]])
+    side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
+    side.set_xlabel("cumulative\nattention", fontsize=8)
+    side.tick_params(labelsize=8)
+    side.spines[["top", "right"]].set_visible(False)
+    return left + width
+
+
+def _draw_scale(ax: Axes, image: AxesImage, beside: float) -> None:
+    cax = ax.inset_axes((beside + _inches(ax, 0.12), 0.0, _inches(ax, 0.1), 1.0))
+    scale = figure_of(ax).colorbar(image, cax=cax, ticks=[0, 0.25, 0.5, 0.75, 1])
+    scale.ax.tick_params(labelsize=8)
+    scale.set_label("attention (white: exactly 0)", fontsize=8)
+    scale.outline.set_visible(False)  # type: ignore[operator]
+
+
+def _inches(ax: Axes, inches: float) -> float:
+    """Return that many inches as a fraction of the width that the map will have."""
+    figure = figure_of(ax)
+    width = ax.get_position().width * figure.get_size_inches()[0]
+    return inches / max(float(width), 1.0)
