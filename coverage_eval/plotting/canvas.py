@@ -9,20 +9,22 @@ from matplotlib.figure import Figure
 __all__ = ["figure_of", "new_axes", "new_figure"]
 
 
-def new_figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float, *, compressed: bool = False) -> Figure:
     """Return an empty figure of that many inches, with an Agg canvas: it needs no display.
 
-    pyplot never hears of it, so it is freed like any other object; a notebook shows it when a
+    Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
+    aspect. pyplot never hears of it, so it is freed like any other object; a notebook shows it when a
     cell ends in ``ax.figure``.
     """
-    figure = Figure(figsize=(width, height), layout="constrained")
+    layout = "compressed" if compressed else "constrained"
+    figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     return figure
 
 
-def new_axes(width: float, height: float) -> Axes:
+def new_axes(width: float, height: float, *, compressed: bool = False) -> Axes:
     """Return the only Axes of a new figure of that many inches."""
-    return new_figure(width, height).add_subplot()
+    return new_figure(width, height, compressed=compressed).add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:

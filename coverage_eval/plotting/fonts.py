@@ -16,6 +16,10 @@ import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+import matplotlib as mpl
+from matplotlib import ft2font
+from matplotlib.font_manager import FontProperties, fontManager, get_font
+
 __all__ = ["MissingGlyphWarning", "ShapingWarning", "font_families", "quiet_missing_glyphs"]
 
 _JAPANESE = (
@@ -91,8 +95,6 @@ def font_families(texts: Iterable[str]) -> list[str]:
         MissingGlyphWarning: once, naming the characters that no installed font has.
         ShapingWarning: if a text needs shaping and this Matplotlib does none.
     """
-    import matplotlib as mpl
-
     characters = {c for text in texts for c in text if not c.isspace() and _is_drawn(c)}
     families = list(mpl.rcParams["font.family"])
     paths = _paths(tuple(families), _font_count())
@@ -131,8 +133,6 @@ def _is_drawn(character: str) -> bool:
 
 def _candidates(characters: set[str]) -> list[str]:
     """Return every installed family, those drawn for the texts' language first."""
-    from matplotlib.font_manager import fontManager
-
     installed = {entry.name for entry in fontManager.ttflist}
     preferred = [f for f in (*_by_language(characters), *_OTHERS) if f in installed]
     # Fonts of last resort have a placeholder for every character, which is no glyph for it.
@@ -151,16 +151,12 @@ def _by_language(characters: set[str]) -> tuple[str, ...]:
 
 def _font_count() -> int:
     """Return the number of known font files: part of the caches' keys, as users may add fonts."""
-    from matplotlib.font_manager import fontManager
-
     return len(fontManager.ttflist)
 
 
 @lru_cache(maxsize=1024)
 def _path(family: str, font_count: int) -> str | None:  # noqa: ARG001 (key of the cache)
     """Return the file Matplotlib uses for the family, None if it has none."""
-    from matplotlib.font_manager import FontProperties, fontManager
-
     try:
         return str(fontManager.findfont(FontProperties(family=[family]), fallback_to_default=False))
     except ValueError:
@@ -174,8 +170,6 @@ def _paths(families: tuple[str, ...], font_count: int) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def _has_glyph(path: str, character: str) -> bool:
-    from matplotlib.font_manager import get_font
-
     return bool(get_font(path).get_char_index(ord(character)))
 
 
@@ -193,8 +187,6 @@ def _warn_missing(missing: set[str]) -> None:
 
 
 def _warn_unshaped(characters: set[str]) -> None:
-    from matplotlib import ft2font
-
     if hasattr(ft2font, "__libraqm_version__"):
         return
     if any(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
+from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.plotting import colours
@@ -13,10 +16,6 @@ from coverage_eval.plotting.arrays import checked_attention, checked_vector
 from coverage_eval.plotting.canvas import figure_of, new_axes, new_figure
 from coverage_eval.plotting.labels import emphasise, shorten, word_ticks
 from coverage_eval.plotting.marks import dropped_positions, repeated_positions, runs
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
 
 __all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
 
@@ -82,18 +81,16 @@ def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
         dropped = dropped_positions(coverage, source, coverage_threshold)
     margin = fertility is not None if margin is None else margin
     if ax is None:
-        ax = new_axes(*_figure_size(source, hypothesis, margin=margin))
+        ax = new_axes(*_figure_size(source, hypothesis, margin=margin), compressed=True)
     image = _draw_cells(ax, weights)
     word_ticks(ax, "x", hypothesis)
     word_ticks(ax, "y", source)
     _mark(ax, "x", repeated, len(source))
     _mark(ax, "y", dropped, len(hypothesis))
-    if legend:
-        _explain(ax, repeated, dropped, coverage_threshold if computed else None)
+    threshold = coverage_threshold if computed else None
+    entries = _explain(ax, repeated, dropped, threshold) if legend else 0
     if title is not None:
-        ax.set_title(
-            title, loc="left", fontsize=11, pad=20 if legend and (repeated or dropped) else 6
-        )
+        ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * entries)
     beside = 1.0
     if margin:
         bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
@@ -139,9 +136,9 @@ def attention_heatmaps_side_by_side(  # noqa: PLR0913 (the options of one pictur
     if axes is None:
         shown = fertility is not None if margin is None else margin
         sizes = [_figure_size(source, words, margin=shown) for words in hypotheses]
-        figure = new_figure(
-            min(_LARGEST, sizes[0][0] + sizes[1][0] - 0.6), max(h for _, h in sizes)
-        )
+        width = sizes[0][0] + sizes[1][0] - 0.6  # the left map has no scale
+        height = max(height for _, height in sizes)
+        figure = new_figure(min(_LARGEST, width), height, compressed=True)
         widths = [max(len(hypothesis), 1) for hypothesis in hypotheses]
         left, right = figure.subplots(1, 2, width_ratios=widths)
         axes = (left, right)
@@ -201,8 +198,6 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
 
 def _mark(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], length: int) -> None:
     """Outline columns of repeated words (axis x) or rows of dropped words (axis y)."""
-    from matplotlib.patches import Rectangle
-
     kind = "repeated" if axis == "x" else "dropped"
     for first, count in runs(positions):
         start = (first - 0.5, -0.5) if axis == "x" else (-0.5, first - 0.5)
@@ -225,10 +220,9 @@ def _style(kind: str) -> dict[str, Any]:
 
 def _explain(
     ax: Axes, repeated: Collection[int], dropped: Collection[int], threshold: float | None
-) -> None:
-    from matplotlib.patches import Patch
-
-    below = "" if threshold is None else f" (cumulative attention < {threshold:g})"
+) -> int:
+    """Draw the legend above the map; return how many lines it has."""
+    below = "" if threshold is None else f" (attention < {threshold:g} in all)"
     handles = []
     if repeated:
         handles.append(Patch(label="repeated word", **_style("repeated")))
@@ -239,14 +233,14 @@ def _explain(
             handles=handles,
             loc="lower left",
             bbox_to_anchor=(0.0, 1.0),
-            ncols=2,
             frameon=False,
             fontsize=8,
             borderaxespad=0.2,
             borderpad=0.1,
-            columnspacing=1.2,
+            labelspacing=0.2,
             handlelength=1.2,
         )
+    return len(handles)
 
 
 def _draw_margin(
@@ -284,7 +278,7 @@ def _draw_scale(ax: Axes, image: AxesImage, beside: float) -> None:
     scale = figure_of(ax).colorbar(image, cax=cax, ticks=[0, 0.25, 0.5, 0.75, 1])
     scale.ax.tick_params(labelsize=8)
     scale.set_label("attention (white: exactly 0)", fontsize=8)
-    scale.outline.set_visible(False)  # type: ignore[operator]
+    scale.outline.set_visible(False)
 
 
 def _inches(ax: Axes, inches: float) -> float:

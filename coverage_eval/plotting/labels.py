@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.text import Text
 
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.fonts import font_families
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.text import Text
 
 __all__ = ["FONT_SIZE", "emphasise", "label_step", "shorten", "word_ticks"]
 
@@ -32,15 +31,15 @@ def label_step(ax: Axes, axis: Literal["x", "y"], count: int) -> int:
     """Return k such that labelling every k-th of ``count`` words leaves each label its room."""
     box = ax.get_position()
     width, height = figure_of(ax).get_size_inches()
-    room = box.width * width if axis == "x" else box.height * height
+    room = float(box.width * width if axis == "x" else box.height * height)
     return max(1, math.ceil(count * _LINE_HEIGHT / max(room, 1e-6)))
 
 
 def word_ticks(ax: Axes, axis: Literal["x", "y"], words: Sequence[str]) -> None:
-    """Label positions 0, 1, … of an axis with words.
+    r"""Label positions 0, 1, … of an axis with words.
 
     Long sentences are thinned to every k-th word, so that labels never overlap. Words are drawn
-    as they are: a ``$`` or ``\\`` starts no formula, whatever the user's settings.
+    as they are: a ``$`` or ``\`` starts no formula, whatever the user's settings.
     """
     step = label_step(ax, axis, len(words))
     positions = range(0, len(words), step)

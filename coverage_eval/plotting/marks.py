@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
     """
     seen: set[tuple[str, str]] = set()
     repeated: set[int] = set()
-    for position, bigram in enumerate(zip(hypothesis, hypothesis[1:], strict=False), start=1):
+    for position, bigram in enumerate(pairwise(hypothesis), start=1):
         if bigram[0] == bigram[1]:
             repeated.add(position)
         elif bigram in seen:

@@ -1,10 +1,12 @@
 """Attention heatmaps: what is on the Axes, and which pixels are white."""
 
 import warnings
+from itertools import pairwise
 
 import matplotlib.colors
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, colours
@@ -164,7 +166,7 @@ def test_long_sentences_keep_readable_labels():
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
-    assert all(a.x1 <= b.x0 + 0.5 for a, b in zip(boxes, boxes[1:], strict=False))
+    assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
 
 
 @pytest.mark.parametrize(("target", "source"), [(0, 3), (3, 0), (0, 0)])
@@ -213,8 +215,6 @@ def test_fertility_of_wrong_length_is_refused():
 
 
 def test_draws_on_the_given_axes_without_warnings():
-    from matplotlib.figure import Figure
-
     figure = Figure()
     given = figure.subplots()
     with warnings.catch_warnings():
