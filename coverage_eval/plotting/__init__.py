@@ -11,19 +11,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coverage_eval.plotting.figure1 import simplex_figure1
     from coverage_eval.plotting.heatmap import (
         attention_heatmap,
         attention_heatmaps_side_by_side,
     )
+    from coverage_eval.plotting.triangle import simplex
 
 __all__ = [
     "attention_heatmap",
     "attention_heatmaps_side_by_side",
+    "simplex",
+    "simplex_figure1",
 ]
 
 _HOMES = {
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
+    "simplex": "triangle",
+    "simplex_figure1": "figure1",
 }
 
 

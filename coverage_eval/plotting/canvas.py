@@ -13,11 +13,11 @@ def new_figure(width: float, height: float, *, compressed: bool = False) -> Figu
     """Return an empty figure of that many inches, with an Agg canvas: it needs no display.
 
     Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
-    aspect. pyplot never hears of it, so it is freed like any other object; a notebook shows it when a
-    cell ends in ``ax.figure``.
+    aspect. pyplot never hears of it, so it is freed like any other object; a notebook shows it
+    when a cell ends in ``ax.figure``.
     """
-    layout = "compressed" if compressed else "constrained"
-    figure = Figure(figsize=(width, height), layout=layout)
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("compressed" if compressed else "constrained")
     FigureCanvasAgg(figure)
     return figure
 
