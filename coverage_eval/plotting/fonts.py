@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import matplotlib as mpl
 from matplotlib import ft2font
-from matplotlib.font_manager import FontProperties, fontManager, get_font
+from matplotlib.font_manager import FontEntry, FontProperties, fontManager, get_font
 
 __all__ = ["MissingGlyphWarning", "ShapingWarning", "font_families", "quiet_missing_glyphs"]
 
@@ -72,6 +72,8 @@ _OTHERS = (
     "Unifont",
 )
 
+_WEIGHTS = {"ultralight": 100, "light": 200, "medium": 500, "bold": 700, "heavy": 800, "black": 900}
+
 
 class MissingGlyphWarning(UserWarning):
     """No installed font has some characters of a picture's texts."""
@@ -81,32 +83,30 @@ class ShapingWarning(UserWarning):
     """This Matplotlib draws joined or right-to-left letters one by one, left to right."""
 
 
-def font_families(texts: Iterable[str]) -> list[str]:
-    """Return the family list with which Matplotlib can draw these texts.
+def font_families(*groups: Iterable[str]) -> list[list[str]]:
+    """Return, for each group of texts, the family list with which Matplotlib can draw them.
 
     Args:
-        texts: the labels of one picture, or of one side of it (one language per call keeps
-            Japanese and Chinese forms of the same character apart).
+        groups: the texts of one picture, one group for each language: so Japanese and Chinese
+            forms of the same character stay apart.
 
     Returns:
-        ``rcParams["font.family"]`` followed by as few installed families as cover the rest.
+        For each group ``rcParams["font.family"]``, followed by as few installed families as
+        cover what it lacks.
 
     Warns:
-        MissingGlyphWarning: once, naming the characters that no installed font has.
+        MissingGlyphWarning: once, naming the characters of all groups that no installed font has.
         ShapingWarning: if a text needs shaping and this Matplotlib does none.
     """
-    characters = {c for text in texts for c in text if not c.isspace() and _is_drawn(c)}
-    families = list(mpl.rcParams["font.family"])
-    paths = _paths(tuple(families), _font_count())
-    missing = {c for c in characters if not any(_has_glyph(path, c) for path in paths)}
-    for family in _candidates(characters) if missing else ():
-        path = _path(family, _font_count())
-        found = {c for c in missing if path is not None and _has_glyph(path, c)}
-        if found:
-            families.append(family)
-            missing -= found
-        if not missing:
-            break
+    families: list[list[str]] = []
+    missing: set[str] = set()
+    characters: set[str] = set()
+    for group in groups:
+        needed = {c for text in group for c in text if not c.isspace() and _is_drawn(c)}
+        chosen, lacking = _choose(needed)
+        families.append(chosen)
+        missing |= lacking
+        characters |= needed
     if missing:
         _warn_missing(missing)
     _warn_unshaped(characters)
@@ -126,18 +126,44 @@ def quiet_missing_glyphs() -> Iterator[None]:
         yield
 
 
+def _choose(characters: set[str]) -> tuple[list[str], set[str]]:
+    """Return the families for these characters, and the characters that none has."""
+    families = list(mpl.rcParams["font.family"])
+    own = [fontManager.findfont(FontProperties(family=[family])) for family in families]
+    missing = {c for c in characters if not any(_has_glyph(str(path), c) for path in own)}
+    for family, path in _candidates(characters) if missing else ():
+        found = {c for c in missing if _has_glyph(path, c)}
+        if found:
+            families.append(family)
+            missing -= found
+        if not missing:
+            break
+    return families, missing
+
+
 def _is_drawn(character: str) -> bool:
     # Format and control characters (joiners, direction marks) have no glyph of their own.
     return unicodedata.category(character) not in {"Cc", "Cf", "Cn", "Cs"}
 
 
-def _candidates(characters: set[str]) -> list[str]:
-    """Return every installed family, those drawn for the texts' language first."""
-    installed = {entry.name for entry in fontManager.ttflist}
-    preferred = [f for f in (*_by_language(characters), *_OTHERS) if f in installed]
-    # Fonts of last resort have a placeholder for every character, which is no glyph for it.
-    rest = sorted(f for f in installed - set(preferred) if "Last Resort" not in f)
-    return preferred + rest
+def _candidates(characters: set[str]) -> list[tuple[str, str]]:
+    """Return each installed family and its plainest file, those for the texts' language first."""
+    plainest: dict[str, FontEntry] = {}
+    for entry in fontManager.ttflist:
+        # Fonts of last resort have a placeholder for every character, which is no glyph for it.
+        if "Last Resort" in entry.name:
+            continue
+        known = plainest.get(entry.name)
+        if known is None or _plainness(entry) < _plainness(known):
+            plainest[entry.name] = entry
+    preferred = [f for f in (*_by_language(characters), *_OTHERS) if f in plainest]
+    names = preferred + sorted(plainest.keys() - set(preferred))
+    return [(name, plainest[name].fname) for name in names]
+
+
+def _plainness(entry: FontEntry) -> tuple[bool, int, str]:
+    weight = _WEIGHTS.get(entry.weight, 400) if isinstance(entry.weight, str) else entry.weight
+    return entry.style != "normal", abs(int(weight) - 400), entry.fname
 
 
 def _by_language(characters: set[str]) -> tuple[str, ...]:
@@ -147,25 +173,6 @@ def _by_language(characters: set[str]) -> tuple[str, ...]:
     if "HANGUL" in names:
         return _KOREAN + _JAPANESE + _CHINESE
     return _CHINESE + _JAPANESE + _KOREAN
-
-
-def _font_count() -> int:
-    """Return the number of known font files: part of the caches' keys, as users may add fonts."""
-    return len(fontManager.ttflist)
-
-
-@lru_cache(maxsize=1024)
-def _path(family: str, font_count: int) -> str | None:  # noqa: ARG001 (key of the cache)
-    """Return the file Matplotlib uses for the family, None if it has none."""
-    try:
-        return str(fontManager.findfont(FontProperties(family=[family]), fallback_to_default=False))
-    except ValueError:
-        return None
-
-
-def _paths(families: tuple[str, ...], font_count: int) -> list[str]:
-    paths = [_path(family, font_count) for family in families]
-    return [path for path in paths if path is not None]
 
 
 @lru_cache(maxsize=65536)
@@ -178,11 +185,10 @@ def _warn_missing(missing: set[str]) -> None:
     named = ", ".join(f"{c} (U+{ord(c):04X})" for c in ordered[:12])
     more = f" and {len(ordered) - 12} more" if len(ordered) > 12 else ""
     warnings.warn(
-        f"no installed font has the glyphs {named}{more}: install a font that does "
-        "(for Japanese, Chinese and Korean, Noto Sans CJK), or name one in "
-        'matplotlib.rcParams["font.family"]',
+        f"no installed font has the glyphs {named}{more}: install one that does "
+        "(Noto Sans CJK for Chinese, Japanese and Korean, Noto Sans for other scripts)",
         MissingGlyphWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 
@@ -197,5 +203,5 @@ def _warn_unshaped(characters: set[str]) -> None:
             "this Matplotlib draws right-to-left and joined letters one by one, left to right: "
             "install Matplotlib 3.11 or newer, which shapes them",
             ShapingWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

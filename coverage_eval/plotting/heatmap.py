@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.arrays import checked_attention, checked_vector
 from coverage_eval.plotting.canvas import figure_of, new_axes, new_figure
+from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.labels import emphasise, shorten, word_ticks
 from coverage_eval.plotting.marks import dropped_positions, repeated_positions, runs
 
@@ -83,8 +84,9 @@ def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
     if ax is None:
         ax = new_axes(*_figure_size(source, hypothesis, margin=margin), compressed=True)
     image = _draw_cells(ax, weights)
-    word_ticks(ax, "x", hypothesis)
-    word_ticks(ax, "y", source)
+    source_fonts, hypothesis_fonts = font_families(source, hypothesis)
+    word_ticks(ax, "x", hypothesis, hypothesis_fonts)
+    word_ticks(ax, "y", source, source_fonts)
     _mark(ax, "x", repeated, len(source))
     _mark(ax, "y", dropped, len(hypothesis))
     threshold = coverage_threshold if computed else None

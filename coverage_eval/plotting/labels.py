@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from coverage_eval.plotting.canvas import figure_of
-from coverage_eval.plotting.fonts import font_families
 
 __all__ = ["FONT_SIZE", "emphasise", "label_step", "shorten", "word_ticks"]
 
@@ -35,15 +34,22 @@ def label_step(ax: Axes, axis: Literal["x", "y"], count: int) -> int:
     return max(1, math.ceil(count * _LINE_HEIGHT / max(room, 1e-6)))
 
 
-def word_ticks(ax: Axes, axis: Literal["x", "y"], words: Sequence[str]) -> None:
+def word_ticks(
+    ax: Axes, axis: Literal["x", "y"], words: Sequence[str], families: list[str]
+) -> None:
     r"""Label positions 0, 1, … of an axis with words.
 
     Long sentences are thinned to every k-th word, so that labels never overlap. Words are drawn
     as they are: a ``$`` or ``\`` starts no formula, whatever the user's settings.
+
+    Args:
+        ax: the Axes, at its final place in its figure.
+        axis: which axis.
+        words: the words of the sentence.
+        families: the font families they need (:func:`~coverage_eval.plotting.fonts.font_families`).
     """
     step = label_step(ax, axis, len(words))
     positions = range(0, len(words), step)
-    families = font_families(words)
     axis_object = ax.xaxis if axis == "x" else ax.yaxis
     texts = [_layout(shorten(words[i]), axis) for i in positions]
     axis_object.set_ticks(list(positions), labels=[text for text, _ in texts])

@@ -102,7 +102,7 @@ def _checked_points(points: ArrayLike | None) -> NDArray[np.float64]:
 def _draw_triangle(ax: Axes, words: Sequence[str]) -> None:
     corners = on_paper(np.eye(3))
     ax.fill(*corners.T, fill=False, edgecolor=colours.INK, linewidth=1.0, gid="simplex")
-    families = font_families(words)
+    (families,) = font_families(words)
     for word, corner, (x, y), (ha, va) in zip(
         words,
         corners,
@@ -203,7 +203,7 @@ def _beside(point: NDArray[np.float64]) -> tuple[tuple[float, float], str, str]:
 
 
 def _draw_regions(ax: Axes, bounds: NDArray[np.float64], words: Sequence[str]) -> None:
-    families = font_families(words)
+    (families,) = font_families(words)
     named: set[tuple[int, ...]] = set()
     for region in support_regions(bounds):
         support = tuple(word for word in range(3) if region.support[word])
