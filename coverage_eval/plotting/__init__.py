@@ -11,25 +11,42 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from coverage_eval.plotting.alignments import alignment_grid
+    from coverage_eval.plotting.animation import coverage_animation
+    from coverage_eval.plotting.comparison import metric_bars, segment_scatter
+    from coverage_eval.plotting.coverage import coverage_histogram
+    from coverage_eval.plotting.curves import transformation_curves
     from coverage_eval.plotting.figure1 import simplex_figure1
-    from coverage_eval.plotting.heatmap import (
-        attention_heatmap,
-        attention_heatmaps_side_by_side,
-    )
+    from coverage_eval.plotting.fonts import quiet_missing_glyphs
+    from coverage_eval.plotting.heatmap import attention_heatmap, attention_heatmaps_side_by_side
     from coverage_eval.plotting.triangle import simplex
 
 __all__ = [
+    "alignment_grid",
     "attention_heatmap",
     "attention_heatmaps_side_by_side",
+    "coverage_animation",
+    "coverage_histogram",
+    "metric_bars",
+    "quiet_missing_glyphs",
+    "segment_scatter",
     "simplex",
     "simplex_figure1",
+    "transformation_curves",
 ]
 
 _HOMES = {
+    "alignment_grid": "alignments",
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
+    "coverage_animation": "animation",
+    "coverage_histogram": "coverage",
+    "metric_bars": "comparison",
+    "quiet_missing_glyphs": "fonts",
+    "segment_scatter": "comparison",
     "simplex": "triangle",
     "simplex_figure1": "figure1",
+    "transformation_curves": "curves",
 }
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["checked_attention", "checked_vector"]
+__all__ = ["checked_attention", "checked_positions", "checked_vector"]
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
@@ -54,3 +54,16 @@ def checked_vector(values: ArrayLike, length: int, what: str) -> NDArray[np.floa
     if np.isnan(vector).any():
         raise DataError(f"{what} has entries that are not numbers")
     return vector
+
+
+def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple[int, ...]:
+    """Return the positions in order, each once.
+
+    Raises:
+        DataError: one lies outside the sentence.
+    """
+    ordered = tuple(sorted({int(position) for position in positions}))
+    outside = [position for position in ordered if not 0 <= position < length]
+    if outside:
+        raise DataError(f"{what} position {outside[0]} is none of 0 to {length - 1}")
+    return ordered

@@ -12,6 +12,7 @@ __all__ = [
     "EXCESS",
     "GRID",
     "INK",
+    "NOW",
     "REFERENCE",
     "REPEATED",
     "SYSTEMS",
@@ -26,6 +27,7 @@ DROPPED = "#A6318A"
 EXCESS = "#D55E00"
 BOUND = "#00805A"
 WEIGHT = "#3B7DB8"
+NOW = "#0B3C6B"
 REFERENCE = "#7F7F7F"
 INK = "#222222"
 GRID = "#E3E3E3"

@@ -188,7 +188,7 @@ def _warn_missing(missing: set[str]) -> None:
         f"no installed font has the glyphs {named}{more}: install one that does "
         "(Noto Sans CJK for Chinese, Japanese and Korean, Noto Sans for other scripts)",
         MissingGlyphWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 
@@ -203,5 +203,5 @@ def _warn_unshaped(characters: set[str]) -> None:
             "this Matplotlib draws right-to-left and joined letters one by one, left to right: "
             "install Matplotlib 3.11 or newer, which shapes them",
             ShapingWarning,
-            stacklevel=5,
+            stacklevel=4,
         )

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
-from matplotlib.patches import Patch, Rectangle
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_attention, checked_vector
+from coverage_eval.plotting.arrays import checked_attention, checked_positions, checked_vector
 from coverage_eval.plotting.canvas import figure_of, new_axes, new_figure
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.labels import emphasise, shorten, word_ticks
-from coverage_eval.plotting.marks import dropped_positions, repeated_positions, runs
+from coverage_eval.plotting.labels import longest_label, word_ticks
+from coverage_eval.plotting.margin import axes_fraction, draw_margin
+from coverage_eval.plotting.marks import dropped_positions, repeated_positions
+from coverage_eval.plotting.outlines import explain_outlines, outline
 
 __all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
 
 _CELL = 0.25  # inches
 _LARGEST = 24.0  # inches
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
-_COLOURS = {"repeated": colours.REPEATED, "dropped": colours.DROPPED}
 
 
 def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
@@ -75,28 +74,29 @@ def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
     """
     weights = checked_attention(attention, source, hypothesis)
     coverage = weights.sum(axis=0)
-    computed = dropped is None
+    threshold = coverage_threshold if dropped is None else None
     if repeated is None:
         repeated = repeated_positions(hypothesis)
     if dropped is None:
         dropped = dropped_positions(coverage, source, coverage_threshold)
-    margin = fertility is not None if margin is None else margin
+    repeated = checked_positions(repeated, len(hypothesis), "repeated")
+    dropped = checked_positions(dropped, len(source), "dropped")
+    bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
+    margin = bounds is not None if margin is None else margin
     if ax is None:
         ax = new_axes(*_figure_size(source, hypothesis, margin=margin), compressed=True)
     image = _draw_cells(ax, weights)
     source_fonts, hypothesis_fonts = font_families(source, hypothesis)
     word_ticks(ax, "x", hypothesis, hypothesis_fonts)
     word_ticks(ax, "y", source, source_fonts)
-    _mark(ax, "x", repeated, len(source))
-    _mark(ax, "y", dropped, len(hypothesis))
-    threshold = coverage_threshold if computed else None
-    entries = _explain(ax, repeated, dropped, threshold) if legend else 0
+    outline(ax, "x", repeated, len(source), "repeated")
+    outline(ax, "y", dropped, len(hypothesis), "dropped")
+    entries = explain_outlines(ax, _legend(repeated, dropped, threshold)) if legend else 0
     if title is not None:
         ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * entries)
     beside = 1.0
     if margin:
-        bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
-        beside = _draw_margin(ax, coverage, bounds)
+        beside = draw_margin(ax, coverage, bounds)
     if colorbar and image is not None:
         _draw_scale(ax, image, beside)
     return ax
@@ -165,10 +165,8 @@ def _figure_size(
     source: Sequence[str], hypothesis: Sequence[str], *, margin: bool
 ) -> tuple[float, float]:
     """Return inches that give each cell its room, up to a limit, and the labels theirs."""
-    across = max((len(shorten(word)) for word in source), default=0) * 0.085
-    below = max((len(shorten(word)) for word in hypothesis), default=0) * 0.085
-    width = len(hypothesis) * _CELL + across + (2.2 if margin else 1.0)
-    height = len(source) * _CELL + below + 0.7
+    width = len(hypothesis) * _CELL + longest_label(source) + (2.2 if margin else 1.0)
+    height = len(source) * _CELL + longest_label(hypothesis) + 0.7
     return min(max(width, 3.2), _LARGEST), min(max(height, 2.2), _LARGEST)
 
 
@@ -198,93 +196,20 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
     return image
 
 
-def _mark(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], length: int) -> None:
-    """Outline columns of repeated words (axis x) or rows of dropped words (axis y)."""
-    kind = "repeated" if axis == "x" else "dropped"
-    for first, count in runs(positions):
-        start = (first - 0.5, -0.5) if axis == "x" else (-0.5, first - 0.5)
-        size = (count, length) if axis == "x" else (length, count)
-        ax.add_patch(Rectangle(start, *size, clip_on=False, zorder=3, **_style(kind)))
-    emphasise(ax, axis, positions, _COLOURS[kind])
-
-
-def _style(kind: str) -> dict[str, Any]:
-    """Return the outline of a kind of mark: apart by line style too, for print without colour."""
-    style = "-" if kind == "repeated" else (0, (4, 1.5))
+def _legend(
+    repeated: Collection[int], dropped: Collection[int], threshold: float | None
+) -> dict[str, str]:
+    """Return what to say of each kind of mark that the map has."""
+    below = "" if threshold is None else f" (attention < {threshold:g} in all)"
+    said = {"repeated": "repeated word", "dropped": f"dropped word{below}"}
     return {
-        "fill": False,
-        "edgecolor": _COLOURS[kind],
-        "linestyle": style,
-        "linewidth": 1.3,
-        "gid": kind,
+        kind: said[kind] for kind, marked in zip(said, (repeated, dropped), strict=True) if marked
     }
 
 
-def _explain(
-    ax: Axes, repeated: Collection[int], dropped: Collection[int], threshold: float | None
-) -> int:
-    """Draw the legend above the map; return how many lines it has."""
-    below = "" if threshold is None else f" (attention < {threshold:g} in all)"
-    handles = []
-    if repeated:
-        handles.append(Patch(label="repeated word", **_style("repeated")))
-    if dropped:
-        handles.append(Patch(label=f"dropped word{below}", **_style("dropped")))
-    if handles:
-        ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            frameon=False,
-            fontsize=8,
-            borderaxespad=0.2,
-            borderpad=0.1,
-            labelspacing=0.2,
-            handlelength=1.2,
-        )
-    return len(handles)
-
-
-def _draw_margin(
-    ax: Axes, coverage: NDArray[np.float64], fertility: NDArray[np.float64] | None
-) -> float:
-    """Draw cumulative attention beside the rows; return where the margin ends (in Axes widths)."""
-    rows = np.arange(len(coverage))
-    left = 1.0 + _inches(ax, 0.1)
-    width = _inches(ax, 1.1)
-    side = ax.inset_axes((left, 0.0, width, 1.0))
-    bounds = np.full(len(coverage), np.inf) if fertility is None else fertility
-    within = np.minimum(coverage, bounds)
-    side.barh(rows, within, height=0.7, color=colours.WEIGHT, gid="coverage")
-    side.barh(rows, coverage - within, left=within, height=0.7, color=colours.EXCESS, gid="excess")
-    finite = np.isfinite(bounds)
-    side.vlines(
-        bounds[finite],
-        rows[finite] - 0.45,
-        rows[finite] + 0.45,
-        colors=colours.BOUND,
-        linestyles=(0, (2, 1)),
-        linewidth=1.6,
-        gid="fertility",
-    )
-    furthest = max([1.0, *coverage, *bounds[finite]])
-    side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
-    side.set_xlabel("cumulative\nattention", fontsize=8)
-    side.tick_params(labelsize=8)
-    side.spines[["top", "right"]].set_visible(False)
-    return left + width
-
-
 def _draw_scale(ax: Axes, image: AxesImage, beside: float) -> None:
-    cax = ax.inset_axes((beside + _inches(ax, 0.12), 0.0, _inches(ax, 0.1), 1.0))
+    cax = ax.inset_axes((beside + axes_fraction(ax, 0.12), 0.0, axes_fraction(ax, 0.1), 1.0))
     scale = figure_of(ax).colorbar(image, cax=cax, ticks=[0, 0.25, 0.5, 0.75, 1])
     scale.ax.tick_params(labelsize=8)
     scale.set_label("attention (white: exactly 0)", fontsize=8)
     scale.outline.set_visible(False)
-
-
-def _inches(ax: Axes, inches: float) -> float:
-    """Return that many inches as a fraction of the width that the map will have."""
-    figure = figure_of(ax)
-    width = ax.get_position().width * figure.get_size_inches()[0]
-    return inches / max(float(width), 1.0)

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from coverage_eval.plotting.canvas import figure_of
 
-__all__ = ["FONT_SIZE", "emphasise", "label_step", "shorten", "word_ticks"]
+__all__ = ["FONT_SIZE", "emphasise", "label_step", "longest_label", "shorten", "word_ticks"]
 
 FONT_SIZE = 9.0  # points
 _LINE_HEIGHT = 1.25 * FONT_SIZE / 72  # inches that one label needs across its direction
@@ -24,6 +24,14 @@ def shorten(word: str) -> str:
     if len(word) <= _LONGEST:
         return word
     return f"{word[: _LONGEST - 9]}…{word[-8:]}"
+
+
+def longest_label(words: Sequence[str]) -> float:
+    """Return about how many inches the longest word's label takes along its direction."""
+    ems = (
+        sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
+    )
+    return 0.085 * max(ems, default=0)
 
 
 def label_step(ax: Axes, axis: Literal["x", "y"], count: int) -> int:

@@ -3,9 +3,9 @@
 import warnings
 from itertools import pairwise
 
-import matplotlib.colors
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from coverage_eval.errors import DataError
@@ -126,20 +126,16 @@ def test_margin_shows_cumulative_attention_against_fertility():
     fertility = [1.0] * 9 + [np.inf]
     ax = attention_heatmap(weights, SOURCE, SOFTMAX, fertility=fertility)
     margin = ax.child_axes[0]
-    inside = [bar for bar in margin.patches if bar.get_width() > 0]
-    ends = np.zeros(len(SOURCE))
-    for bar in inside:
-        row = round(bar.get_y() + bar.get_height() / 2)
-        ends[row] = max(ends[row], bar.get_x() + bar.get_width())
-    assert np.allclose(ends, weights.sum(axis=0))
-    excess = [bar for bar in inside if bar.get_facecolor()[:3] == to_rgb(colours.EXCESS)]
-    assert len(excess) == np.sum(weights.sum(axis=0) > np.array(fertility) + 1e-12)
-    assert len(margin.collections[0].get_segments()) == 9, "an infinite fertility has no line"
+    bars = {bar.get_gid(): ends_of(bar) for bar in margin.collections[:2]}
+    assert np.allclose(bars["coverage"], np.minimum(weights.sum(axis=0), fertility))
+    assert np.allclose(bars["excess"], weights.sum(axis=0))
+    assert to_rgb(colours.EXCESS) == tuple(margin.collections[1].get_facecolor()[0, :3])
+    assert len(margin.collections[2].get_segments()) == 9, "an infinite fertility has no line"
     assert margin.get_ylim() == ax.get_ylim()
 
 
-def to_rgb(colour):
-    return matplotlib.colors.to_rgb(colour)
+def ends_of(bars):
+    return [path.get_extents().x1 for path in bars.get_paths()]
 
 
 def test_side_by_side_shares_rows_and_scale():
@@ -212,6 +208,12 @@ def test_arrays_that_are_no_attention_are_refused(weights, message):
 def test_fertility_of_wrong_length_is_refused():
     with pytest.raises(DataError, match="fertility has shape"):
         attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, fertility=[1.0])
+
+
+@pytest.mark.parametrize("marks", [{"repeated": [8]}, {"dropped": [10]}, {"repeated": [-1]}])
+def test_marks_outside_the_sentence_are_refused(marks):
+    with pytest.raises(DataError, match="is none of 0 to"):
+        attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, **marks)
 
 
 def test_draws_on_the_given_axes_without_warnings():
