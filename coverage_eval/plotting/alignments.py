@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,12 +15,12 @@ from coverage_eval.plotting.arrays import checked_positions
 from coverage_eval.plotting.canvas import new_axes
 from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.labels import longest_label, word_ticks
-from coverage_eval.plotting.outlines import explain_outlines, outline
+from coverage_eval.plotting.outlines import explain_outlines, outline, rule_off
 
 __all__ = ["alignment_grid"]
 
 _CELL = 0.25  # inches
-_LARGEST = 24.0  # inches
+_LARGEST = 16.0  # inches
 
 Links = Iterable[tuple[int, int]]
 
@@ -111,9 +110,7 @@ def _draw_cells(ax: Axes, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> 
     if rows:
         ax.imshow(kinds, cmap=cells, vmin=0, vmax=2, interpolation="nearest", aspect="equal")
     for first, last in ((0, gap), (gap + 1, kinds.shape[1])):
-        ruled: dict[str, Any] = {"colors": colours.GRID, "linewidth": 0.5, "zorder": 2}
-        ax.hlines(np.arange(rows + 1) - 0.5, first - 0.5, last - 0.5, **ruled)
-        ax.vlines(np.arange(first, last + 1) - 0.5, -0.5, rows - 0.5, **ruled)
+        rule_off(ax, rows, first, last)
     ax.spines[:].set_visible(False)
 
 

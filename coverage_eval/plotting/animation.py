@@ -55,7 +55,7 @@ def coverage_animation(  # noqa: PLR0913 (the options of one picture)
         bounds = checked_vector(fertility, len(source), "fertility")
     reached = np.vstack([np.zeros(len(source)), weights.cumsum(axis=0)])
     if ax is None:
-        ax = new_axes(4.2 + longest_label(source), min(24.0, 0.25 * len(source) + 1.2))
+        ax = new_axes(4.2 + longest_label(source), min(16.0, 0.25 * len(source) + 1.2))
     source_fonts, hypothesis_fonts = font_families(source, hypothesis)
     furthest = max([1.0, *reached[-1], *bounds[np.isfinite(bounds)]])
     ax.set(xlim=(0, 1.05 * furthest), ylim=(max(len(source), 1) - 0.5, -0.5))

@@ -16,13 +16,16 @@ from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.labels import longest_label, word_ticks
 from coverage_eval.plotting.margin import axes_fraction, draw_margin
 from coverage_eval.plotting.marks import dropped_positions, repeated_positions
-from coverage_eval.plotting.outlines import explain_outlines, outline
+from coverage_eval.plotting.outlines import explain_outlines, outline, rule_off
 
 __all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
 
 _CELL = 0.25  # inches
-_LARGEST = 24.0  # inches
+_LARGEST = 16.0  # inches
+_OVERVIEW = 10.0  # inches
+_MOST_LABELLED = 200  # words on a side up to which a figure grows with them
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
+_MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
 
 def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
@@ -167,7 +170,9 @@ def _figure_size(
     """Return inches that give each cell its room, up to a limit, and the labels theirs."""
     width = len(hypothesis) * _CELL + longest_label(source) + (2.2 if margin else 1.0)
     height = len(source) * _CELL + longest_label(hypothesis) + 0.7
-    return min(max(width, 3.2), _LARGEST), min(max(height, 2.2), _LARGEST)
+    # Beyond some length only every k-th word can be labelled, and a large page serves no one.
+    largest = _LARGEST if max(len(source), len(hypothesis)) <= _MOST_LABELLED else _OVERVIEW
+    return min(max(width, 3.2), largest), min(max(height, 2.2), largest)
 
 
 def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
@@ -178,21 +183,18 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
         empty = "source" if rows == 0 else "hypothesis"
         ax.text(0.5, 0.5, f"empty {empty}", transform=ax.transAxes, ha="center", va="center")
         return None
-    small = max(rows, columns) <= _MOST_RULED
     image = ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
         cmap=colours.attention_colormap(),
         vmin=0.0,
         vmax=1.0,
         aspect="equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto",
-        # Sharp cells where each has many pixels; averaged colours where a pixel has many cells.
-        interpolation="nearest" if small else "antialiased",
+        # Sharp cells where there are pixels enough; else averaged colours, so that none vanishes.
+        interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
-    if small:
-        ax.set_xticks(np.arange(0.5, columns - 1), minor=True)
-        ax.set_yticks(np.arange(0.5, rows - 1), minor=True)
-        ax.grid(which="minor", color=colours.GRID, linewidth=0.5)
+    if max(rows, columns) <= _MOST_RULED:
+        rule_off(ax, rows, 0, columns)
     return image
 
 

@@ -156,13 +156,29 @@ def test_side_by_side_shares_rows_and_scale():
 
 def test_long_sentences_keep_readable_labels():
     words = [f"word{i}" for i in range(1000)]
-    ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, repeated=(), dropped=())
+    ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))
+    assert max(ax.figure.get_size_inches()) <= 16, "a page, not a poster"
+    assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells, nor bars with rows"
+    assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
     assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
+
+
+def test_a_map_finer_than_the_pixels_loses_no_cell():
+    weights = np.zeros((900, 900))
+    weights[450, 450] = 1.0
+    words = [str(k) for k in range(900)]
+    ax = attention_heatmap(weights, words, words, repeated=(), dropped=())
+    ax.figure.set_dpi(40)
+    image = pixels(ax.figure)
+    x, y = (round(float(v)) for v in ax.transData.transform((450, 450)))
+    around = image[image.shape[0] - y - 3 : image.shape[0] - y + 3, x - 3 : x + 3, :3]
+    assert around.min() < 250, "averaged, not skipped"
+    assert tuple(cell_colour(ax, row=200, column=700)) == (255, 255, 255)
 
 
 @pytest.mark.parametrize(("target", "source"), [(0, 3), (3, 0), (0, 0)])
@@ -210,7 +226,7 @@ def test_fertility_of_wrong_length_is_refused():
         attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, fertility=[1.0])
 
 
-@pytest.mark.parametrize("marks", [{"repeated": [8]}, {"dropped": [10]}, {"repeated": [-1]}])
+@pytest.mark.parametrize("marks", [{"repeated": [9]}, {"dropped": [10]}, {"repeated": [-1]}])
 def test_marks_outside_the_sentence_are_refused(marks):
     with pytest.raises(DataError, match="is none of 0 to"):
         attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, **marks)
