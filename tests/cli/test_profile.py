@@ -94,7 +94,7 @@ def test_tokenizer_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> Non
     [
         ({"hyp_links": "0-0\n0-9\n\n"}, 1, "hyp_links: line 2: link 0-9 is out of range"),
         ({"hyp_links": "0-0\nx\n\n"}, 1, "hyp_links: line 2: 'x' is not a link"),
-        ({"src": "x\n"}, 1, "unequal numbers of lines"),
+        ({"src": "x y z\n"}, 1, "unequal numbers of lines"),
         ({"hyp": "", "src": "", "ref": "", "hyp_links": "", "ref_links": ""}, 1, "no segments"),
     ],
 )
