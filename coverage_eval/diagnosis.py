@@ -76,7 +76,7 @@ def _aligner() -> Iterator[Finding]:
     except CoverageEvalError as error:
         yield Finding("fast_align", "align, drop with a model", None, str(error))
         return
-    origin = f"coverage-eval {binary.version}" if binary.is_own else "another build"
+    origin = binary.version or "another build"
     yield Finding("fast_align", "align, drop with a model", f"{origin} ({binary.path})")
 
 

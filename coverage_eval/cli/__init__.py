@@ -17,8 +17,10 @@ __all__ = ["cli", "main"]
 # is imported when the command is used: --help stays fast, and modules may import what they need.
 COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
+    "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
     "bleu": "BLEU, by sacreBLEU.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
+    "doctor": "Show what is installed, what is missing, and the command that adds it.",
 }
 
 

@@ -15,6 +15,7 @@ from coverage_eval.report.tables import render_table
 def command(output_format: str, output: str | None) -> None:
     """Show what is installed, what is missing, and the command that adds it."""
     header = ["part", "found", "needed_for", "ok", "remedy"]
+    rows: list[tuple[object, ...]]
     rows = [(item.part, item.found, item.needed_for, item.ok, item.remedy) for item in diagnose()]
     if output_format != "json":
         rows = [(p, f or "missing", n, "yes" if ok else "no", r) for p, f, n, ok, r in rows]
