@@ -12,14 +12,14 @@ from typing import TypeVar
 
 from coverage_eval.batches import batched
 from coverage_eval.errors import AlignerError, DataError
-from coverage_eval.links import Links, parse_links
+from coverage_eval.links import Links, format_links, parse_links
 from fast_align_wrapper.binaries import Binary
 from fast_align_wrapper.posteriors import MAGIC, Posterior, take_posteriors
 from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import PreparedPair
 
-__all__ = ["ForcedLinks", "ForcedModel", "stream_links", "stream_posteriors"]
+__all__ = ["ForcedLinks", "ForcedModel", "ScoredLinks", "stream_links", "stream_posteriors"]
 
 T = TypeVar("T")
 
@@ -38,6 +38,26 @@ class ForcedLinks:
 
     links: Links
     score: float | None
+
+
+@dataclass(frozen=True)
+class ScoredLinks:
+    """Symmetrised links of a pair, with the scores of the directions they come from.
+
+    Attributes:
+        links: The links.
+        scores: Score of each direction, forward first, as in :class:`ForcedLinks`.
+    """
+
+    links: Links
+    scores: tuple[float | None, ...]
+
+    def format(self, *, scores: bool) -> str:
+        """A Pharaoh line; on request each score after a tab, empty where there is none."""
+        fields = [format_links(self.links)]
+        if scores:
+            fields += ["" if score is None else f"{score:g}" for score in self.scores]
+        return "\t".join(fields)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
     "bleu": "BLEU, by sacreBLEU.",
+    "align": "Word alignment: train a model, align text, symmetrise and measure links.",
 }
 
 
