@@ -150,7 +150,7 @@ class FastAlign:
                 reverse=parameters["reverse"],
                 tokenize=tokenize,
                 pairs=text.pairs,
-                empty_pairs=len(text.withheld),
+                empty_pairs=text.empty_pairs,
                 source_tokens=text.source_tokens,
                 target_tokens=text.target_tokens,
                 training_text_sha256=text.sha256,

@@ -140,6 +140,7 @@ def stream_posteriors(
 
     Raises:
         AlignerError: As :func:`stream_links`.
+        DataError: A pair is so long that its matrix does not fit in memory.
     """
     with Children(timeout) as children:
         child = children.start(
@@ -165,7 +166,17 @@ def stream_posteriors(
         def empty(pair: PreparedPair) -> Posterior:
             return Posterior.of_empty_side(pair.source_length, pair.target_length, model.direction)
 
-        yield from _stream(children, [child], pairs, take, empty)
+        yield from _stream(children, [child], _refuse_oversize(pairs), take, empty)
+
+
+def _refuse_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
+    for number, pair in enumerate(pairs, start=1):
+        if pair.is_oversize:
+            raise DataError(
+                f"pair {number}: posteriors of {pair.source_length} times {pair.target_length} "
+                "words do not fit in memory; split the segment"
+            )
+        yield pair
 
 
 def _stream(
