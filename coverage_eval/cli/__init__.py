@@ -21,6 +21,7 @@ COMMANDS = {
     "bleu": "BLEU, by sacreBLEU.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
+    "align": "Word alignment: train a model, align text, symmetrise and measure links.",
 }
 
 
