@@ -22,6 +22,7 @@ COMMANDS = {
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "align": "Word alignment: train a model, align text, symmetrise and measure links.",
+    "simplex": "Draw attention transformations on the probability simplex.",
 }
 
 
