@@ -28,7 +28,7 @@ _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
 
-def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
+def attention_heatmap(
     attention: ArrayLike,
     source: Sequence[str],
     hypothesis: Sequence[str],
@@ -105,7 +105,7 @@ def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
     return ax
 
 
-def attention_heatmaps_side_by_side(  # noqa: PLR0913 (the options of one picture)
+def attention_heatmaps_side_by_side(
     attentions: tuple[ArrayLike, ArrayLike],
     source: Sequence[str],
     hypotheses: tuple[Sequence[str], Sequence[str]],

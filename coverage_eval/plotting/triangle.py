@@ -26,7 +26,7 @@ _TOLERANCE = 1e-6
 _LABELS: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
-def simplex(  # noqa: PLR0913 (the options of one picture)
+def simplex(
     points: ArrayLike | None = None,
     *,
     bounds: ArrayLike | None = None,

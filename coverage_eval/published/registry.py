@@ -6,7 +6,7 @@ from importlib import import_module
 
 from coverage_eval.published.claims import Audit
 
-__all__ = ["AUDITS", "run_audit"]
+__all__ = ["AUDITS", "TABLES_OF_AUDITS", "run_audit"]
 
 # Name → what it checks. The module of the same name in coverage_eval.published.audits ("-" as "_")
 # has a function audit() that gives its claims.
@@ -17,6 +17,13 @@ AUDITS = {
     "figure2": "Whether csparsemax fixed the repetitions of Figure 2, by REP",
     "report-tables": "Claims over Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
 }
+
+TABLES_OF_AUDITS = {
+    "table1": ("table1",),
+    "table2": ("table2",),
+    "report-tables": ("report_table2", "report_table3", "report_table4"),
+}
+"""The audits of whole tables, with which a user's own table can be compared."""
 
 
 def run_audit(name: str) -> Audit:
