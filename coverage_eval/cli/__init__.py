@@ -19,6 +19,7 @@ COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
     "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
     "bleu": "BLEU, by sacreBLEU.",
+    "audit": "Check the papers' printed tables and claims.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "align": "Word alignment: train a model, align text, symmetrise and measure links.",
