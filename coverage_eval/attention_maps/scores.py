@@ -142,8 +142,10 @@ SCORES: dict[str, MapScore] = {
         "distance of the mean row from uniform", _of(dispersion.wass_to_unif)
     ),
     "zeros": MapScore("share of weights that are 0", _of(dispersion.zeros)),
-    "support_size": MapScore("source words with weight, per target word", _of(dispersion.support_size)),
-}  # fmt: skip
+    "support_size": MapScore(
+        "source words with weight, per target word", _of(dispersion.support_size)
+    ),
+}
 
 
 def score_maps(
