@@ -1,0 +1,234 @@
+"""Word alignment links: Pharaoh lines, range checks, symmetrisation.
+
+A link joins a source position and a target position, both counted from 0. The links of a pair are
+a sorted tuple without repetitions, so equal sets of links are equal values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeAlias
+
+from coverage_eval.corpus import Source, read_segments, source_name, tokenize
+from coverage_eval.errors import DataError
+
+__all__ = [
+    "SYMMETRIZATIONS",
+    "Link",
+    "Links",
+    "check_links",
+    "format_links",
+    "parse_links",
+    "read_link_pairs",
+    "read_links",
+    "symmetrize",
+]
+
+Link: TypeAlias = tuple[int, int]
+"""Source position and target position, both counted from 0."""
+
+Links: TypeAlias = tuple[Link, ...]
+"""The links of one pair, sorted by source, then target position, without repetitions."""
+
+SYMMETRIZATIONS = (
+    "forward",
+    "reverse",
+    "intersect",
+    "union",
+    "grow-diag",
+    "grow-diag-final",
+    "grow-diag-final-and",
+)
+"""The methods of :func:`symmetrize`."""
+
+# More digits than any segment needs would only cost time.
+_LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
+_PLAIN_LINE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}(?: [0-9]{1,9}-[0-9]{1,9})*")
+_FIELD_BREAK = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)|\t")
+_SCORE = re.compile(r"[ ]*[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)[ ]*")
+
+
+def parse_links(line: str) -> Links:
+    """Read the links of a pair from a line of an aligner's output.
+
+    Besides Pharaoh lines (``0-0 1-2``) these are fast_align's, where the pair's text may stand
+    before the links and a score after them, separated by ``|||`` or a tab.
+
+    >>> parse_links("0-0 2-1 1-1")
+    ((0, 0), (1, 1), (2, 1))
+    >>> parse_links("ein haus ||| a house ||| 0-0 1-1 ||| -3.5")
+    ((0, 0), (1, 1))
+
+    Raises:
+        DataError: Something in the line is not a link; the message names it, but no file.
+    """
+    if not _PLAIN_LINE.fullmatch(line):
+        tokens = tokenize(_links_field(line))
+        for token in tokens:
+            if not _LINK.fullmatch(token):
+                raise DataError(f"'{token}' is not a link 'source-target', such as 0-0")
+        line = " ".join(tokens)
+        if not line:
+            return ()
+    numbers = list(map(int, line.replace("-", " ").split(" ")))
+    return tuple(sorted(set(zip(numbers[::2], numbers[1::2], strict=True))))
+
+
+def _links_field(line: str) -> str:
+    """The part of a line with the links: the last one, or the last before a score."""
+    fields = _FIELD_BREAK.split(line)
+    if len(fields) > 1 and _SCORE.fullmatch(fields[-1]):
+        fields.pop()
+    return fields[-1] if "|||" in line else " ".join(fields)
+
+
+def format_links(links: Iterable[Link]) -> str:
+    """Write links as a Pharaoh line, without a line end.
+
+    >>> format_links([(0, 0), (1, 2)])
+    '0-0 1-2'
+    """
+    return " ".join([f"{source}-{target}" for source, target in links])
+
+
+def read_links(source: Source) -> Iterator[Links]:
+    """Read one pair's links a line, as :func:`parse_links`; an empty line is a pair without links.
+
+    Args:
+        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+
+    Raises:
+        DataError: As :func:`coverage_eval.corpus.read_segments`; a malformed link (file, line).
+    """
+    for number, line in enumerate(read_segments(source), start=1):
+        try:
+            yield parse_links(line)
+        except DataError as error:  # noqa: PERF203
+            raise DataError(f"{source_name(source)}: line {number}: {error}") from None
+
+
+def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
+    """Read two files of links that belong together line by line.
+
+    Raises:
+        DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
+    """
+    counts = [0, 0]
+    for row in zip_longest(read_links(first), read_links(second)):
+        counts = [count + (links is not None) for count, links in zip(counts, row, strict=True)]
+        one, two = row
+        if counts[0] == counts[1] and one is not None and two is not None:
+            yield one, two
+    if counts[0] != counts[1]:
+        raise DataError(
+            f"unequal numbers of lines: {source_name(first)} has {counts[0]}, "
+            f"{source_name(second)} has {counts[1]}; "
+            "line N of one file must belong to line N of the other"
+        )
+
+
+def check_links(
+    links: Iterable[Link], source_length: int, target_length: int, *, name: str, line: int
+) -> None:
+    """Check that links point at tokens that exist.
+
+    Args:
+        links: The links of one pair.
+        source_length: Number of source tokens.
+        target_length: Number of target tokens.
+        name: The links' file, for the message.
+        line: The pair's line in it, counted from 1.
+
+    Raises:
+        DataError: A link is out of range: file, line, link and both lengths.
+    """
+    for source, target in links:
+        if source >= source_length or target >= target_length:
+            raise DataError(
+                f"{name}: line {line}: link {source}-{target} is out of range: the source has "
+                f"{source_length} tokens, the target {target_length}, counted from 0; "
+                "are these the links of this text, in this tokenisation?"
+            )
+
+
+def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str) -> Links:
+    """Join the links of the two directions of a pair, as atools of fast_align does.
+
+    ``forward`` and ``reverse`` give one direction unchanged. ``grow-diag`` starts from the
+    intersection and passes again and again over the sorted other links of the union: one is added
+    if one of its eight neighbours is in and a side of it is still without link, until a whole pass
+    adds none. ``-final`` then adds, first from forward, then from reverse, links with at least one
+    side still without link, ``-final-and`` those with both sides without. (Och and Ney 2003;
+    Koehn et al. 2005.)
+
+    Args:
+        forward: Source-target links of the forward direction.
+        reverse: Source-target links of the reverse direction.
+        method: One of :data:`SYMMETRIZATIONS`.
+
+    Raises:
+        ValueError: No method has that name.
+    """
+    one, two = set(forward), set(reverse)
+    if method == "forward":
+        return tuple(sorted(one))
+    if method == "reverse":
+        return tuple(sorted(two))
+    if method == "intersect":
+        return tuple(sorted(one & two))
+    if method == "union":
+        return tuple(sorted(one | two))
+    if method not in SYMMETRIZATIONS:
+        raise ValueError(f"unknown symmetrization {method!r}; one of {', '.join(SYMMETRIZATIONS)}")
+    growing = _Growing(one & two)
+    growing.grow(one | two)
+    if method != "grow-diag":
+        for direction in (one, two):
+            growing.finish(direction, both_free=method == "grow-diag-final-and")
+    return tuple(sorted(growing.links))
+
+
+class _Growing:
+    """A growing set of links that knows which positions have one."""
+
+    def __init__(self, links: set[Link]) -> None:
+        self.links = set(links)
+        self._sources = {source for source, _ in links}
+        self._targets = {target for _, target in links}
+
+    def _add(self, link: Link) -> None:
+        self.links.add(link)
+        self._sources.add(link[0])
+        self._targets.add(link[1])
+
+    def _has_neighbour(self, link: Link) -> bool:
+        source, target = link
+        return any(
+            (source + down, target + right) in self.links
+            for down in (-1, 0, 1)
+            for right in (-1, 0, 1)
+        )
+
+    def grow(self, union: set[Link]) -> None:
+        remaining = sorted(union - self.links)
+        grown = True
+        while grown:
+            grown = False
+            kept = []
+            for link in remaining:
+                if link[0] in self._sources and link[1] in self._targets:
+                    continue
+                if self._has_neighbour(link):
+                    self._add(link)
+                    grown = True
+                else:
+                    kept.append(link)
+            remaining = kept
+
+    def finish(self, direction: set[Link], *, both_free: bool) -> None:
+        for link in sorted(direction):
+            used = (link[0] in self._sources) + (link[1] in self._targets)
+            if used == 0 or (used == 1 and not both_free):
+                self._add(link)

@@ -1,0 +1,50 @@
+"""Sets of words that a metric leaves out of account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from coverage_eval.corpus import Source, read_segments
+
+__all__ = ["StopWords"]
+
+
+@dataclass(frozen=True)
+class StopWords:
+    """A set of words, named in signatures by its size and hash; compared as written.
+
+    Attributes:
+        words: The words.
+    """
+
+    words: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(cls, path: Source) -> StopWords:
+        """One word a line; white space around it and empty lines do not count.
+
+        Raises:
+            DataError: As :func:`coverage_eval.corpus.read_segments`.
+        """
+        return cls.of(read_segments(path))
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> StopWords:
+        """The words as a set."""
+        return cls(frozenset(word.strip(" \t") for word in words) - {""})
+
+    @cached_property
+    def _digest(self) -> str:
+        return sha256("\n".join(sorted(self.words)).encode()).hexdigest()[:8]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.words
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def __str__(self) -> str:
+        return f"{len(self.words)}-{self._digest}" if self.words else "none"

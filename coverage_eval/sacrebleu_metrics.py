@@ -1,0 +1,111 @@
+"""REP as a metric of sacreBLEU's own kind, so that its paired tests run on it.
+
+>>> from sacrebleu.significance import PairedTest
+>>> from coverage_eval.sacrebleu_metrics import REP
+>>> systems = [("baseline", ["a a b", "c"]), ("system", ["a b", "c"])]
+>>> test = PairedTest(systems, {"REP": REP()}, references=[["a b", "c"]], test_type="ar")
+>>> _, scores = test()
+>>> [round(result.score, 2) for result in scores["REP"]]
+[66.67, 0.0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sacrebleu.metrics.base import Metric, Score, Signature
+
+from coverage_eval import __version__
+from coverage_eval.metrics import rep
+
+__all__ = ["REP", "REPScore", "REPSignature"]
+
+
+class REPScore(Score):
+    """A REP-score; lower is better, and there is no upper bound."""
+
+    def __init__(self, score: float) -> None:
+        """Name the score.
+
+        Args:
+            score: The REP-score.
+        """
+        super().__init__("REP", score)
+
+
+class REPSignature(Signature):
+    """What moves a REP-score, in sacreBLEU's form."""
+
+    def __init__(self, args: dict[str, Any]) -> None:
+        """Take the settings from the metric's attributes.
+
+        Args:
+            args: The attributes of :class:`REP`.
+        """
+        super().__init__(args)
+        settings = args["settings"]
+        self.info.update(
+            {"n": settings.n, "w1": float(settings.w1), "w2": float(settings.w2), "tok": "none"}
+        )
+        self.info["version"] = f"coverage-eval-{__version__}"
+
+
+class REP(Metric):  # type: ignore[misc, unused-ignore]
+    """REP-score of Malaviya et al. (ACL 2018) on the interface of sacreBLEU's metrics.
+
+    Args:
+        n: Length of the n-grams.
+        w1: Weight of repeated n-grams.
+        w2: Weight of words twice in a row.
+        references: References to be kept for several systems, as sacreBLEU has it: a list of
+            reference documents. REP takes exactly one.
+
+    Raises:
+        ValueError: More than one reference a segment, or settings out of range.
+    """
+
+    _SIGNATURE_TYPE = REPSignature
+
+    def __init__(
+        self,
+        n: int = 2,
+        w1: float = 1.0,
+        w2: float = 2.0,
+        references: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.settings = rep.REP(n=n, w1=w1, w2=w2)
+        if references is not None:
+            self._ref_cache = self._cache_references(references)
+
+    def _preprocess_segment(self, sent: str) -> str:
+        return sent
+
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, str]:
+        if len(refs) != 1:
+            raise ValueError(f"REP takes one reference a segment, not {len(refs)}")
+        return {"reference": refs[0]}
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, str]) -> list[int]:
+        rows = self.settings.batch_statistics([(hypothesis, ref_kwargs["reference"])])
+        statistics: list[int] = rows[0].tolist()
+        return statistics
+
+    def _extract_corpus_statistics(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]] | None
+    ) -> list[list[int]]:
+        """All segments at once, which is much faster than sacreBLEU's one by one."""
+        cache = self._cache_references(references) if references else self._ref_cache
+        if cache is None:
+            raise RuntimeError("no references: give them here or to REP(references=...)")
+        texts = [info["reference"] for info in cache]
+        statistics: list[list[int]] = self.settings.statistics(hypotheses, texts).tolist()
+        return statistics
+
+    def _compute_score_from_stats(self, stats: Sequence[float]) -> REPScore:
+        return REPScore(float(self.settings.score(np.asarray(stats))))
+
+    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> REPScore:
+        return self._compute_score_from_stats([sum(column) for column in zip(*stats, strict=True)])

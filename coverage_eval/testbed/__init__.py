@@ -1,0 +1,1 @@
+"""Made-up test beds: parallel text with known links, outputs with known errors."""

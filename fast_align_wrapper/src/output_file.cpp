@@ -1,0 +1,109 @@
+#include "output_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+
+#include "errors.hpp"
+
+namespace aligner {
+
+namespace {
+
+// Paths a signal handler may unlink: it can touch nothing but lock-free atomics and system calls.
+std::array<std::atomic<const char*>, 32> live_temporaries;
+
+void remember(const char* path) {
+  for (auto& slot : live_temporaries) {
+    const char* empty = nullptr;
+    if (slot.compare_exchange_strong(empty, path)) return;
+  }
+}
+
+void forget(const char* path) {
+  for (auto& slot : live_temporaries) {
+    const char* expected = path;
+    if (slot.compare_exchange_strong(expected, nullptr)) return;
+  }
+}
+
+extern "C" void remove_and_die(int signal_number) {
+  for (auto& slot : live_temporaries) {
+    if (const char* path = slot.load()) ::unlink(path);
+  }
+  std::signal(signal_number, SIG_DFL);
+  std::raise(signal_number);
+}
+
+}  // namespace
+
+void remove_temporaries_on_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, remove_and_die);
+}
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  if (path == "-") {
+    path_ = "standard output";
+    descriptor_ = STDOUT_FILENO;
+    return;
+  }
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    // A pipe or a device has readers of its own: renaming over it would cut them off.
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = path + ".tmp" + std::to_string(::getpid());
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) throw Error(system_message(path_, "cannot write"));
+  if (!temporary_.empty()) remember(temporary_.c_str());
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+    forget(temporary_.c_str());
+  }
+}
+
+void OutputFile::write_number(std::uint64_t number) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  buffer_.append(digits.data(), end);
+}
+
+void OutputFile::flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw Error(system_message(path_, "cannot write"));
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  buffer_.clear();
+}
+
+void OutputFile::commit() {
+  flush();
+  if (descriptor_ > STDERR_FILENO) {
+    const int closed = ::close(descriptor_);
+    descriptor_ = -1;
+    if (closed != 0) throw Error(system_message(path_, "cannot write"));
+  }
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw Error(system_message(path_, "cannot write"));
+  }
+  forget(temporary_.c_str());
+  temporary_.clear();
+}
+
+}  // namespace aligner

@@ -1,0 +1,136 @@
+#include "symmetrize.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace aligner {
+
+namespace {
+
+void sort_unique(Links& links) {
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+}
+
+/// A growing subset of the union of two sets of links. It is kept as the sorted union with a flag
+/// per link, because a pair can be far too long for a grid of source × target.
+class Grower {
+ public:
+  Grower(const Links& forward, const Links& reverse) {
+    std::set_union(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                   std::back_inserter(links_));
+    is_in_.resize(links_.size());
+    for (const LinkPair& link : links_) {
+      source_used_.resize(std::max<std::size_t>(source_used_.size(), link.source + 1));
+      target_used_.resize(std::max<std::size_t>(target_used_.size(), link.target + 1));
+    }
+    Links common;
+    std::set_intersection(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                          std::back_inserter(common));
+    for (const LinkPair& link : common) add(place_of(link));
+  }
+
+  /// Adds neighbours of links with a side still free, until a whole pass adds none.
+  void grow() {
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (std::size_t place = 0; place < links_.size(); ++place) {
+        if (is_in_[place] || !any_side_free(links_[place])) continue;
+        if (!has_neighbour(links_[place])) continue;
+        add(place);
+        grown = true;
+      }
+    }
+  }
+
+  void add_where_any_side_is_free(const Links& links) {
+    for (const LinkPair& link : links) {
+      if (any_side_free(link)) add(place_of(link));
+    }
+  }
+
+  void add_where_both_sides_are_free(const Links& links) {
+    for (const LinkPair& link : links) {
+      if (!source_used_[link.source] && !target_used_[link.target]) add(place_of(link));
+    }
+  }
+
+  void copy_to(Links& result) const {
+    for (std::size_t place = 0; place < links_.size(); ++place) {
+      if (is_in_[place]) result.push_back(links_[place]);
+    }
+  }
+
+ private:
+  bool any_side_free(const LinkPair& link) const {
+    return !source_used_[link.source] || !target_used_[link.target];
+  }
+  std::size_t place_of(const LinkPair& link) const {
+    return static_cast<std::size_t>(std::lower_bound(links_.begin(), links_.end(), link) -
+                                    links_.begin());
+  }
+  bool has_neighbour(const LinkPair& link) const {
+    // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
+    for (std::uint32_t row = link.source == 0 ? 0 : link.source - 1; row <= link.source + 1; ++row) {
+      std::size_t place = place_of({row, link.target == 0 ? 0 : link.target - 1});
+      for (; place < links_.size() && links_[place].source == row &&
+             links_[place].target <= link.target + 1;
+           ++place) {
+        if (is_in_[place]) return true;
+      }
+    }
+    return false;
+  }
+  void add(std::size_t place) {
+    is_in_[place] = true;
+    source_used_[links_[place].source] = true;
+    target_used_[links_[place].target] = true;
+  }
+
+  Links links_;
+  std::vector<bool> is_in_;
+  std::vector<bool> source_used_;
+  std::vector<bool> target_used_;
+};
+
+void grow_and_finish(Symmetrization method, const Links& forward, const Links& reverse,
+                     Links& result) {
+  Grower grower(forward, reverse);
+  grower.grow();
+  for (const Links* links : {&forward, &reverse}) {
+    if (method == Symmetrization::kGrowDiagFinal) grower.add_where_any_side_is_free(*links);
+    if (method == Symmetrization::kGrowDiagFinalAnd) grower.add_where_both_sides_are_free(*links);
+  }
+  grower.copy_to(result);
+}
+
+}  // namespace
+
+std::optional<Symmetrization> symmetrization_named(const std::string& name) {
+  if (name == "intersect") return Symmetrization::kIntersect;
+  if (name == "union") return Symmetrization::kUnion;
+  if (name == "grow-diag") return Symmetrization::kGrowDiag;
+  if (name == "grow-diag-final") return Symmetrization::kGrowDiagFinal;
+  if (name == "grow-diag-final-and") return Symmetrization::kGrowDiagFinalAnd;
+  return std::nullopt;
+}
+
+void symmetrize(Symmetrization method, Links& forward, Links& reverse, Links& result) {
+  sort_unique(forward);
+  sort_unique(reverse);
+  result.clear();
+  switch (method) {
+    case Symmetrization::kIntersect:
+      std::set_intersection(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                            std::back_inserter(result));
+      break;
+    case Symmetrization::kUnion:
+      std::set_union(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                     std::back_inserter(result));
+      break;
+    default:
+      grow_and_finish(method, forward, reverse, result);
+  }
+}
+
+}  // namespace aligner

@@ -1,0 +1,165 @@
+"""What all commands share: help, formats, output files, exit statuses."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from coverage_eval.cli import COMMANDS
+from tests.conftest import RunCli
+
+HYP = "a b a b\nc\n\n"
+REF = "a b\nc d\ne\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    hyp, ref = tmp_path / "hyp", tmp_path / "ref"
+    hyp.write_text(HYP)
+    ref.write_text(REF)
+    return hyp, ref
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_of_commands_says_what_the_commands_say(name: str) -> None:
+    module = importlib.import_module(f"coverage_eval.cli.{name.replace('-', '_')}")
+    assert isinstance(module.command, click.Command)
+    assert module.command.help is not None
+    assert module.command.help.splitlines()[0].strip() == COMMANDS[name]
+
+
+def test_help_lists_all_commands_without_importing_them(run_cli: RunCli) -> None:
+    text = run_cli("--help").stdout
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", text, re.MULTILINE)
+
+
+def test_version(run_cli: RunCli) -> None:
+    assert run_cli("--version").stdout == "coverage-eval, version 0.1.0\n"
+
+
+def test_usage_errors_exit_2(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    for arguments in ((), ("rep",), ("rep", *files, "-n", 0), ("rep", *files, "--nonsense")):
+        result = run_cli(*arguments, check=False)
+        assert result.returncode == 2
+        assert not result.stdout
+    assert run_cli("nonsense", check=False).returncode == 2
+
+
+def test_text(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    line = "REP|n:2|w1:1.0|w2:2.0|norm:refwords|tok:none|version:0.1.0 = 20.00\n"
+    assert run_cli("rep", *files).stdout == line
+    assert run_cli("rep", *files, "-b", "-w", 4).stdout == "20.0000\n"
+
+
+def test_json(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    result = run_cli("rep", *files, "-f", "json", "--confidence", "--bootstrap", 50)
+    (score,) = json.loads(result.stdout)["scores"]
+    assert score["metric"] == "REP"
+    assert score["score"] == 20.0
+    assert score["segments"] == 3
+    assert score["statistics"] == {"repeated_ngrams": 1, "repeated_words": 0, "reference_words": 5}
+    assert score["confidence"]["low"] <= 20.0 <= score["confidence"]["high"]
+    assert (score["confidence"]["resamples"], score["confidence"]["seed"]) == (50, 12345)
+
+
+def test_csv_of_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
+    assert lines[0] == "segment,score,repetitions"
+    assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 0,2"', "2,0.0,", "3,0.0,"]
+
+
+def test_undefined_segment_is_empty_in_csv_and_null_in_json(
+    run_cli: RunCli, tmp_path: Path
+) -> None:
+    hyp, ref = tmp_path / "hyp", tmp_path / "ref"
+    hyp.write_text("a\nb\n")
+    ref.write_text("\nb\n")
+    arguments = ("rep", hyp, ref, "--sentence-level")
+    assert run_cli(*arguments, "-f", "csv").stdout.splitlines()[1] == "1,,"
+    (score,) = json.loads(run_cli(*arguments, "-f", "json").stdout)["scores"]
+    assert [segment["score"] for segment in score["sentences"]] == [None, 0.0]
+
+
+@pytest.mark.parametrize("output_format", ["latex", "markdown", "text"])
+def test_other_tables(run_cli: RunCli, files: tuple[Path, Path], output_format: str) -> None:
+    text = run_cli("rep", *files, "-f", output_format).stdout
+    assert "20.00" in text
+    if output_format == "latex":
+        assert "\\toprule" in text
+    if output_format == "markdown":
+        assert "REP\\|n:2" in text
+
+
+def test_output_file_appears_complete_or_not_at_all(
+    run_cli: RunCli, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    target = tmp_path / "out" / "score.txt"
+    result = run_cli("rep", *files, "-o", target, check=False)
+    assert result.returncode == 1
+    assert str(target) in result.stderr
+    target.parent.mkdir()
+    assert run_cli("rep", *files, "-o", target).stdout == ""
+    assert target.read_text().endswith("= 20.00\n")
+    run_cli("rep", files[0], tmp_path / "missing", "-o", target, check=False)
+    assert target.read_text().endswith("= 20.00\n")
+    assert [path.name for path in target.parent.iterdir()] == ["score.txt"]
+
+
+def test_standard_input(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    assert run_cli("rep", "-", files[1], stdin=HYP).stdout == run_cli("rep", *files).stdout
+
+
+@pytest.mark.parametrize(
+    ("hyp", "ref", "message"),
+    [
+        (b"a\n", b"a\nb\n", "unequal numbers of lines: hyp has 1, ref has 2; "),
+        (b"\xff\n", b"a\n", "hyp: line 1: not valid UTF-8 at byte offset 0 (byte 0xff); "),
+        (b"", b"", "hyp and ref: no segments: the file is empty"),
+        (b"a\n", b"\n", "REP: the reference has no words at all, "),
+        (None, b"a\n", "hyp: no such file"),
+    ],
+)
+def test_bad_data_exits_1_with_one_line(
+    run_cli: RunCli, tmp_path: Path, hyp: bytes | None, ref: bytes, message: str
+) -> None:
+    if hyp is not None:
+        (tmp_path / "hyp").write_bytes(hyp)
+    (tmp_path / "ref").write_bytes(ref)
+    result = run_cli("rep", "hyp", "ref", cwd=tmp_path, check=False)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"coverage-eval: error: {message}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_carriage_returns_warn_once(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_bytes(b"a b\r\na b\r\n")
+    (tmp_path / "ref").write_bytes(b"a b\na b\n")
+    result = run_cli("rep", "hyp", "ref", "-b", cwd=tmp_path)
+    assert result.stdout == "0.00\n"
+    assert result.stderr.startswith("coverage-eval: warning: hyp: line 1 ends in a carriage return")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("metric", ["rep", "bleu"])
+def test_processes_change_nothing(run_cli: RunCli, tmp_path: Path, metric: str) -> None:
+    (tmp_path / "hyp").write_text(HYP * 3000)
+    (tmp_path / "ref").write_text(REF * 3000)
+    one, two = (
+        run_cli(metric, "hyp", "ref", "-f", "json", "-j", jobs, cwd=tmp_path).stdout
+        for jobs in (1, 2)
+    )
+    assert one == two
+
+
+def test_tokenize_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_text("Wow!!\n")
+    (tmp_path / "ref").write_text("Wow.\n")
+    result = run_cli("rep", "hyp", "ref", "--tokenize", "13a", cwd=tmp_path)
+    assert result.stdout.endswith("|tok:13a|version:0.1.0 = 100.00\n")  # "! !": λ2 / 2 words

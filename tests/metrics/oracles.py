@@ -1,0 +1,65 @@
+"""Direct transcriptions of definitions, slow and obvious; also the baseline of ``make bench``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+
+def rep(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    n: int = 2,
+    w1: float = 1.0,
+    w2: float = 2.0,
+) -> float:
+    """REP by the letter: lists of n-grams, counts of both sides, a nested search."""
+    total = 0.0
+    reference_words = 0
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        hyp, ref = hypothesis.split(), reference.split()
+        reference_words += len(ref)
+        total += w1 * excess(hyp, ref, n, least=2, doubled=False)
+        total += w2 * excess(hyp, ref, 2, least=1, doubled=True)
+    return 100 * total / reference_words
+
+
+def excess(hyp: Sequence[str], ref: Sequence[str], n: int, *, least: int, doubled: bool) -> int:
+    hyp_ngrams = [tuple(hyp[i : i + n]) for i in range(len(hyp) - n + 1)]
+    ref_ngrams = [tuple(ref[i : i + n]) for i in range(len(ref) - n + 1)]
+    t, r = Counter(hyp_ngrams), Counter(ref_ngrams)
+    total = 0
+    for ngram in t:
+        if t[ngram] < least or (doubled and ngram[0] != ngram[1]):
+            continue
+        in_reference = 0
+        for other in ref_ngrams:
+            if other == ngram:
+                in_reference = r[other]
+        total += max(0, t[ngram] - in_reference)
+    return total
+
+
+def drop(
+    reference_links: Sequence[Collection[tuple[int, int]]],
+    hypothesis_links: Sequence[Collection[tuple[int, int]]],
+) -> float:
+    """DROP by the letter of the paper, over source words aligned with the reference."""
+    dropped = aligned = 0
+    for ref, hyp in zip(reference_links, hypothesis_links, strict=True):
+        for i in {i for i, _ in ref}:
+            aligned += 1
+            if all(i != other for other, _ in hyp):
+                dropped += 1
+    return 100 * dropped / aligned
+
+
+def drop_script(reference_lines: Sequence[str], hypothesis_lines: Sequence[str]) -> float:
+    """What the authors' script does with lines of links (../shared/audits.md, row 3)."""
+
+    def positions(lines: Sequence[str]) -> list[set[str]]:
+        kept = [line for line in lines if not line.startswith("<")]
+        return [{link.split("-")[0] for link in line.split(" ")} for line in kept]
+
+    pairs = list(zip(positions(reference_lines), positions(hypothesis_lines), strict=False))
+    return 100 * sum(len(r - h) for r, h in pairs) / sum(len(r) for r, _ in pairs)

@@ -1,0 +1,194 @@
+"""REP against its definition, by hand, by oracle and by its invariants."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.significance import PairedTest
+
+import coverage_eval.sacrebleu_metrics
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.rep import REP
+from tests.metrics import oracles
+
+SEGMENTS = st.lists(
+    st.tuples(*[st.lists(st.sampled_from(["a", "b", "ab", "ü"]), max_size=9).map(" ".join)] * 2),
+    min_size=1,
+    max_size=6,
+)
+
+
+def corpus_score(hypotheses: list[str], references: list[str], **settings: float) -> float:
+    metric = REP(**settings)  # type: ignore[arg-type]
+    return metric.corpus_score(metric.statistics(hypotheses, references)).value
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "sigma"),
+    [
+        ("a b c", "a b c", 0),
+        ("a b a b", "a b", 1),  # "a b" twice against once
+        ("a b x a b", "c d", 2),  # an n-gram that the reference lacks counts in full
+        ("a a", "a", 2),  # once: no n-gram twice, but one doubled word, λ2 = 2
+        ("a a a", "a", 2 + 2 * 2),  # "a a" twice: 2 + 2 · 2
+        ("a a", "a a", 0),
+        ("", "a", 0),
+    ],
+)
+def test_by_hand(hypothesis: str, reference: str, sigma: float) -> None:
+    words = len(reference.split())
+    assert corpus_score([hypothesis], [reference]) == pytest.approx(100 * sigma / words)
+
+
+def test_appears_above_a_hundred() -> None:
+    assert corpus_score(["a a a a"], ["a"]) == pytest.approx(100 * (3 + 2 * 3))
+
+
+def test_sentence_with_the_repeated_phrase_of_the_paper() -> None:
+    hypothesis, reference = "so , you know , you know .", "like that , you know ."
+    metric = REP()
+    statistics = metric.statistics([hypothesis], [reference])
+    assert statistics.tolist() == [[2, 0, 6]]  # ", you" and "you know", once too often each
+    found = {item.ngram: item.positions for item in metric.evidence(hypothesis, reference)}
+    assert found == {(",", "you"): (1, 4), ("you", "know"): (2, 5)}
+
+
+@given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
+def test_agrees_with_the_definition(
+    rows: list[tuple[str, str]], n: int, w1: float, w2: float
+) -> None:
+    hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
+    if not any(references):
+        with pytest.raises(DataError, match="no words at all"):
+            corpus_score(hypotheses, references)
+        return
+    expected = oracles.rep(hypotheses, references, n, w1, w2)
+    assert corpus_score(hypotheses, references, n=n, w1=w1, w2=w2) == pytest.approx(expected)
+
+
+@given(SEGMENTS, st.integers(1, 4))
+def test_evidence_sums_to_the_statistics(rows: list[tuple[str, str]], n: int) -> None:
+    metric = REP(n=n)
+    for row, counts in zip(rows, metric.statistics(*zip(*rows, strict=True)), strict=True):
+        evidence = metric.evidence(*row)
+        for kind, count in (("ngram", counts[0]), ("word", counts[1])):
+            assert sum(item.excess for item in evidence if item.kind == kind) == count
+        for item in evidence:
+            tokens = row[0].split()
+            spans = [tuple(tokens[p : p + len(item.ngram)]) for p in item.positions]
+            assert spans == [item.ngram] * item.hypothesis_count
+
+
+@given(SEGMENTS)
+def test_tokens_and_text_agree(rows: list[tuple[str, str]]) -> None:
+    hypotheses, references = zip(*rows, strict=True)
+    tokens = [[text.split() for text in column] for column in (hypotheses, references)]
+    metric = REP()
+    assert np.array_equal(metric.statistics(*tokens), metric.statistics(hypotheses, references))
+
+
+def test_agrees_on_real_text(shared: Path) -> None:
+    references = (shared / "data/multi30k-de-en/test_2016_flickr.en").read_text().splitlines()
+    hypotheses = (shared / "data/multi30k-de-en/test_2017_flickr.en").read_text().splitlines()
+    hypotheses = [f"{a} {b}" for a, b in zip(hypotheses, references, strict=True)]
+    for n in (1, 2, 3):
+        expected = oracles.rep(hypotheses, references, n)
+        assert corpus_score(hypotheses, references, n=n) == expected  # to the last digit
+
+
+class TestMetamorphic:
+    @pytest.fixture
+    def rows(self) -> list[tuple[str, str]]:
+        generator = random.Random(3)
+        texts = [" ".join(generator.choices("abcd", k=generator.randrange(12))) for _ in range(400)]
+        return list(zip(texts[::2], texts[1::2], strict=True))
+
+    def test_order_does_not_matter(self, rows: list[tuple[str, str]]) -> None:
+        shuffled = random.Random(1).sample(rows, len(rows))
+        assert corpus_score(*map(list, zip(*rows, strict=True))) == corpus_score(
+            *map(list, zip(*shuffled, strict=True))
+        )
+
+    def test_shards_add_up(self, rows: list[tuple[str, str]]) -> None:
+        metric = REP()
+        whole = metric.statistics(*zip(*rows, strict=True))
+        parts = [metric.statistics(*zip(*rows[i::7], strict=True)).sum(axis=0) for i in range(7)]
+        assert np.array_equal(whole.sum(axis=0), np.sum(parts, axis=0))
+
+    def test_a_corpus_twice_scores_the_same(self, rows: list[tuple[str, str]]) -> None:
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        assert corpus_score(*columns) == corpus_score(*[column * 2 for column in columns])
+
+    def test_processes_change_nothing(self, rows: list[tuple[str, str]]) -> None:
+        metric = REP()
+        columns = [list(column) * 60 for column in zip(*rows, strict=True)]
+        assert np.array_equal(metric.statistics(*columns, jobs=2), metric.statistics(*columns))
+
+
+class TestErrors:
+    def test_no_reference_words(self) -> None:
+        with pytest.raises(DataError, match="REP: the reference has no words at all"):
+            corpus_score(["a a", ""], ["", ""])
+
+    def test_undefined_sentence(self) -> None:
+        metric = REP()
+        assert metric.sentence_scores(metric.statistics(["a", "a"], ["", "b"])) == [None, 0.0]
+
+    def test_unequal(self) -> None:
+        with pytest.raises(DataError, match="2 hypotheses, 1 references"):
+            REP().statistics(["a", "b"], ["a"])
+
+    def test_a_string_is_not_a_list_of_segments(self) -> None:
+        with pytest.raises(TypeError, match="each a list of segments"):
+            REP().statistics("a b", "a b")
+
+    @pytest.mark.parametrize("settings", [{"n": 0}, {"w1": -1.0}, {"w2": math.nan}])
+    def test_settings(self, settings: dict[str, float]) -> None:
+        with pytest.raises(ValueError, match="must"):
+            REP(**settings)  # type: ignore[arg-type]
+
+
+def test_signature_names_all_that_moves_the_score() -> None:
+    signature = str(REP(n=3, w1=0.5, tok="13a").signature())
+    assert signature == "REP|n:3|w1:0.5|w2:2.0|norm:refwords|tok:13a|version:0.1.0"
+
+
+class TestSacreBLEU:
+    """sacreBLEU's own tests run on REP."""
+
+    @pytest.mark.parametrize("test_type", ["bs", "ar"])
+    def test_paired_test(self, test_type: str) -> None:
+        generator = random.Random(0)
+        references = [" ".join(generator.choices("abcdefgh", k=9)) for _ in range(200)]
+        repeating = [f"{text} {text}" for text in references]
+        even = [
+            r if i % 2 else t for i, (t, r) in enumerate(zip(repeating, references, strict=True))
+        ]
+        odd = [
+            t if i % 2 else r for i, (t, r) in enumerate(zip(repeating, references, strict=True))
+        ]
+        systems = [("even", even), ("odd", odd), ("repeating", repeating)]
+        metric = coverage_eval.sacrebleu_metrics.REP(references=[references])
+        test = PairedTest(systems, {"REP": metric}, None, test_type=test_type, n_samples=200)
+        _, results = test()
+        _, similar, repeated = results["REP"]
+        assert similar.score == pytest.approx(oracles.rep(odd, references))
+        assert repeated.score == pytest.approx(oracles.rep(repeating, references))
+        assert similar.p_value > 0.1
+        assert repeated.p_value < 0.01
+
+    def test_signature(self) -> None:
+        metric = coverage_eval.sacrebleu_metrics.REP(n=1)
+        assert metric.corpus_score(["a a"], [["a"]]).score == 100 * (1 + 2)
+        text = str(metric.get_signature())
+        assert "n:1|w1:1.0|w2:2.0|tok:none|version:coverage-eval-0.1.0" in text
+
+    def test_one_reference_only(self) -> None:
+        with pytest.raises(ValueError, match="one reference"):
+            coverage_eval.sacrebleu_metrics.REP().corpus_score(["a"], [["a"], ["b"]])
