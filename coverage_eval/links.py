@@ -54,7 +54,7 @@ def parse_links(line: str) -> Links:
     """Read the links of a pair from a line of an aligner's output.
 
     Besides Pharaoh lines (``0-0 1-2``) these are fast_align's, where the pair's text may stand
-    before the links and a score after them, separated by ``|||`` or a tab.
+    before the links and scores after them, separated by ``|||`` or a tab.
 
     >>> parse_links("0-0 2-1 1-1")
     ((0, 0), (1, 1), (2, 1))
@@ -77,9 +77,9 @@ def parse_links(line: str) -> Links:
 
 
 def _links_field(line: str) -> str:
-    """The part of a line with the links: the last one, or the last before a score."""
+    """The part of a line with the links: the last one that is not a score."""
     fields = _FIELD_BREAK.split(line)
-    if len(fields) > 1 and _SCORE.fullmatch(fields[-1]):
+    while len(fields) > 1 and _SCORE.fullmatch(fields[-1]):
         fields.pop()
     return fields[-1] if "|||" in line else " ".join(fields)
 

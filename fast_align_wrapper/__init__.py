@@ -1,1 +1,24 @@
-"""Word alignment with a compiled fast_align: train, align, save, load."""
+"""Word alignment with a compiled fast_align: train, align, save, load.
+
+>>> from fast_align_wrapper import FastAlign
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fast_align_wrapper.aligner import FastAlign as FastAlign
+    from fast_align_wrapper.posteriors import Posterior as Posterior
+
+_MODULES = {"FastAlign": "aligner", "Posterior": "posteriors"}
+
+__all__ = ["FastAlign", "Posterior"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

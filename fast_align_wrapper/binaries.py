@@ -1,0 +1,114 @@
+"""Which fast_align to run: the caller's, the environment's, or the one built with the package."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import fast_align_wrapper
+from coverage_eval.errors import AlignerError, MissingDependencyError
+
+__all__ = ["VARIABLE", "Binary", "bundled_folder", "find_fast_align"]
+
+VARIABLE = "FAST_ALIGN"
+"""Environment variable with the path of a fast_align executable, or of the folder it is in."""
+
+_OWN_VERSION = "fast_align (coverage-eval) "
+_VERSION_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Binary:
+    """A fast_align executable.
+
+    Attributes:
+        path: Where it is.
+        version: What our own aligner answers to ``--version``; None for any other fast_align,
+            which has the original's options only.
+    """
+
+    path: Path
+    version: str | None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is this project's aligner, with its further options."""
+        return self.version is not None
+
+
+def bundled_folder() -> Path:
+    """The folder with the executables built with this package.
+
+    An editable installation keeps Python files and executables in two folders; both are entries of
+    the package's ``__path__``, so both are looked into.
+
+    Raises:
+        MissingDependencyError: There is none: the package was imported without being installed.
+    """
+    for entry in fast_align_wrapper.__path__:
+        folder = Path(entry) / "bin"
+        if _executable_in(folder) is not None:
+            return folder
+    raise MissingDependencyError(
+        "the word aligner is not built: install coverage-eval with pip (a C++17 compiler is "
+        f"needed), or set {VARIABLE} to a fast_align executable"
+    )
+
+
+def find_fast_align(fast_align: str | os.PathLike[str] | None = None) -> Binary:
+    """Find the executable: the one given, else that of ``FAST_ALIGN``, else the bundled one.
+
+    Args:
+        fast_align: Path of an executable or of its folder, or a command found on ``PATH``.
+
+    Raises:
+        MissingDependencyError: There is no such executable; the message says what to do.
+    """
+    if fast_align is not None:
+        return _identify(_resolve(fast_align, "given as fast_align"))
+    from_environment = os.environ.get(VARIABLE)
+    if from_environment:
+        return _identify(_resolve(from_environment, f"named by {VARIABLE}"))
+    return _identify(bundled_folder() / "fast_align")
+
+
+def _resolve(name: str | os.PathLike[str], origin: str) -> Path:
+    path = Path(name)
+    found = _executable_in(path) if path.is_dir() else shutil.which(os.fspath(name))
+    if found is None:
+        raise MissingDependencyError(
+            f"{path}: {origin}, but not an executable fast_align nor a folder with one"
+        )
+    return Path(found).resolve()
+
+
+def _executable_in(folder: Path) -> str | None:
+    path = folder / "fast_align"
+    return str(path) if path.is_file() and os.access(path, os.X_OK) else None
+
+
+def _identify(path: Path) -> Binary:
+    return Binary(path, _version(path, path.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=16)
+def _version(path: Path, _modified: int) -> str | None:
+    """The answer to ``--version``; the original answers with its usage and status 1."""
+    try:
+        answer = subprocess.run(
+            [str(path), "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=_VERSION_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    except OSError as error:
+        raise AlignerError(f"{path}: cannot be run: {error.strerror or error}") from error
+    line = answer.stdout.decode("utf-8", "replace").strip()
+    return line if answer.returncode == 0 and line.startswith(_OWN_VERSION) else None

@@ -1,0 +1,231 @@
+"""The model file: everything of a trained model in one ZIP file.
+
+Members: ``manifest.json``, and for each direction ``forward.params`` and its like (the table as
+the original would save it: pruned, six digits) and ``forward.full`` (θ ≥ 1e-7 in full precision;
+only from this project's aligner). The same training gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import zipfile
+import zlib
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from coverage_eval.corpus import check_source
+from coverage_eval.errors import DataError
+from coverage_eval.files import atomic_path
+from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
+
+__all__ = [
+    "Manifest",
+    "extract_table",
+    "file_sha256",
+    "read_manifest",
+    "table_names",
+    "write_model",
+]
+
+FORMAT = "coverage-eval aligner model"
+FORMAT_VERSION = 1
+_MANIFEST = "manifest.json"
+_MOST_MANIFEST_BYTES = 1 << 20
+_EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def table_names(*, full: bool) -> tuple[str, ...]:
+    """Names of a model's tables, those in full precision included or not."""
+    endings = ("params", "full") if full else ("params",)
+    return tuple(f"{direction}.{ending}" for direction in DIRECTIONS for ending in endings)
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All of a model but its tables.
+
+    Attributes:
+        settings: Settings of training.
+        forward: Parameters of the forward direction.
+        reverse: Parameters of the reverse direction.
+        tokenize: Name of the tokeniser that was applied to the training text.
+        pairs: Training pairs, those with an empty side included.
+        empty_pairs: Training pairs with an empty side, which were left out.
+        source_tokens: Source tokens trained on.
+        target_tokens: Target tokens trained on.
+        training_text_sha256: Of the training text as the aligner got it.
+        tables: SHA-256 of each table.
+        aligner: What the aligner says of its version; None for an aligner that is not ours.
+        version: Version of coverage-eval.
+    """
+
+    settings: Settings
+    forward: DirectionParameters
+    reverse: DirectionParameters
+    tokenize: str
+    pairs: int
+    empty_pairs: int
+    source_tokens: int
+    target_tokens: int
+    training_text_sha256: str
+    tables: dict[str, str]
+    aligner: str | None
+    version: str
+
+    @property
+    def has_full_tables(self) -> bool:
+        """Whether the tables in full precision are there."""
+        return set(table_names(full=True)) <= set(self.tables)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hexadecimal) of the tables and of every number that moves a link."""
+        moves = {
+            "favor_diagonal": self.settings.favor_diagonal,
+            "p0": self.settings.p0,
+            "forward": [self.forward.tension, self.forward.length_multiplier],
+            "reverse": [self.reverse.tension, self.reverse.length_multiplier],
+            "tables": self.tables,
+        }
+        return hashlib.sha256(json.dumps(moves, sort_keys=True).encode()).hexdigest()
+
+    def parameters(self, direction: Direction) -> DirectionParameters:
+        """Parameters of a direction."""
+        return self.forward if direction == "forward" else self.reverse
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as they are in the model file."""
+        head = {"format": FORMAT, "format_version": FORMAT_VERSION, "hash": self.hash}
+        return {**head, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Manifest:
+        """Read :meth:`as_dict` back.
+
+        Raises:
+            KeyError, TypeError, ValueError: Something is missing, or not what it should be.
+        """
+        given = {k: v for k, v in values.items() if k not in {"format", "format_version", "hash"}}
+        for direction in DIRECTIONS:
+            parameters = dict(given[direction])
+            parameters["log_likelihood"] = tuple(parameters["log_likelihood"])
+            given[direction] = DirectionParameters(**parameters)
+            if not all(map(math.isfinite, given[direction].numbers)):
+                raise ValueError(f"{direction}: not finite")
+        given["settings"] = Settings(**given["settings"])
+        manifest = cls(**given)
+        if not set(table_names(full=False)) <= set(manifest.tables):
+            raise ValueError("a table is not named")
+        if values["hash"] != manifest.hash:
+            raise ValueError("the hash differs")
+        return manifest
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for block in iter(partial(file.read, 1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) -> None:
+    """Write a model file, complete or not at all.
+
+    Args:
+        path: The file to write.
+        manifest: The manifest.
+        folder: Where the tables are.
+
+    Raises:
+        DataError: The file cannot be written.
+    """
+    with (
+        atomic_path(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
+        archive.writestr(_member(_MANIFEST), text + "\n")
+        for name in sorted(manifest.tables):
+            with (
+                (folder / name).open("rb") as table,
+                archive.open(_member(name), "w", force_zip64=True) as member,
+            ):
+                shutil.copyfileobj(table, member, 1 << 20)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A member without the time of writing, so that equal models are equal files."""
+    info = zipfile.ZipInfo(name, _EARLIEST_TIME)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3
+    info.external_attr = 0o644 << 16
+    return info
+
+
+def read_manifest(path: str | os.PathLike[str]) -> Manifest:
+    """Read and check the manifest of a model file.
+
+    Raises:
+        DataError: There is no such file; it is no model, of another version, or damaged.
+    """
+    check_source(path)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if (
+                _MANIFEST not in names
+                or archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES
+            ):
+                raise DataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
+            values = json.loads(archive.read(_MANIFEST))
+    except _DAMAGE as error:
+        raise _no_model(path, error) from error
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise DataError(f"{path}: is not an aligner model of coverage-eval")
+    if values.get("format_version") != FORMAT_VERSION:
+        raise DataError(
+            f"{path}: is an aligner model of format version {values.get('format_version')}; "
+            f"this coverage-eval reads version {FORMAT_VERSION}: train it again"
+        )
+    try:
+        manifest = Manifest.from_dict(values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: damaged aligner model: manifest: {error}") from error
+    missing = sorted(set(manifest.tables) - names)
+    if missing:
+        raise DataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")
+    return manifest
+
+
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+
+def _no_model(path: str | os.PathLike[str], error: Exception) -> DataError:
+    return DataError(f"{path}: is not an aligner model, or damaged ({error})")
+
+
+def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: Path) -> None:
+    """Unpack a table of a model file, and check that it is the one that was saved.
+
+    Raises:
+        DataError: The file is damaged, or was exchanged.
+    """
+    try:
+        with (
+            zipfile.ZipFile(path) as archive,
+            archive.open(name) as member,
+            target.open("wb") as file,
+        ):
+            shutil.copyfileobj(member, file, 1 << 20)
+    except (*_DAMAGE, KeyError) as error:
+        raise DataError(f"{path}: damaged aligner model: {name}: {error}") from error
+    if file_sha256(target) != sha256:
+        raise DataError(f"{path}: damaged aligner model: {name} is not what was saved")

@@ -1,0 +1,81 @@
+"""What a model is: the settings it was trained with, and the parameters of its directions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["DIRECTIONS", "Direction", "DirectionParameters", "Settings"]
+
+Direction = Literal["forward", "reverse"]
+"""``forward``: each target word is linked to one source word at most; ``reverse``: the converse."""
+
+DIRECTIONS: tuple[Direction, Direction] = ("forward", "reverse")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of training (Dyer, Chahuneau and Smith 2013); the defaults are the usual ones.
+
+    Attributes:
+        favor_diagonal: Prefer links near the diagonal (fast_align's ``-d``); else IBM Model 1.
+        optimize_tension: Fit how near (``-o``).
+        variational_bayes: Dirichlet prior on the translation probabilities (``-v``).
+        iterations: Passes over the text; the last one only reads off the links.
+        p0: Probability of NULL, in [0, 1).
+        alpha: Concentration of the Dirichlet prior, above 0.
+        tension: The tension λ to start with, above 0.
+    """
+
+    favor_diagonal: bool = True
+    optimize_tension: bool = True
+    variational_bayes: bool = True
+    iterations: int = 5
+    p0: float = 0.08
+    alpha: float = 0.01
+    tension: float = 4.0
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise ValueError(f"iterations must be at least 1, not {self.iterations}")
+        if not 0 <= self.p0 < 1:
+            raise ValueError(f"p0 must be a probability below 1, not {self.p0}")
+        for name in ("alpha", "tension"):
+            value = getattr(self, name)
+            if not (value > 0 and math.isfinite(value)):
+                raise ValueError(f"{name} must be above 0, not {value}")
+
+    def training_options(self) -> list[str]:
+        """Options of fast_align, the original's included."""
+        flags = [
+            flag
+            for flag, wanted in (
+                ("-d", self.favor_diagonal),
+                ("-o", self.optimize_tension),
+                ("-v", self.variational_bayes),
+            )
+            if wanted
+        ]
+        values = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha, "-T": self.tension}
+        return flags + [part for flag, value in values.items() for part in (flag, repr(value))]
+
+
+@dataclass(frozen=True)
+class DirectionParameters:
+    """What a direction has besides its translation table.
+
+    Attributes:
+        tension: λ after training.
+        length_multiplier: Expected generated words per conditioning word.
+        log_likelihood: Natural log-likelihood of the text at each iteration.
+    """
+
+    tension: float
+    length_multiplier: float
+    log_likelihood: tuple[float, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """All numbers, to be checked."""
+        return (self.tension, self.length_multiplier, *self.log_likelihood)
