@@ -1,1 +1,40 @@
 """Reference NumPy implementation of the attention transformations and of the attention step."""
+
+from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
+from coverage_eval.attention.constrained_softmax import constrained_softmax
+from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
+from coverage_eval.attention.gradients import (
+    Support,
+    constrained_softmax_jacobian,
+    constrained_softmax_vjp,
+    constrained_sparsemax_jacobian,
+    constrained_sparsemax_vjp,
+    find_support,
+    softmax_jacobian,
+    softmax_vjp,
+    sparse_vjp,
+    sparsemax_jacobian,
+    sparsemax_vjp,
+)
+from coverage_eval.attention.softmax import softmax
+from coverage_eval.attention.sparsemax import sparsemax
+
+__all__ = [
+    "AttentionError",
+    "InfeasibleBoundsError",
+    "Support",
+    "constrained_softmax",
+    "constrained_softmax_jacobian",
+    "constrained_softmax_vjp",
+    "constrained_sparsemax",
+    "constrained_sparsemax_jacobian",
+    "constrained_sparsemax_vjp",
+    "find_support",
+    "softmax",
+    "softmax_jacobian",
+    "softmax_vjp",
+    "sparse_vjp",
+    "sparsemax",
+    "sparsemax_jacobian",
+    "sparsemax_vjp",
+]

@@ -1,0 +1,346 @@
+r"""Gradients of the four transformations: vector-Jacobian products and explicit Jacobians.
+
+The constrained ones follow Proposition 1 and Appendix A.2 of Malaviya et al. 2018 (eqs. 7-8 and
+13-16) and Martins and Kreutzer 2017. The positions of a row fall into
+
+* :math:`\mathcal{A}`, strictly between 0 and the bound (for the softmaxes: below the bound),
+* :math:`\mathcal{A}_R`, at the bound, and :math:`\mathcal{A}_L`, at 0.
+
+They are read off the attention itself, which the forward functions make exact: a position off the
+support is exactly 0, one at its bound is exactly the bound. At the kinks between the sets a
+one-sided derivative is returned.
+
+**No interior position** (:math:`\mathcal{A} = \emptyset`): the bounds that were reached sum to 1,
+and the attention cannot follow a change of one score or bound and stay a distribution; eqs. 7-8
+divide by zero there. All gradients of such a row are **zero by convention**, as in the authors'
+code.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.attention._inputs import AttentionError, FloatArray
+
+__all__ = [
+    "Support",
+    "constrained_softmax_jacobian",
+    "constrained_softmax_vjp",
+    "constrained_sparsemax_jacobian",
+    "constrained_sparsemax_vjp",
+    "find_support",
+    "softmax_jacobian",
+    "softmax_vjp",
+    "sparse_vjp",
+    "sparsemax_jacobian",
+    "sparsemax_vjp",
+]
+
+BoolArray = NDArray[np.bool_]
+
+
+def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Gradient for the scores: :math:`dz_j = \alpha_j (d\alpha_j - \sum_i \alpha_i d\alpha_i)`.
+
+    Args:
+        d_alpha: gradient of the loss for the attention, of the shape of ``alpha``.
+        alpha: what :func:`~coverage_eval.attention.softmax` returned.
+        axis: the axis of the distribution.
+
+    Returns:
+        Gradient for ``z``, of the shape of ``alpha``; it sums to 0 along ``axis``.
+
+    Raises:
+        AttentionError: shapes that differ.
+    """
+    gradient, attention = _same_shape(d_alpha, alpha)
+    return np.asarray(attention * (gradient - _mean(gradient, attention, axis)))
+
+
+def sparsemax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Gradient for the scores: :math:`dz = s \odot (d\alpha - \hat v \mathbf 1)`.
+
+    :math:`s` marks the support and :math:`\hat v` is the mean of :math:`d\alpha` over it (Madsen
+    et al. 2017, eq. 5, where the norm in the denominator must be the 1-norm, the size of the
+    support).
+
+    Args:
+        d_alpha: gradient of the loss for the attention, of the shape of ``alpha``.
+        alpha: what :func:`~coverage_eval.attention.sparsemax` returned.
+        axis: the axis of the distribution.
+
+    Returns:
+        Gradient for ``z``, of the shape of ``alpha``, 0 off the support; it sums to 0.
+
+    Raises:
+        AttentionError: shapes that differ.
+    """
+    gradient, attention = _same_shape(d_alpha, alpha)
+    support = attention > 0
+    return np.where(support, gradient - _mean(gradient, support, axis), 0)
+
+
+def constrained_softmax_vjp(
+    d_alpha: ArrayLike,
+    alpha: ArrayLike,
+    u: ArrayLike,
+    *,
+    axis: int = -1,
+    mask: ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Gradients for the scores and for the bounds (Martins and Kreutzer 2017).
+
+    With :math:`m = \sum_{i \in \mathcal A} \alpha_i d\alpha_i / \sum_{i \in \mathcal A} \alpha_i`:
+    :math:`dz_j = 1(j \in \mathcal A)\, \alpha_j (d\alpha_j - m)` and
+    :math:`du_j = 1(j \notin \mathcal A)(d\alpha_j - m)`. Time O(J) per row.
+
+    Args:
+        d_alpha: gradient of the loss for the attention, of the shape of ``alpha``.
+        alpha: what :func:`~coverage_eval.attention.constrained_softmax` returned.
+        u: the upper bounds it was given, broadcast against ``alpha``.
+        axis: the axis of the distribution.
+        mask: the mask it was given. Needed where padding has a bound of 0: without it such a
+            position looks like an exhausted word, whose ``du`` is not 0.
+
+    Returns:
+        Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0; rows
+        without a free position get 0 in both.
+
+    Raises:
+        AttentionError: shapes that do not fit.
+    """
+    gradient, attention = _same_shape(d_alpha, alpha)
+    usable, bounds = _usable(mask, attention), _bounds(u, attention)
+    free = usable & (attention < bounds)
+    mean = _mean(gradient, np.where(free, attention, 0), axis)
+    movable = np.any(free & (attention > 0), axis=axis, keepdims=True)
+    d_scores = np.where(free, attention * (gradient - mean), 0)
+    d_bounds = np.where(usable & ~free & movable, gradient - mean, 0)
+    return d_scores, d_bounds
+
+
+def constrained_sparsemax_vjp(
+    d_alpha: ArrayLike,
+    alpha: ArrayLike,
+    u: ArrayLike,
+    *,
+    axis: int = -1,
+    mask: ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    r"""Gradients for the scores and for the bounds (Malaviya et al. 2018, eqs. 7-8, 15-16).
+
+    With :math:`m` the mean of :math:`d\alpha` over :math:`\mathcal A`:
+    :math:`dz_j = 1(j \in \mathcal A)(d\alpha_j - m)` and
+    :math:`du_j = 1(j \in \mathcal A_R)(d\alpha_j - m)`.
+
+    An exhausted word (bound 0) is at both its borders, and whether more credit would be used
+    cannot be told from the attention: it is counted to :math:`\mathcal A_L`, so its ``du`` is 0,
+    as in the authors' code. This dense form costs O(J) per row; :func:`sparse_vjp` touches only
+    :math:`\mathcal A` and :math:`\mathcal A_R`.
+
+    Args:
+        d_alpha: gradient of the loss for the attention, of the shape of ``alpha``.
+        alpha: what :func:`~coverage_eval.attention.constrained_sparsemax` returned.
+        u: the upper bounds it was given, broadcast against ``alpha``.
+        axis: the axis of the distribution.
+        mask: the mask it was given, or None.
+
+    Returns:
+        Gradients for ``z`` and ``u``, both of the shape of ``alpha``. The former sums to 0; rows
+        with empty :math:`\mathcal A` get 0 in both.
+
+    Raises:
+        AttentionError: shapes that do not fit.
+    """
+    gradient, attention = _same_shape(d_alpha, alpha)
+    bounds = _bounds(u, attention)
+    positive = _usable(mask, attention) & (attention > 0)
+    interior = positive & (attention < bounds)
+    mean = _mean(gradient, interior, axis)
+    movable = np.any(interior, axis=axis, keepdims=True)
+    d_scores = np.where(interior, gradient - mean, 0)
+    d_bounds = np.where(positive & ~interior & movable, gradient - mean, 0)
+    return d_scores, d_bounds
+
+
+@dataclass(frozen=True)
+class Support:
+    r"""The positions of one row that its gradient depends on.
+
+    Attributes:
+        interior: indices of :math:`\mathcal A`, strictly between 0 and the bound.
+        at_bound: indices of :math:`\mathcal A_R`, at a positive bound.
+    """
+
+    interior: NDArray[np.intp]
+    at_bound: NDArray[np.intp]
+
+
+def find_support(alpha: ArrayLike, u: ArrayLike | None = None) -> Support:
+    """Read the support off one row of sparsemax or constrained sparsemax, in O(J), once.
+
+    Args:
+        alpha: ``[J]`` attention.
+        u: the upper bounds, broadcast against ``alpha``; None for sparsemax.
+
+    Returns:
+        The support, for any number of calls of :func:`sparse_vjp`.
+
+    Raises:
+        AttentionError: more than one row, or shapes that do not fit.
+    """
+    attention = np.asarray(alpha)
+    if attention.ndim != 1:
+        raise AttentionError(f"the support is that of one row, not of shape {attention.shape}")
+    positive = np.flatnonzero(attention > 0)
+    if u is None:
+        return Support(positive, positive[:0])
+    below = attention[positive] < _bounds(u, attention)[positive]
+    return Support(positive[below], positive[~below])
+
+
+def sparse_vjp(d_alpha: FloatArray, support: Support) -> tuple[FloatArray, FloatArray]:
+    r"""Gradients of one row of (constrained) sparsemax in time O(|A| + |A_R|), whatever J.
+
+    Eqs. 7-8 of Malaviya et al. 2018, on the positions where they are not 0.
+
+    Args:
+        d_alpha: ``[J]`` gradient of the loss for the attention; read on the support only.
+        support: what :func:`find_support` returned for the row.
+
+    Returns:
+        The gradient for ``z`` at ``support.interior`` and for ``u`` at ``support.at_bound``; both
+        0 where the interior is empty.
+    """
+    interior, at_bound = d_alpha[support.interior], d_alpha[support.at_bound]
+    if len(interior) == 0:
+        return interior, np.zeros_like(at_bound)
+    mean = interior.mean()
+    return interior - mean, at_bound - mean
+
+
+def softmax_jacobian(alpha: ArrayLike) -> FloatArray:
+    r""":math:`\partial\alpha_i/\partial z_j = \alpha_i (1(i=j) - \alpha_j)`.
+
+    Args:
+        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.softmax` returned.
+
+    Returns:
+        ``[..., J, J]`` with i (attention) before j (score).
+    """
+    attention = _float(alpha)
+    return _identity(attention) * attention[..., None, :] - _outer(attention, attention)
+
+
+def sparsemax_jacobian(alpha: ArrayLike) -> FloatArray:
+    r""":math:`\mathrm{Diag}(s) - s s^\top / |S|`, s marking the support S.
+
+    Args:
+        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.sparsemax` returned.
+
+    Returns:
+        ``[..., J, J]`` with i (attention) before j (score).
+    """
+    attention = _float(alpha)
+    return _centred(attention > 0, attention.dtype)
+
+
+def constrained_softmax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    r"""Jacobians of constrained softmax (Martins and Kreutzer 2017).
+
+    On the free positions the attention is a softmax scaled to the mass :math:`s = 1 -
+    \sum_{j \notin \mathcal A} u_j` that the others leave, hence
+    :math:`\partial\alpha_i/\partial z_j = \alpha_i (1(i=j) - \alpha_j / s)` for i, j free and
+    :math:`\partial\alpha_i/\partial u_j = -\alpha_i / s` for i free and j at its bound.
+
+    Args:
+        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.constrained_softmax` returned.
+        u: the upper bounds it was given, broadcast against ``alpha``.
+
+    Returns:
+        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``; 0 for rows without a free
+        position.
+    """
+    attention = _float(alpha)
+    free = attention < _bounds(u, attention)
+    weights = np.where(free, attention, 0)
+    left = weights.sum(axis=-1, keepdims=True)
+    share = np.divide(weights, left, out=np.zeros_like(weights), where=left > 0)
+    d_scores = _identity(attention) * weights[..., None, :] - _outer(weights, share)
+    fixed = ~free & (left > 0)
+    d_bounds = _identity(attention) * fixed[..., None, :] - _outer(share, fixed)
+    return d_scores, d_bounds
+
+
+def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Jacobians of constrained sparsemax (Malaviya et al. 2018, eqs. 13 and 14).
+
+    Args:
+        alpha: ``[..., J]`` what :func:`~coverage_eval.attention.constrained_sparsemax` returned.
+        u: the upper bounds it was given, broadcast against ``alpha``.
+
+    Returns:
+        The Jacobians for ``z`` and for ``u``, each ``[..., J, J]``; 0 for rows without an
+        interior position, and no row or column for exhausted words (see
+        :func:`constrained_sparsemax_vjp`).
+    """
+    attention = _float(alpha)
+    interior = (attention > 0) & (attention < _bounds(u, attention))
+    movable = np.any(interior, axis=-1, keepdims=True)
+    at_bound = (attention > 0) & ~interior & movable
+    size = np.maximum(interior.sum(axis=-1, keepdims=True), 1)
+    d_bounds = _identity(attention) * at_bound[..., None, :] - _outer(interior / size, at_bound)
+    return _centred(interior, attention.dtype), d_bounds.astype(attention.dtype)
+
+
+def _centred(members: BoolArray, dtype: np.dtype[Any]) -> FloatArray:
+    """Identity minus averaging on the members of each row, 0 elsewhere (eq. 13)."""
+    size = np.maximum(members.sum(axis=-1, keepdims=True), 1)
+    jacobian = np.eye(members.shape[-1]) * members[..., None, :] - _outer(members / size, members)
+    return jacobian.astype(dtype)
+
+
+def _outer(left: NDArray[Any], right: NDArray[Any]) -> FloatArray:
+    return np.asarray(left[..., :, None] * right[..., None, :])
+
+
+def _identity(attention: FloatArray) -> FloatArray:
+    return np.eye(attention.shape[-1], dtype=attention.dtype)
+
+
+def _mean(values: FloatArray, weights: NDArray[Any], axis: int) -> FloatArray:
+    """Weighted mean along an axis, kept as a dimension; 0 where all weights are 0."""
+    total = weights.sum(axis=axis, keepdims=True)
+    weighted = np.where(weights > 0, values * weights, 0).sum(axis=axis, keepdims=True)
+    return np.asarray(np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0))
+
+
+def _float(values: ArrayLike) -> FloatArray:
+    array = np.asarray(values)
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
+
+
+def _same_shape(d_alpha: ArrayLike, alpha: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    gradient, attention = _float(d_alpha), _float(alpha)
+    if gradient.shape != attention.shape:
+        raise AttentionError(
+            f"the gradient has shape {gradient.shape}, the attention {attention.shape}"
+        )
+    return gradient, attention
+
+
+def _bounds(u: ArrayLike, attention: FloatArray) -> FloatArray:
+    try:
+        return np.broadcast_to(np.asarray(u, dtype=attention.dtype), attention.shape)
+    except ValueError as error:
+        raise AttentionError(
+            f"bounds of shape {np.shape(u)} do not fit attention of shape {attention.shape}"
+        ) from error
+
+
+def _usable(mask: ArrayLike | None, attention: FloatArray) -> BoolArray:
+    if mask is None:
+        return np.ones((1,) * attention.ndim, dtype=np.bool_)
+    return np.broadcast_to(np.asarray(mask, dtype=np.bool_), attention.shape)

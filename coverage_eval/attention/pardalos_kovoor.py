@@ -1,0 +1,199 @@
+r"""The algorithm of Pardalos and Kovoor (1990), in linear time by median search.
+
+Two forms: :func:`pardalos_kovoor`, which follows Algorithm 1 in Appendix A.3 of Malaviya et al.
+2018 line by line and solves the general problem of eq. 17, and :func:`threshold_by_medians`, the
+same search written for constrained sparsemax on one row, where all weights are 1.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coverage_eval.attention._inputs import AttentionError, Float64Array, InfeasibleBoundsError
+
+__all__ = ["canonical_problem", "pardalos_kovoor", "threshold_by_medians"]
+
+#: Rows longer than this are sampled first: below, a median costs less than the sample.
+SAMPLED_LENGTH = 4096
+
+
+def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float64Array:
+    r"""Minimise a singly constrained quadratic function under lower and upper bounds.
+
+    Solves :math:`\min_x \sum_j c_j x_j^2` subject to :math:`\sum_j c_j x_j = d` and
+    :math:`a_j \le x_j \le b_j` (eq. 17). The solution is
+    :math:`x_j = \max\{a_j, \min\{b_j, y\}\}` with one level y, whose place among the split points
+    a, b is found by halving. Comments give the line numbers of Algorithm 1. Time O(J), because
+    every round halves the split points and a median takes linear time.
+
+    Two departures from the printed lines. Line 9 keeps the open interval: an end of the interval
+    has been tried, and would be tried again and again where split points coincide. Line 10 counts
+    positions whose bound lies at an end of the interval, which the printed strict signs leave out
+    of the tight sum although line 12 takes them from the working set.
+
+    Args:
+        a: ``[J]`` lower bounds, finite.
+        b: ``[J]`` upper bounds, ``b >= a``; may be +inf.
+        c: ``[J]`` weights, not negative, finite.
+        d: the weighted sum that x must have.
+
+    Returns:
+        ``[J]`` the solution x, float64.
+
+    Raises:
+        AttentionError: shapes that differ, NaN, infinite ``a``, ``c`` or ``d``, a negative weight,
+            ``a > b``.
+        InfeasibleBoundsError: ``d`` outside what the bounds allow.
+    """
+    a, b, c = _checked(a, b, c, d)
+    working = np.flatnonzero(c > 0)  # line 2; where c = 0 nothing depends on x
+    a_w, b_w, c_w = a[working], b[working], c[working]
+    points = np.concatenate([a_w, b_w[b_w < np.inf]])  # line 3; ±inf is never a median
+    tau_l, tau_r, s_tight, xi = -np.inf, np.inf, 0.0, 0.0  # line 4
+    while len(a_w):  # line 5
+        middle = (len(points) - 1) // 2
+        tau = float(np.partition(points, middle)[middle])  # line 6
+        s = s_tight + xi * tau + float(c_w @ np.clip(tau, a_w, b_w))  # line 7
+        if s <= d:  # line 8
+            tau_l = tau
+        if s >= d:
+            tau_r = tau
+        points = points[(points > tau_l) & (points < tau_r)]  # line 9
+        at_b = b_w <= tau_l
+        at_a = ~at_b & (a_w >= tau_r)
+        s_tight += float(c_w[at_b] @ b_w[at_b] + c_w[at_a] @ a_w[at_a])  # line 10
+        slack = ~at_b & ~at_a & (a_w <= tau_l) & (b_w >= tau_r)
+        xi += float(c_w[slack].sum())  # line 11
+        keep = ~(at_b | at_a | slack)
+        a_w, b_w, c_w = a_w[keep], b_w[keep], c_w[keep]  # line 12
+    if xi == 0:  # no position is between its bounds: each level of the interval gives the same x
+        return np.asarray(np.clip(tau_l if tau_l > -np.inf else tau_r, a, b))
+    y = (d - s_tight) / xi  # line 14
+    return np.asarray(np.clip(y, a, b))  # line 15
+
+
+def canonical_problem(
+    z: ArrayLike, u: ArrayLike
+) -> tuple[Float64Array, Float64Array, Float64Array, float]:
+    r"""Constrained sparsemax as a problem of eq. 17: the reduction of eqs. 18-22.
+
+    Args:
+        z: ``[J]`` finite scores.
+        u: ``[J]`` upper bounds.
+
+    Returns:
+        a, b, c, d for :func:`pardalos_kovoor`; the attention is ``2 * x + z`` (eq. 18).
+    """
+    scores, bounds = np.asarray(z, dtype=np.float64), np.asarray(u, dtype=np.float64)
+    a = -scores / 2  # eq. 19
+    b = (bounds - scores) / 2  # eq. 20
+    c = np.ones_like(scores)  # eq. 21
+    d = float(1 - scores.sum()) / 2  # eq. 22
+    return a, b, c, d
+
+
+def threshold_by_medians(
+    z: Float64Array,
+    u: Float64Array,
+    mass: float = 1.0,
+    *,
+    slack: float = 0.0,
+    slack_sum: float = 0.0,
+) -> float:
+    r"""The threshold τ of constrained sparsemax on one row, by median search in O(J).
+
+    The mass :math:`\sum_j \max\{0, \min\{u_j, z_j - \tau\}\}` falls as τ grows and is linear
+    between the split points :math:`z_j - u_j` and :math:`z_j`. Every round tries the median of
+    the split points left, or on long rows two levels that a sample of the row puts around the
+    answer, and settles the positions that this decides. A sample that does not halve the row is
+    followed by a median, so the time is linear whatever the sample.
+
+    Args:
+        z: ``[J]`` finite scores.
+        u: ``[J]`` finite bounds, not negative, with a sum of at least ``mass``.
+        mass: what the attention has to sum to.
+        slack: number of further positions known to be strictly between their bounds.
+        slack_sum: sum of the scores of those positions.
+
+    Returns:
+        A threshold at which the mass is reached.
+    """
+    positive = u > 0
+    upper, bound = z[positive], u[positive]
+    left, right, sampling = -np.inf, np.inf, True
+    while len(upper):
+        before = len(upper)
+        sampling = sampling and before > SAMPLED_LENGTH
+        levels: tuple[float, ...] = (
+            _sampled_levels(upper, bound, mass, slack, slack_sum)
+            if sampling
+            else (_median_split_point(upper, bound, left, right),)
+        )
+        for tau in levels:
+            reached = slack_sum - slack * tau
+            reached += float(np.maximum(np.minimum(upper - tau, bound), 0.0).sum())
+            left = max(left, tau) if reached >= mass else left
+            right = min(right, tau) if reached <= mass else right
+        lower = upper - bound
+        full = lower >= right
+        mass -= float(bound[full].sum())
+        rising = ~full & (upper > left)
+        between = rising & (lower <= left) & (upper >= right)
+        slack += np.count_nonzero(between)
+        slack_sum += float(upper[between].sum())
+        keep = rising & ~between
+        upper, bound = upper[keep], bound[keep]
+        sampling = len(upper) <= before // 2
+    if slack:
+        return (slack_sum - mass) / slack
+    return left if left > -np.inf else right
+
+
+def _median_split_point(
+    upper: Float64Array, bound: Float64Array, left: float, right: float
+) -> float:
+    """The (upper) median of the split points strictly between two levels."""
+    points = np.concatenate([upper, upper - bound])
+    points = points[(points > left) & (points < right)]
+    middle = len(points) // 2
+    return float(np.partition(points, middle)[middle])
+
+
+def _sampled_levels(
+    upper: Float64Array, bound: Float64Array, mass: float, slack: float, slack_sum: float
+) -> tuple[float, ...]:
+    """Two levels around the threshold of every k-th position, k about the cube root of J."""
+    step = round(len(upper) ** (1 / 3))
+    some, some_bounds = upper[::step], bound[::step]
+    estimate = threshold_by_medians(
+        some, some_bounds, mass / step, slack=slack / step, slack_sum=slack_sum / step
+    )
+    points = np.sort(np.concatenate([some, some - some_bounds]))
+    place = int(np.searchsorted(points, estimate))
+    # The rank of the estimate errs by about the square root of the sample's size.
+    margin = 2 * round(len(some) ** 0.5)
+    last = len(points) - 1
+    return float(points[max(place - margin, 0)]), float(points[min(place + margin, last)])
+
+
+def _checked(
+    a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float
+) -> tuple[Float64Array, Float64Array, Float64Array]:
+    low, high, weight = (np.asarray(values, dtype=np.float64) for values in (a, b, c))
+    if not low.shape == high.shape == weight.shape or low.ndim != 1 or len(low) == 0:
+        raise AttentionError(
+            f"a, b and c must be equally long: {low.shape}, {high.shape}, {weight.shape}"
+        )
+    if not (np.isfinite(low).all() and np.isfinite(weight).all() and np.isfinite(d)):
+        raise AttentionError("a, c and d must be finite")
+    if not (low <= high).all():
+        raise AttentionError("every lower bound must be at most the upper bound, and not NaN")
+    if (weight < 0).any():
+        raise AttentionError("the weights must not be negative")
+    used = weight > 0
+    least, most = float(weight @ low), float(weight[used] @ high[used])
+    rounding = 1e-12 * (abs(d) + float(weight @ np.abs(low)))
+    if d < least - rounding or d > most + rounding:
+        raise InfeasibleBoundsError(
+            f"the sum must be {d:.6g}, but the bounds allow only {least:.6g} to {most:.6g}"
+        )
+    return low, high, weight

@@ -1,0 +1,69 @@
+"""Checks of the arrays a picture is drawn from; each refusal says what was seen and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.errors import DataError
+
+__all__ = ["checked_attention", "checked_positions", "checked_vector"]
+
+_ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
+
+
+def checked_attention(
+    attention: ArrayLike, source: Sequence[str], hypothesis: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return the attention as a float array ``[target, source]`` with entries in [0, 1].
+
+    Raises:
+        DataError: the shape differs from the texts' lengths, or an entry is no weight.
+    """
+    weights = np.asarray(attention, dtype=np.float64)
+    expected = (len(hypothesis), len(source))
+    if weights.size == 0 and 0 in expected:
+        return np.zeros(expected)
+    if weights.shape != expected:
+        hint = ": transpose it" if weights.shape == expected[::-1] else ""
+        raise DataError(
+            f"attention has shape {weights.shape}, but {expected[0]} hypothesis words and "
+            f"{expected[1]} source words need {expected} (target × source){hint}"
+        )
+    if not np.isfinite(weights).all():
+        raise DataError("attention has entries that are not finite numbers")
+    if weights.min() < 0 or weights.max() > 1 + _ROUNDING:
+        raise DataError(
+            f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
+            "but weights lie between 0 and 1: pass it after softmax, not before"
+        )
+    return weights
+
+
+def checked_vector(values: ArrayLike, length: int, what: str) -> NDArray[np.float64]:
+    """Return the values as a float array of that length without NaN (infinity is allowed).
+
+    Raises:
+        DataError: it has another length, or NaN.
+    """
+    vector = np.asarray(values, dtype=np.float64)
+    if vector.shape != (length,):
+        raise DataError(f"{what} has shape {vector.shape}, but ({length},) is needed")
+    if np.isnan(vector).any():
+        raise DataError(f"{what} has entries that are not numbers")
+    return vector
+
+
+def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple[int, ...]:
+    """Return the positions in order, each once.
+
+    Raises:
+        DataError: one lies outside the sentence.
+    """
+    ordered = tuple(sorted({int(position) for position in positions}))
+    outside = [position for position in ordered if not 0 <= position < length]
+    if outside:
+        raise DataError(f"{what} position {outside[0]} is none of 0 to {length - 1}")
+    return ordered

@@ -1,0 +1,32 @@
+"""Axes to draw on when the caller gives none, made without pyplot, so nothing global changes."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+__all__ = ["figure_of", "new_axes", "new_figure"]
+
+
+def new_figure(width: float, height: float, *, compressed: bool = False) -> Figure:
+    """Return an empty figure of that many inches, with an Agg canvas: it needs no display.
+
+    Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
+    aspect. pyplot never hears of it, so it is freed like any other object; a notebook shows it
+    when a cell ends in ``ax.figure``.
+    """
+    figure = Figure(figsize=(width, height))
+    figure.set_layout_engine("compressed" if compressed else "constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def new_axes(width: float, height: float, *, compressed: bool = False) -> Axes:
+    """Return the only Axes of a new figure of that many inches."""
+    return new_figure(width, height, compressed=compressed).add_subplot()
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the figure an Axes belongs to, also when it lies in a subfigure."""
+    return ax.figure.figure

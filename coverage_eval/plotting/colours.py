@@ -1,0 +1,44 @@
+"""The colours all pictures share: colour-blind safe, and white for a weight of exactly zero."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.colors import Colormap, LinearSegmentedColormap
+
+__all__ = [
+    "BOUND",
+    "DROPPED",
+    "EXCESS",
+    "GRID",
+    "INK",
+    "NOW",
+    "REFERENCE",
+    "REPEATED",
+    "SYSTEMS",
+    "WEIGHT",
+    "attention_colormap",
+]
+
+# Okabe and Ito's palette, which stays distinct under the common forms of colour blindness.
+SYSTEMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+REPEATED = "#D55E00"
+DROPPED = "#A6318A"
+EXCESS = "#D55E00"
+BOUND = "#00805A"
+WEIGHT = "#3B7DB8"
+NOW = "#0B3C6B"
+REFERENCE = "#7F7F7F"
+INK = "#222222"
+GRID = "#E3E3E3"
+
+
+def attention_colormap() -> Colormap:
+    """Blue tints that begin well off white, with masked cells (weight zero) exactly white.
+
+    The smallest positive weight is visibly tinted, so that a sparse map differs from one that is
+    merely small, as in Figure 2 of Malaviya et al. (2018): "white means zero attention".
+    """
+    tints = mpl.colormaps["Blues"](np.linspace(0.18, 1.0, 256))
+    colormap = LinearSegmentedColormap.from_list("coverage_eval_attention", tints)
+    return colormap.with_extremes(bad="white")

@@ -1,0 +1,62 @@
+"""The attention transformations in two dimensions: the first word's share as its score grows."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from coverage_eval import attention
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import colours
+from coverage_eval.plotting.canvas import new_axes
+
+__all__ = ["transformation_curves"]
+
+
+def transformation_curves(
+    *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None
+) -> Axes:
+    """Draw α₁ of the four transformations of the scores (t, 0), for t from −limit to limit.
+
+    Softmax never reaches 0 or 1; sparsemax is linear and does, at t = −1 and 1 (Martins and
+    Astudillo 2016, Figure 1). With the bounds u = (bound, 1) the constrained two are the same
+    curves cut off at the bound, because the other word takes up what is left.
+
+    Args:
+        bound: the first word's upper bound, between 0 and 1.
+        limit: how far t goes.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its lines are labelled with the transformations' names.
+
+    Raises:
+        DataError: the bound does not lie between 0 and 1.
+    """
+    if not 0 <= bound <= 1:
+        raise DataError(f"bound {bound:g} does not lie between 0 and 1")
+    ax = new_axes(4.6, 3.0) if ax is None else ax
+    t = np.linspace(-limit, limit, 1201)
+    scores = np.column_stack([t, np.zeros_like(t)])
+    bounds = np.array([bound, 1.0])
+    softmax, sparsemax = colours.SYSTEMS[:2]
+    drawn = [
+        ("softmax", attention.softmax(scores), softmax, "-"),
+        ("sparsemax", attention.sparsemax(scores), sparsemax, "-"),
+        ("csoftmax", attention.constrained_softmax(scores, bounds), softmax, (0, (4, 2))),
+        ("csparsemax", attention.constrained_sparsemax(scores, bounds), sparsemax, (0, (4, 2))),
+    ]
+    for name, weights, colour, style in drawn:
+        # The constrained curves lie on the free ones up to the bound: drawn wider, in pale.
+        wide = name.startswith("c")
+        ax.plot(
+            t, weights[:, 0], color=colour, linestyle="-" if not wide else style,
+            linewidth=1.6 if not wide else 4.0, alpha=1.0 if not wide else 0.45, label=name,
+            zorder=2.5 if not wide else 2,
+        )  # fmt: skip
+    ax.axhline(bound, color=colours.BOUND, linestyle="--", linewidth=1.2, zorder=1, gid="bound")
+    ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03), xlabel="$t$", ylabel="$\\alpha_1$")
+    ax.set_title(f"scores $(t, 0)$, bounds $({bound:g}, 1)$", fontsize=10)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    return ax

@@ -1,0 +1,85 @@
+"""Words as tick labels: verbatim, in a font that has them, thinned out where there is no room."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+from matplotlib.axes import Axes
+from matplotlib.text import Text
+
+from coverage_eval.plotting.canvas import figure_of
+
+__all__ = ["FONT_SIZE", "emphasise", "label_step", "longest_label", "shorten", "word_ticks"]
+
+FONT_SIZE = 9.0  # points
+_LINE_HEIGHT = 1.25 * FONT_SIZE / 72  # inches that one label needs across its direction
+_LONGEST = 28  # characters
+
+
+def shorten(word: str) -> str:
+    """Return the word, its middle elided if it is too long for a label (a URL, say)."""
+    if len(word) <= _LONGEST:
+        return word
+    return f"{word[: _LONGEST - 9]}…{word[-8:]}"
+
+
+def longest_label(words: Sequence[str]) -> float:
+    """Return about how many inches the longest word's label takes along its direction."""
+    ems = (
+        sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
+    )
+    return 0.085 * max(ems, default=0)
+
+
+def label_step(ax: Axes, axis: Literal["x", "y"], count: int) -> int:
+    """Return k such that labelling every k-th of ``count`` words leaves each label its room."""
+    box = ax.get_position()
+    width, height = figure_of(ax).get_size_inches()
+    room = float(box.width * width if axis == "x" else box.height * height)
+    return max(1, math.ceil(count * _LINE_HEIGHT / max(room, 1e-6)))
+
+
+def word_ticks(
+    ax: Axes, axis: Literal["x", "y"], words: Sequence[str], families: list[str]
+) -> None:
+    r"""Label positions 0, 1, … of an axis with words.
+
+    Long sentences are thinned to every k-th word, so that labels never overlap. Words are drawn
+    as they are: a ``$`` or ``\`` starts no formula, whatever the user's settings.
+
+    Args:
+        ax: the Axes, at its final place in its figure.
+        axis: which axis.
+        words: the words of the sentence.
+        families: the font families they need (:func:`~coverage_eval.plotting.fonts.font_families`).
+    """
+    step = label_step(ax, axis, len(words))
+    positions = range(0, len(words), step)
+    axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    texts = [_layout(shorten(words[i]), axis) for i in positions]
+    axis_object.set_ticks(list(positions), labels=[text for text, _ in texts])
+    axis_object.set_tick_params(length=0, labelsize=FONT_SIZE)
+    for label, (_, rotation) in zip(axis_object.get_ticklabels(), texts, strict=True):
+        label.set(rotation=rotation, parse_math=False, usetex=False, fontfamily=families)
+
+
+def emphasise(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], colour: str) -> None:
+    """Set the labels of the words at these positions bold and coloured."""
+    axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    labels: list[Text] = axis_object.get_ticklabels()
+    for position, label in zip(axis_object.get_ticklocs(), labels, strict=True):
+        if round(float(position)) in positions:
+            label.set(color=colour, fontweight="bold")
+
+
+def _layout(word: str, axis: Literal["x", "y"]) -> tuple[str, float]:
+    """Return text and rotation: across, words run upwards, but Han and kana stack upright."""
+    if axis == "y":
+        return word, 0.0
+    # The sound mark is a bar along the writing direction; stacked upright it would read as "one".
+    if word and all(unicodedata.east_asian_width(c) == "W" and c != "ー" for c in word):
+        return "\n".join(word), 0.0
+    return word, 90.0

@@ -1,0 +1,77 @@
+"""Cumulative attention of each source word beside its row, against its fertility."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from numpy.typing import NDArray
+
+from coverage_eval.plotting import colours
+from coverage_eval.plotting.canvas import figure_of
+
+__all__ = ["axes_fraction", "bar_corners", "draw_fertilities", "draw_margin", "row_bars"]
+
+
+def draw_margin(
+    ax: Axes, coverage: NDArray[np.float64], fertility: NDArray[np.float64] | None
+) -> float:
+    """Draw bars in new Axes to the right of a map; what exceeds the fertility stands out.
+
+    Args:
+        ax: the map, rows at 0, 1, ….
+        coverage: ``[source]`` cumulative attention.
+        fertility: ``[source]`` upper bounds, None for none.
+
+    Returns:
+        Where the margin ends, in widths of the map.
+    """
+    left, width = 1.0 + axes_fraction(ax, 0.1), axes_fraction(ax, 1.1)
+    side = ax.inset_axes((left, 0.0, width, 1.0))
+    bounds = np.full(len(coverage), np.inf) if fertility is None else fertility
+    within = np.minimum(coverage, bounds)
+    side.add_collection(row_bars(np.zeros_like(within), within, colours.WEIGHT, "coverage"))
+    side.add_collection(row_bars(within, coverage, colours.EXCESS, "excess"))
+    draw_fertilities(side, bounds)
+    furthest = max([1.0, *coverage, *bounds[np.isfinite(bounds)]])
+    side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
+    side.set_xlabel("cumulative\nattention", fontsize=8)
+    side.tick_params(labelsize=8)
+    side.spines[["top", "right"]].set_visible(False)
+    return left + width
+
+
+def row_bars(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], colour: str, gid: str
+) -> PolyCollection:
+    """Return horizontal bars at rows 0, 1, … as one artist: a thousand rows draw at once."""
+    return PolyCollection(list(bar_corners(starts, ends)), facecolors=colour, linewidths=0, gid=gid)
+
+
+def bar_corners(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``[rows, 4, 2]`` corners of bars from ``starts`` to ``ends``."""
+    rows = np.arange(len(starts))
+    low, high = rows - 0.35, rows + 0.35
+    xs = np.stack([starts, ends, ends, starts], axis=1)
+    ys = np.stack([low, low, high, high], axis=1)
+    return np.stack([xs, ys], axis=2)
+
+
+def draw_fertilities(ax: Axes, fertilities: NDArray[np.float64]) -> None:
+    """Draw a green dashed line at each row's fertility; infinite ones have none."""
+    rows = np.flatnonzero(np.isfinite(fertilities))
+    ax.vlines(
+        fertilities[rows],
+        rows - 0.45,
+        rows + 0.45,
+        colors=colours.BOUND,
+        linestyles=(0, (2, 1)),
+        linewidth=1.6,
+        gid="fertility",
+    )
+
+
+def axes_fraction(ax: Axes, inches: float) -> float:
+    """Return that many inches as a fraction of the width that the Axes have now."""
+    width = ax.get_position().width * figure_of(ax).get_size_inches()[0]
+    return inches / max(float(width), 1.0)

@@ -1,0 +1,58 @@
+"""Which words of a picture to mark: repeated ones of a hypothesis, dropped ones of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SPECIAL_TOKENS", "dropped_positions", "repeated_positions", "runs"]
+
+# Not words: a source that ignores them loses nothing, and they collect what attention is left.
+SPECIAL_TOKENS = frozenset({"<SINK>", "<sink>", "<s>", "</s>", "<EOS>", "<eos>", "<BOS>", "<pad>"})
+
+
+def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of words said again, first occurrences left out.
+
+    A word is said again when it equals the word before it, or when it lies in a bigram that
+    occurred before: the two kinds of repetition of REP-score (Malaviya et al. 2018, section 5),
+    here without a reference to excuse any of them. A lone frequent word ("the … the") is not
+    marked.
+    """
+    seen: set[tuple[str, str]] = set()
+    repeated: set[int] = set()
+    for position, bigram in enumerate(pairwise(hypothesis), start=1):
+        if bigram[0] == bigram[1]:
+            repeated.add(position)
+        elif bigram in seen:
+            repeated.update((position - 1, position))
+        seen.add(bigram)
+    return tuple(sorted(repeated))
+
+
+def dropped_positions(
+    coverage: NDArray[np.float64], source: Sequence[str], threshold: float
+) -> tuple[int, ...]:
+    """Return the positions of source words whose cumulative attention is below the threshold.
+
+    Args:
+        coverage: ``[source]``, the attention each word has received, summed over target words.
+        source: the source words; special tokens such as ``<SINK>`` are never dropped.
+        threshold: in units of attention, 1 being the whole of one target word's.
+    """
+    below = np.flatnonzero(coverage < threshold)
+    return tuple(int(j) for j in below if source[int(j)] not in SPECIAL_TOKENS)
+
+
+def runs(positions: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the maximal runs of consecutive positions, each as its first one and its length."""
+    found: list[tuple[int, int]] = []
+    for position in sorted(set(positions)):
+        if found and position == sum(found[-1]):
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((position, 1))
+    return found

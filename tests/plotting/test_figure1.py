@@ -1,0 +1,104 @@
+"""Figure 1 of Malaviya et al. (2018): the numbers printed in the paper are those drawn."""
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention import InfeasibleBoundsError
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import colours, simplex_figure1
+from coverage_eval.plotting.figure1 import attention_rounds
+
+# Read off the figure in the paper (its caption gives the scores): a column for each
+# transformation, a line for each step.
+PRINTED = {
+    "softmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.18, 0.27, 0.55)"],
+    "sparsemax": ["(0.7, 0.3, 0)", "(0.4, 0.6, 0)", "(0, 0.15, 0.85)"],
+    "csoftmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.12, 0.21, 0.67)"],
+    "csparsemax": ["(0.7, 0.3, 0)", "(0.3, 0.7, 0)", "(0, 0, 1)"],
+}
+
+
+@pytest.fixture(scope="module")
+def axes():
+    return simplex_figure1()
+
+
+def by_gid(ax, prefix):
+    return [a for a in ax.get_children() if str(a.get_gid()).startswith(prefix)]
+
+
+def test_columns_and_rows_are_those_of_the_paper(axes):
+    assert axes.shape == (4, 4)
+    assert [ax.get_title() for ax in axes[0]] == list(PRINTED)
+    assert [ax.get_ylabel() for ax in axes[:3, 0]] == [
+        "step 1\nz = (1.2, 0.8, −0.2)",
+        "step 2\nz = (0.7, 0.9, 0.1)",
+        "step 3\nz = (−0.2, 0.2, 0.9)",
+    ]
+
+
+@pytest.mark.parametrize("column", range(4))
+def test_attention_is_what_the_paper_prints(axes, column):
+    drawn = [[t.get_text() for t in ax.texts if t.get_gid() == "point"] for ax in axes[:3, column]]
+    assert drawn == [[text] for text in list(PRINTED.values())[column]]
+
+
+def test_only_the_constrained_columns_have_bounds(axes):
+    counts = [[len(by_gid(ax, "bound")) for ax in row] for row in axes[:3]]
+    # Unit fertilities bind nothing in the first step; then all three words of csoftmax have
+    # received attention, but the third word of csparsemax has not.
+    assert counts == [[0, 0, 0, 0], [0, 0, 3, 2], [0, 0, 3, 2]]
+
+
+def test_points_never_exceed_their_bounds():
+    for name in ("csoftmax", "csparsemax"):
+        weights, bounds = attention_rounds([[1.2, 0.8, -0.2]] * 3, [1, 1, 1], name)
+        assert (weights <= bounds + 1e-12).all()
+        assert np.allclose(bounds[1:], 1 - np.cumsum(weights, axis=0)[:-1])
+
+
+def test_cumulative_attention_is_drawn_against_fertilities(axes):
+    for column, name in enumerate(PRINTED):
+        weights, _ = attention_rounds(
+            [[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]], [1, 1, 1], name
+        )
+        tops = np.zeros(3)
+        for bar in axes[3, column].patches:
+            word = round(bar.get_x() + bar.get_width() / 2) - 1
+            tops[word] = max(tops[word], bar.get_y() + bar.get_height())
+        assert np.allclose(tops, weights.sum(axis=0))
+        lines = by_gid(axes[3, column], "fertility")
+        assert [list(line.get_ydata()) for line in lines] == [[1.0, 1.0]] * 3
+        assert {line.get_color() for line in lines} == {colours.BOUND}
+
+
+def test_only_unconstrained_columns_exceed_the_fertilities(axes):
+    excess = [
+        [bar.get_height() > 1e-9 for bar in ax.patches if bar.get_gid() == "excess"]
+        for ax in axes[3]
+    ]
+    assert excess == [[True, True, False], [True, True, False], [False] * 3, [False] * 3]
+
+
+def test_other_steps_and_fertilities_are_drawn_too():
+    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
+    assert axes.shape == (5, 4)
+    assert len(by_gid(axes[4, 0], "fertility")) == 2, "an infinite fertility has no line"
+
+
+def test_fertilities_that_run_out_are_refused():
+    with pytest.raises(InfeasibleBoundsError):
+        simplex_figure1(np.zeros((4, 3)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "fertilities", "name"),
+    [
+        (np.zeros(3), [1, 1, 1], "softmax"),
+        (np.zeros((2, 3)), [1, 1], "softmax"),
+        (np.zeros((2, 3)), [1, 1, 1], "hardmax"),
+    ],
+)
+def test_rounds_refuse_what_they_cannot_do(scores, fertilities, name):
+    with pytest.raises(DataError):
+        attention_rounds(scores, fertilities, name)

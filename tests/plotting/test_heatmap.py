@@ -1,0 +1,240 @@
+"""Attention heatmaps: what is on the Axes, and which pixels are white."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, colours
+
+SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
+SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]
+CSPARSEMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "."]
+
+
+def sparse_map(hypothesis):
+    """A diagonal map whose neighbours share some weight; everything else is zero."""
+    weights = np.zeros((len(hypothesis), len(SOURCE)))
+    for t in range(len(hypothesis)):
+        j = min(t, 8)
+        weights[t, j] += 0.8
+        weights[t, max(j - 1, 0)] += 0.2
+    return weights
+
+
+def patches(ax, kind):
+    return [patch for patch in ax.patches if patch.get_gid() == kind]
+
+
+def labels(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def pixels(figure):
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())
+
+
+def cell_colour(ax, row, column):
+    image = pixels(ax.figure)
+    # Off the cell's centre line, away from rulings and outlines.
+    x, y = ax.transData.transform((column + 0.1, row + 0.1))
+    return tuple(int(v) for v in image[image.shape[0] - 1 - int(y), int(x), :3])
+
+
+def test_source_runs_down_and_hypothesis_across():
+    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
+    assert labels(ax.yaxis) == SOURCE
+    assert labels(ax.xaxis) == SOFTMAX
+    assert ax.images[0].get_array().shape == (len(SOURCE), len(SOFTMAX))
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first source word is at the top"
+    assert np.allclose(ax.images[0].get_array().filled(0).T, sparse_map(SOFTMAX))
+
+
+def test_scale_is_fixed_at_zero_to_one_even_for_small_weights():
+    ax = attention_heatmap(np.full((2, 2), 0.01), ["a", "b"], ["c", "d"])
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+
+
+def test_zero_is_exactly_white_and_the_smallest_weight_is_not():
+    weights = sparse_map(SOFTMAX)
+    weights[0, 5] = 1e-12
+    ax = attention_heatmap(weights, SOURCE, SOFTMAX, repeated=(), dropped=())
+    ax.figure.set_dpi(200)
+    assert cell_colour(ax, row=7, column=2) == (255, 255, 255)
+    assert max(np.subtract(255, cell_colour(ax, row=5, column=0))) > 20
+    assert sum(cell_colour(ax, row=2, column=2)) < sum(cell_colour(ax, row=5, column=0))
+
+
+def test_zero_stays_white_in_a_map_of_many_cells():
+    weights = np.zeros((400, 500))
+    weights[:, :10] = 0.1
+    ax = attention_heatmap(weights, ["s"] * 500, ["t"] * 400, repeated=(), dropped=())
+    assert cell_colour(ax, row=300, column=200) == (255, 255, 255)
+    assert cell_colour(ax, row=5, column=200) != (255, 255, 255)
+
+
+def test_repeated_words_are_outlined_and_their_labels_coloured():
+    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX)
+    (outline,) = patches(ax, "repeated")
+    assert (outline.get_x(), outline.get_width()) == (7.5, 1.0), "the second 'contempt' only"
+    assert outline.get_height() == len(SOURCE)
+    bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
+    assert bold == ["contempt"]
+    assert ax.get_xticklabels()[8].get_color() == colours.REPEATED
+    assert ax.get_xticklabels()[7].get_color() != colours.REPEATED
+
+
+def test_a_run_of_repeated_words_has_one_outline():
+    hypothesis = ["so", ",", "you", "know", ",", "you", "know", "."]
+    ax = attention_heatmap(np.full((8, 2), 0.5), ["so", "wissen"], hypothesis)
+    (outline,) = patches(ax, "repeated")
+    assert (outline.get_x(), outline.get_width()) == (3.5, 3.0)
+
+
+def test_dropped_words_are_those_below_the_threshold_but_never_the_sink():
+    weights = sparse_map(CSPARSEMAX)
+    weights[:, 4] *= 0.1
+    ax = attention_heatmap(weights, SOURCE, CSPARSEMAX)
+    (outline,) = patches(ax, "dropped")
+    assert (outline.get_y(), outline.get_height()) == (3.5, 1.0)
+    bold = [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"]
+    assert bold == ["wort"]
+    assert "0.2" in ax.get_legend().get_texts()[0].get_text()
+
+
+def test_given_marks_replace_the_computed_ones():
+    ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, repeated=[0, 2], dropped=[9])
+    assert [patch.get_x() for patch in patches(ax, "repeated")] == [-0.5, 1.5]
+    assert [patch.get_y() for patch in patches(ax, "dropped")] == [8.5]
+    assert ax.get_legend().get_texts()[1].get_text() == "dropped word", "no threshold was used"
+
+
+def test_without_marks_there_is_no_legend():
+    ax = attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, repeated=(), dropped=())
+    assert ax.get_legend() is None
+    assert not patches(ax, "repeated")
+    assert not patches(ax, "dropped")
+
+
+def test_margin_shows_cumulative_attention_against_fertility():
+    weights = sparse_map(SOFTMAX)
+    fertility = [1.0] * 9 + [np.inf]
+    ax = attention_heatmap(weights, SOURCE, SOFTMAX, fertility=fertility)
+    margin = ax.child_axes[0]
+    bars = {bar.get_gid(): ends_of(bar) for bar in margin.collections[:2]}
+    assert np.allclose(bars["coverage"], np.minimum(weights.sum(axis=0), fertility))
+    assert np.allclose(bars["excess"], weights.sum(axis=0))
+    assert to_rgb(colours.EXCESS) == tuple(margin.collections[1].get_facecolor()[0, :3])
+    assert len(margin.collections[2].get_segments()) == 9, "an infinite fertility has no line"
+    assert margin.get_ylim() == ax.get_ylim()
+
+
+def ends_of(bars):
+    return [path.get_extents().x1 for path in bars.get_paths()]
+
+
+def test_side_by_side_shares_rows_and_scale():
+    left, right = attention_heatmaps_side_by_side(
+        (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX)),
+        SOURCE,
+        (SOFTMAX, CSPARSEMAX),
+        systems=("softmax", "csparsemax"),
+    )
+    assert left.figure is right.figure
+    assert left.get_title("left") == "softmax"
+    assert right.get_title("left") == "csparsemax"
+    assert len(patches(left, "repeated")) == 1
+    assert not patches(right, "repeated")
+    assert left.get_ylim() == right.get_ylim()
+    assert left.images[0].get_clim() == right.images[0].get_clim()
+
+
+def test_long_sentences_keep_readable_labels():
+    words = [f"word{i}" for i in range(1000)]
+    ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))
+    assert max(ax.figure.get_size_inches()) <= 16, "a page, not a poster"
+    assert len(ax.figure.findobj()) < 5000, "artists do not grow with the cells, nor bars with rows"
+    assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
+    shown = labels(ax.xaxis)
+    assert 20 < len(shown) < 250
+    assert shown[1] == words[int(ax.get_xticks()[1])]
+    pixels(ax.figure)
+    boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
+    assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
+
+
+def test_a_map_finer_than_the_pixels_loses_no_cell():
+    weights = np.zeros((900, 900))
+    weights[450, 450] = 1.0
+    words = [str(k) for k in range(900)]
+    ax = attention_heatmap(weights, words, words, repeated=(), dropped=())
+    ax.figure.set_dpi(40)
+    image = pixels(ax.figure)
+    x, y = (round(float(v)) for v in ax.transData.transform((450, 450)))
+    around = image[image.shape[0] - y - 3 : image.shape[0] - y + 3, x - 3 : x + 3, :3]
+    assert around.min() < 250, "averaged, not skipped"
+    assert tuple(cell_colour(ax, row=200, column=700)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize(("target", "source"), [(0, 3), (3, 0), (0, 0)])
+def test_empty_segments_are_drawn_as_such(target, source):
+    ax = attention_heatmap(
+        np.zeros((target, source)), ["s"] * source, [f"t{i}" for i in range(target)]
+    )
+    assert not ax.images
+    assert ax.texts[0].get_text() == ("empty source" if source == 0 else "empty hypothesis")
+    pixels(ax.figure)
+
+
+def test_a_dollar_starts_no_formula():
+    words = ["$", "x_1^", "$\\frac", "50%", "{}"]
+    ax = attention_heatmap(np.eye(5), words, words)
+    pixels(ax.figure)
+    assert labels(ax.xaxis) == words
+    assert not any(label.get_parse_math() for label in ax.get_xticklabels())
+
+
+def test_overlong_words_are_elided():
+    url = "https://" + "x" * 300 + "/index.html"
+    ax = attention_heatmap(np.eye(2), [url, "b"], ["a", "b"])
+    assert len(labels(ax.yaxis)[0]) < 40
+    assert "…" in labels(ax.yaxis)[0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.zeros((10, 9)), "transpose it"),
+        (np.zeros((3, 3)), "target × source"),
+        (np.full((9, 10), np.nan), "not finite"),
+        (np.full((9, 10), -0.1), "between 0 and 1"),
+        (np.full((9, 10), 3.0), "softmax"),
+    ],
+)
+def test_arrays_that_are_no_attention_are_refused(weights, message):
+    with pytest.raises(DataError, match=message):
+        attention_heatmap(weights, SOURCE, CSPARSEMAX)
+
+
+def test_fertility_of_wrong_length_is_refused():
+    with pytest.raises(DataError, match="fertility has shape"):
+        attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, fertility=[1.0])
+
+
+@pytest.mark.parametrize("marks", [{"repeated": [9]}, {"dropped": [10]}, {"repeated": [-1]}])
+def test_marks_outside_the_sentence_are_refused(marks):
+    with pytest.raises(DataError, match="is none of 0 to"):
+        attention_heatmap(sparse_map(CSPARSEMAX), SOURCE, CSPARSEMAX, **marks)
+
+
+def test_draws_on_the_given_axes_without_warnings():
+    figure = Figure()
+    given = figure.subplots()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, ax=given) is given

@@ -1,0 +1,148 @@
+"""The simplex: where things are drawn, and that regions are those of the projection."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.path import Path
+
+from coverage_eval.attention import constrained_sparsemax, sparsemax
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import simplex
+from coverage_eval.plotting.polytope import feasible_corners, on_paper, support_regions
+from coverage_eval.plotting.triangle import format_point
+
+HEIGHT = 3**0.5 / 2
+coordinates = st.floats(-2, 2).map(lambda value: round(value, 3))
+
+
+def by_gid(ax, gid):
+    return [artist for artist in ax.get_children() if artist.get_gid() == gid]
+
+
+def regions_containing(bounds, scores):
+    """Supports of the regions that hold the scores, by Matplotlib's own point-in-polygon test."""
+    place = on_paper(scores - (scores.sum() - 1) / 3)
+    return {
+        region.support
+        for region in support_regions(bounds)
+        if Path(region.outline).contains_point(place, radius=1e-9)
+        or Path(region.outline).contains_point(place, radius=-1e-9)
+    }
+
+
+def test_corners_are_one_apart_and_the_third_word_is_on_top():
+    corners = on_paper(np.eye(3))
+    assert np.allclose(corners, [[0, 0], [1, 0], [0.5, HEIGHT]])
+
+
+def test_points_lie_at_their_barycentric_places():
+    ax = simplex([[0.2, 0.3, 0.5], [0, 0, 1]])
+    (drawn,) = by_gid(ax, "points")
+    assert np.allclose(drawn.get_xydata(), [[0.55, 0.5 * HEIGHT], [0.5, HEIGHT]])
+    assert [t.get_text() for t in by_gid(ax, "point")] == ["(0.2, 0.3, 0.5)", "(0, 0, 1)"]
+
+
+@pytest.mark.parametrize("word", [0, 1, 2])
+def test_a_bound_is_a_green_dashed_line_at_equal_probability(word):
+    bounds = [1.0, 1.0, 1.0]
+    bounds[word] = 0.4
+    ax = simplex(bounds=bounds)
+    lines = [a for a in ax.lines if str(a.get_gid()).startswith("bound")]
+    assert [line.get_gid() for line in lines] == [f"bound {word + 1}"], "bounds of 1 have no line"
+    ends = lines[0].get_xydata()
+    corners = np.vstack([on_paper(np.eye(3)).T, np.ones(3)])
+    barycentric = np.linalg.solve(corners, np.column_stack([ends, np.ones(2)]).T).T
+    assert np.allclose(barycentric[:, word], 0.4)
+    assert np.allclose(np.sort(barycentric, axis=1), [[0, 0.4, 0.6]] * 2), "edge to edge"
+    assert lines[0].get_linestyle() == "--"
+    red, green, blue = lines[0].get_color()[1:3], lines[0].get_color()[3:5], "00"
+    assert int(green, 16) > max(int(red, 16), int(blue, 16))
+
+
+def test_a_bound_of_zero_lies_on_the_opposite_edge():
+    ax = simplex(bounds=[0, 1, 1])
+    (line,) = by_gid(ax, "bound 1")
+    assert {tuple(np.round(end, 6)) for end in line.get_xydata()} == {
+        (1.0, 0.0),
+        (0.5, round(HEIGHT, 6)),
+    }
+
+
+def test_scores_are_joined_to_their_points():
+    scores = np.array([[1.2, 0.8, -0.2], [0.7, 0.9, 0.1]])
+    points = sparsemax(scores)
+    ax = simplex(points, scores=scores)
+    ends = [line.get_xydata() for line in by_gid(ax, "path")]
+    assert np.allclose([end[1] for end in ends], on_paper(points))
+    # A projection: the path meets the triangle's lower edge at a right angle.
+    assert np.allclose([end[0][0] for end in ends], [end[1][0] for end in ends])
+
+
+def test_sparsemax_has_seven_regions():
+    ax = simplex(regions=True)
+    gids = {str(patch.get_gid()) for patch in ax.patches} - {"simplex"}
+    assert gids == {f"region {support}" for support in ("1", "2", "3", "12", "13", "23", "123")}
+    assert len({t.get_text() for t in by_gid(ax, "support")}) == 7
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(coordinates, coordinates, coordinates))
+def test_regions_of_sparsemax_hold_the_scores_with_that_support(scores):
+    scores = np.array(scores)
+    support = tuple(bool(p > 1e-9) for p in sparsemax(scores))
+    assert support in regions_containing(np.ones(3), scores)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.tuples(coordinates, coordinates, coordinates),
+    st.tuples(*[st.sampled_from([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])] * 3).filter(
+        lambda bounds: sum(bounds) >= 1.0
+    ),
+)
+def test_regions_of_constrained_sparsemax_hold_the_scores_with_that_support(scores, bounds):
+    scores, bounds = np.array(scores), np.array(bounds)
+    support = tuple(bool(p > 1e-9) for p in constrained_sparsemax(scores, bounds))
+    assert support in regions_containing(bounds, scores)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.tuples(*[st.floats(0, 1.2).map(lambda value: round(value, 3))] * 3))
+def test_corners_of_the_feasible_set_satisfy_every_constraint(bounds):
+    bounds = np.array(bounds)
+    corners = feasible_corners(bounds)
+    assert (len(corners) > 0) == (np.minimum(bounds, 1).sum() >= 1 - 1e-9)
+    assert np.allclose(corners.sum(axis=1), 1)
+    assert (corners >= -1e-9).all()
+    assert (corners <= bounds + 1e-8).all()
+
+
+def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():
+    ax = simplex(bounds=[0.2, 0.2, 0.2])
+    assert len([a for a in ax.lines if str(a.get_gid()).startswith("bound")]) == 3
+    assert not by_gid(ax, "feasible")
+    with pytest.raises(DataError, match=r"bounds sum to 0\.6"):
+        simplex(bounds=[0.2, 0.2, 0.2], regions=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"points": [0.5, 0.6, 0.2]}, "sum it to 1"),
+        ({"points": [1.5, -0.5, 0.0]}, "no distribution"),
+        ({"points": [0.5, 0.5]}, "three columns"),
+        ({"points": [np.nan, 0.5, 0.5]}, "finite"),
+        ({"bounds": [1, 1]}, "bounds has shape"),
+        ({"points": [1, 0, 0], "scores": np.eye(3)}, "3 rows of scores for 1 points"),
+        ({"points": np.eye(3), "texts": ["a"]}, "1 texts for 3 points"),
+    ],
+)
+def test_what_is_no_distribution_is_refused(arguments, message):
+    with pytest.raises(DataError, match=message):
+        simplex(**arguments)
+
+
+def test_coordinates_are_written_as_in_the_paper():
+    assert format_point((0.361, 0.4404, 0.2)) == "(0.36, 0.44, 0.2)"
+    assert format_point((-1e-17, 0.0, 1.0)) == "(0, 0, 1)"
