@@ -75,14 +75,24 @@ class AttentionMap:
         return self.weights[: rows - self.tgt_eos, : columns - self.src_eos]
 
     @property
+    def source_labels(self) -> tuple[str, ...]:
+        """One label a column: its token, or its number from 1 if the tokens are unknown."""
+        return _labels(self.source, self.weights.shape[1])
+
+    @property
+    def hypothesis_labels(self) -> tuple[str, ...]:
+        """One label a row, likewise."""
+        return _labels(self.hypothesis, self.weights.shape[0])
+
+    @property
     def source_words(self) -> tuple[str, ...]:
         """The source tokens without EOS; numbers from 1 stand for unknown ones."""
-        return _words(self.source, self.weights.shape[1], self.src_eos)
+        return self.source_labels[: self.weights.shape[1] - self.src_eos]
 
     @property
     def hypothesis_words(self) -> tuple[str, ...]:
         """The hypothesis tokens without EOS; numbers from 1 stand for unknown ones."""
-        return _words(self.hypothesis, self.weights.shape[0], self.tgt_eos)
+        return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
 
     @property
     def row_stochastic(self) -> bool:
@@ -91,9 +101,7 @@ class AttentionMap:
 
     def _repr_html_(self) -> str:
         """A table with the source down and the hypothesis across; a zero is white."""
-        rows, columns = self.weights.shape
-        source = _labels(self.source, columns)[:_SHOWN]
-        hypothesis = _labels(self.hypothesis, rows)[:_SHOWN]
+        source, hypothesis = self.source_labels[:_SHOWN], self.hypothesis_labels[:_SHOWN]
         head = "".join(f"<th>{html.escape(token)}</th>" for token in hypothesis)
         body = "".join(
             f"<tr><th style='text-align:right'>{html.escape(token)}</th>"
@@ -145,10 +153,6 @@ def _tolerance(weights: Weights) -> float:
 
 def _labels(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...]:
     return tokens if tokens is not None else tuple(str(i) for i in range(1, size + 1))
-
-
-def _words(tokens: tuple[str, ...] | None, size: int, eos: bool) -> tuple[str, ...]:
-    return _labels(tokens, size)[: size - eos]
 
 
 def _cell(weight: float) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from coverage_eval import links
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
+from coverage_eval.links import Link
 
 __all__ = [
     "as_links",
@@ -72,19 +74,16 @@ def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
     return array
 
 
-def parse_links(text: str, where: str) -> list[tuple[int, int]]:
+def parse_links(text: str, where: str) -> list[Link]:
     """Links ``i-j`` separated by spaces, as pairs (source, target) from 0.
 
     Raises:
         DataError: Another form.
     """
-    links = []
-    for item in text.split():
-        source, dash, target = item.partition("-")
-        if not dash:
-            raise DataError(f"{where}: {shown(item)} is not a link of the form 3-4")
-        links.append((parse_integer(source, where), parse_integer(target, where)))
-    return links
+    try:
+        return list(links.parse_links(text))
+    except DataError as error:
+        raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
 
 
 def parse_object(line: str, where: str) -> dict[str, Any]:
@@ -123,7 +122,7 @@ def as_matrix(value: object, where: str, *, columns: int | None = None) -> Weigh
         raise DataError(f"{where}: attention has a number too large") from error
 
 
-def as_links(value: object, where: str) -> list[tuple[int, int]]:
+def as_links(value: object, where: str) -> list[Link]:
     """A list of pairs of numbers from 0, in the order given.
 
     Raises:
@@ -131,13 +130,13 @@ def as_links(value: object, where: str) -> list[tuple[int, int]]:
     """
     if not isinstance(value, list):
         raise DataError(f"{where}: links are not a list of pairs")
-    links = []
+    pairs = []
     for item in value:
         pair = item[:2] if isinstance(item, list) else None
         if not pair or len(pair) < 2 or not all(type(n) is int and 0 <= n < 10**9 for n in pair):
             raise DataError(f"{where}: {shown(str(item))} is not a link, a pair of numbers from 0")
-        links.append((pair[0], pair[1]))
-    return links
+        pairs.append((pair[0], pair[1]))
+    return pairs
 
 
 def as_tokens(value: object, where: str) -> tuple[str, ...] | None:

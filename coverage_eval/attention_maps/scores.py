@@ -35,10 +35,9 @@ class ScoreSettings:
         """The part of a map that is scored, ``[T, S]``."""
         return item.weights if self.with_eos else item.word_weights
 
-    def signature(self, level: str, names: Sequence[str]) -> Signature:
-        """All that moves the scores of these names."""
-        settings = asdict(self)
-        return Signature.of("attention", level=level, **settings, scores=",".join(names))
+    def signature(self, level: str) -> Signature:
+        """All that moves the scores of maps of a level."""
+        return Signature.of("attention", level=level, **asdict(self))
 
 
 @dataclass(frozen=True)
@@ -123,9 +122,7 @@ SCORES: dict[str, MapScore] = {
     "gnmt_penalty": MapScore(
         "coverage penalty of Wu et al. 2016, β = 0.2", _of(cov.gnmt_penalty), experimental=True
     ),
-    "summary_penalty": MapScore(
-        "coverage above 1, summed (OpenNMT-py)", _of(cov.summary_penalty)
-    ),
+    "summary_penalty": MapScore("coverage above 1, summed (OpenNMT-py)", _of(cov.summary_penalty)),
     "truncated_coverage": MapScore(
         "Σ log max(coverage, 0.4), Li et al. 2018", _of(cov.truncated_coverage), experimental=True
     ),
@@ -138,9 +135,7 @@ SCORES: dict[str, MapScore] = {
     "undertranslated_sum": MapScore(
         "share of source words with coverage below 0.1", _of(cov.undertranslated_sum)
     ),
-    "wass_to_unif": MapScore(
-        "distance of the mean row from uniform", _of(dispersion.wass_to_unif)
-    ),
+    "wass_to_unif": MapScore("distance of the mean row from uniform", _of(dispersion.wass_to_unif)),
     "zeros": MapScore("share of weights that are 0", _of(dispersion.zeros)),
     "support_size": MapScore(
         "source words with weight, per target word", _of(dispersion.support_size)

@@ -18,6 +18,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
     "bleu": "BLEU, by sacreBLEU.",
+    "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
 }
 
 
