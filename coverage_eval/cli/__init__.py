@@ -24,6 +24,7 @@ COMMANDS = {
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "align": "Word alignment: train a model, align text, symmetrise and measure links.",
     "simplex": "Draw attention transformations on the probability simplex.",
+    "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
 }
 
 

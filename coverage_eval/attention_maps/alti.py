@@ -1,0 +1,61 @@
+"""ALTI+ of stopes: JSON Lines with the contributions of source and target prefix.
+
+``contributions`` is target × (source + target prefix), of which the first ``len(src_toks)``
+columns are kept; ``pred_toks`` are the tokens that the rows predict (``tgt_toks`` are those fed
+to the decoder, one behind). Rows sum to less than 1, the rest being the prefix's share. The pairs
+of ``alignment`` are (target, source); they are not needed here.
+Source: facebookresearch/stopes, stopes/eval/alti.
+"""
+
+from __future__ import annotations
+
+from coverage_eval.attention_maps.parsing import as_matrix, as_tokens, parse_object
+from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.errors import DataError
+
+__all__ = ["FORMAT"]
+
+
+def _recognise(dump: Dump) -> bool:
+    return bool(dump.probe) and "contributions" in parse_object(dump.probe[0], dump.name)
+
+
+def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
+    return [_segment(line, dump.where(number)) for number, line in enumerate(dump.lines, start=1)]
+
+
+def _segment(line: str, where: str) -> RawMap:
+    record = parse_object(line, where)
+    source = as_tokens(record.get("src_toks"), where)
+    fed = as_tokens(record.get("tgt_toks"), where)
+    predicted = as_tokens(record.get("pred_toks"), where)
+    if "contributions" not in record or source is None or (fed is None and predicted is None):
+        raise DataError(f"{where}: no ALTI+ record with contributions, src_toks and pred_toks")
+    matrix = as_matrix(record["contributions"], where, columns=len(source))
+    rows, columns = matrix.shape
+    prefixed = len(source) + (len(fed) if fed is not None else rows)
+    if columns not in {len(source), prefixed}:
+        raise DataError(
+            f"{where}: contributions have {columns} columns, neither {len(source)} (source) nor "
+            f"{prefixed} (source and target prefix)"
+        )
+    hypothesis = next((t for t in (predicted, fed) if t is not None and len(t) == rows), None)
+    if hypothesis is None:
+        raise DataError(
+            f"{where}: contributions have {rows} rows, as many as neither pred_toks nor tgt_toks"
+        )
+    return RawMap(
+        where,
+        matrix=matrix[:, : len(source)],
+        source=source,
+        hypothesis=hypothesis,
+    )
+
+
+FORMAT = Format(
+    name="alti",
+    title="stopes ALTI+ JSON Lines",
+    layout=Layout(),
+    recognise=_recognise,
+    read=_read,
+)

@@ -1,0 +1,95 @@
+"""fairseq ``--print-alignment``: lines ``A-<id>`` of its log, soft, hard, or hard of old releases.
+
+Soft: rows separated by space, cells by comma, (M + 1) × (N + 1), both with EOS. Hard: ``0-0 1-1``,
+source-target, pad and EOS removed. Releases before 0.9 print one source index a target token, EOS
+included (facebookresearch/fairseq#3494). Lines are in batch order, so they are sorted by id. The
+tokens are taken from the lines ``S-`` and ``H-`` if these are subwords still.
+Source: facebookresearch/fairseq, fairseq/utils.py and fairseq_cli/generate.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+from coverage_eval.attention_maps.parsing import parse_integer, parse_links, parse_rows, shown
+from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.corpus import tokenize
+from coverage_eval.errors import DataError
+
+__all__ = ["FORMAT"]
+
+_LINE = re.compile(r"(?:^|\s)([ASH])-(\d{1,9})\t(.*)$", re.ASCII)
+_HARD = re.compile(r"\d+-\d+")
+
+
+def _recognise(dump: Dump) -> bool:
+    return any(re.match(r"A-\d+\t", line) for line in dump.probe)
+
+
+def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
+    found: dict[str, dict[int, tuple[int, str]]] = {"A": {}, "S": {}, "H": {}}
+    for number, line in enumerate(dump.lines, start=1):
+        if match := _LINE.match(line):
+            kind, identity, content = match.groups()
+            # An n-best list repeats the id, best first.
+            found[kind].setdefault(int(identity), (number, content))
+    alignments = found["A"]
+    missing = set(range(len(alignments))) - alignments.keys()
+    if missing:
+        raise DataError(
+            f"{dump.name}: no line A-{min(missing)}, but one of A-{max(alignments)}; "
+            "segments that fairseq skipped have to be left out and the rest renumbered"
+        )
+    return [
+        _segment(
+            dump.where(alignments[identity][0]),
+            alignments[identity][1].strip(),
+            _tokens(found["S"].get(identity), scored=False),
+            _tokens(found["H"].get(identity), scored=True),
+        )
+        for identity in sorted(alignments)
+    ]
+
+
+def _tokens(entry: tuple[int, str] | None, *, scored: bool) -> tuple[str, ...] | None:
+    if entry is None:
+        return None
+    return tuple(tokenize(entry[1].partition("\t")[2] if scored else entry[1]))
+
+
+def _segment(
+    where: str, content: str, source: tuple[str, ...] | None, hypothesis: tuple[str, ...] | None
+) -> RawMap:
+    items = content.split()
+    if not items or _HARD.fullmatch(items[0]):
+        return RawMap(
+            where, links=parse_links(content, where), source=source, hypothesis=hypothesis
+        )
+    if "." in items[0] or "," in items[0]:
+        matrix = parse_rows([item.split(",") for item in items], where)
+        return RawMap(
+            where,
+            matrix=matrix,
+            source=_fitting(source, matrix.shape[1]),
+            hypothesis=_fitting(hypothesis, matrix.shape[0]),
+        )
+    if not items[0].isdecimal():
+        raise DataError(f"{where}: {shown(items[0])} is neither a link nor a row of weights")
+    links = [(parse_integer(item, where), target) for target, item in enumerate(items)]
+    if hypothesis is None:
+        hypothesis = tuple(str(n) for n in range(1, len(items)))  # as many as there are rows
+    return RawMap(where, links=links, source=source, hypothesis=hypothesis, links_to_eos=True)
+
+
+def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | None:
+    """The tokens if they are those of the matrix: --remove-bpe joins those of the log."""
+    return tokens if tokens is not None and len(tokens) + 1 == size else None
+
+
+FORMAT = Format(
+    name="fairseq",
+    title="fairseq --print-alignment",
+    layout=Layout(tgt_eos=True, src_eos=True),
+    recognise=_recognise,
+    read=_read,
+)

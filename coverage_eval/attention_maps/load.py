@@ -1,0 +1,125 @@
+"""Loading attention maps of any known format, recognised by its content or named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from coverage_eval.attention_maps import (
+    alti,
+    fairseq,
+    marian,
+    native,
+    nematus,
+    opennmt_log,
+    opennmt_pickle,
+    sockeye,
+)
+from coverage_eval.attention_maps.maps import AttentionMap, Level
+from coverage_eval.attention_maps.orientation import Texts, settle
+from coverage_eval.attention_maps.parsing import shown
+from coverage_eval.attention_maps.raw import Dump, Format, Orientation, ReadOptions
+from coverage_eval.corpus import STDIN, Segment, tokenize
+from coverage_eval.errors import DataError
+
+__all__ = ["FORMATS", "load", "recognise"]
+
+# In the order in which they are tried: what is told by more comes first.
+FORMATS: dict[str, Format] = {
+    item.name: item
+    for item in (
+        native.NPZ,
+        native.ARRAYS,
+        opennmt_pickle.FORMAT,
+        native.JSONL,
+        alti.FORMAT,
+        sockeye.JSON,
+        sockeye.MATRIX,
+        nematus.FORMAT,
+        nematus.JSON,
+        fairseq.FORMAT,
+        opennmt_log.FORMAT,
+        marian.FORMAT,
+        marian.OPENNMT_ALIGN,
+        sockeye.LINKS,
+    )
+}
+
+
+def load(
+    path: str | Path,
+    *,
+    sources: Iterable[Segment] | None = None,
+    hypotheses: Iterable[Segment] | None = None,
+    input_format: str | None = None,
+    orientation: Orientation | None = None,
+    level: Level | None = None,
+    side: Literal["pred", "gold"] = "pred",
+    right_to_left: bool = False,
+) -> list[AttentionMap]:
+    """Read the attention maps of a file, one a segment, in the canonical form target × source.
+
+    Args:
+        path: The dump; text formats may be ``.gz`` or, if the format is named, ``-``.
+        sources: Source segments as the toolkit saw them, subwords included; text or tokens. Where
+            the file has tokens of its own, they may be left out.
+        hypotheses: Hypothesis segments, likewise.
+        input_format: One of :data:`FORMATS`; by default it is recognised.
+        orientation: ``target-source`` or ``source-target``; by default settled by the shapes.
+        level: "bpe" or "word"; by default what the file says, or "bpe".
+        side: Which maps of an OpenNMT-py pickle.
+        right_to_left: A Marian model that wrote right to left; rows are put in reading order.
+
+    Raises:
+        DataError: Not recognised, damaged, or ambiguous; the message says what was seen.
+    """
+    dump = Dump(path)
+    chosen = recognise(dump) if input_format is None else _named(input_format)
+    raws = chosen.read(dump, ReadOptions(side=side, right_to_left=right_to_left))
+    if not raws:
+        raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
+    texts = Texts(_tokens(sources), _tokens(hypotheses))
+    return settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
+
+
+def recognise(dump: Dump) -> Format:
+    """The format of a file by its content.
+
+    Raises:
+        DataError: None is recognised, or the file cannot be read.
+    """
+    if str(dump.path) == STDIN:
+        raise DataError(f"standard input: name its format, one of {', '.join(FORMATS)}")
+    for item in FORMATS.values():
+        if item.binary and _is(item, dump):
+            return item
+    first = next(iter(dump.probe), None)  # an unreadable file ends here, with its reason
+    if first is None:
+        raise DataError(f"{dump.name}: no segments: the file is empty")
+    for item in FORMATS.values():
+        if not item.binary and _is(item, dump):
+            return item
+    raise DataError(
+        f"{dump.name}: attention format not recognised (it begins {shown(first)}); "
+        f"name it, one of {', '.join(FORMATS)}"
+    )
+
+
+def _is(item: Format, dump: Dump) -> bool:
+    try:
+        return item.recognise(dump)
+    except DataError:
+        return False
+
+
+def _named(name: str) -> Format:
+    try:
+        return FORMATS[name]
+    except KeyError:
+        message = f"attention format {name!r} is none of {', '.join(FORMATS)}"
+        raise DataError(message) from None
+
+
+def _tokens(segments: Iterable[Segment] | None) -> list[Sequence[str]] | None:
+    return None if segments is None else [tokenize(segment) for segment in segments]

@@ -1,0 +1,161 @@
+"""One attention map: target × source weights of one segment, with its tokens and flags."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.errors import DataError
+
+__all__ = ["LEVELS", "AttentionMap", "Level", "Weights", "checked_weights"]
+
+Weights: TypeAlias = NDArray[np.float64]
+Level: TypeAlias = Literal["bpe", "word"]
+LEVELS: tuple[Level, ...] = ("bpe", "word")
+
+_ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
+_SHOWN = 60  # rows and columns of the HTML form
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionMap:
+    """Attention of one segment in canonical form: row = target token, column = source token.
+
+    Attributes:
+        weights: ``[T, S]`` float64 in [0, 1], EOS row and column included where flagged; any
+            array-like of that shape may be given. T or S may be 0.
+        source: S tokens, the EOS token included, or None if unknown.
+        hypothesis: T tokens, likewise.
+        tgt_eos: The last row is the end of sentence, not a word.
+        src_eos: The last column is the end of sentence or a ``<SINK>``, not a word.
+        level: Whether tokens are subwords ("bpe") or words.
+        hard: The weights are links, 0 or 1, of which a row may have none or several.
+
+    Raises:
+        DataError: The array is not two-dimensional, an entry is no weight, or the tokens are not
+            as many as rows and columns.
+    """
+
+    weights: Weights
+    source: tuple[str, ...] | None = None
+    hypothesis: tuple[str, ...] | None = None
+    tgt_eos: bool = False
+    src_eos: bool = False
+    level: Level = "bpe"
+    hard: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", checked_weights(self.weights))
+        rows, columns = self.weights.shape
+        for name, size in (("hypothesis", rows), ("source", columns)):
+            tokens: Sequence[str] | None = getattr(self, name)
+            if tokens is None:
+                continue
+            if len(tokens) != size:
+                kind = "rows" if name == "hypothesis" else "columns"
+                raise DataError(
+                    f"attention of {rows} × {columns} (target × source) has {size} {kind}, "
+                    f"but {len(tokens)} {name} tokens are given"
+                )
+            object.__setattr__(self, name, tuple(tokens))
+        if (self.tgt_eos and rows == 0) or (self.src_eos and columns == 0):
+            raise DataError(f"attention of {rows} × {columns} cannot have the EOS it is said to")
+        if self.level not in LEVELS:
+            raise DataError(f"level {self.level!r} is none of {', '.join(LEVELS)}")
+
+    @property
+    def word_weights(self) -> Weights:
+        """The weights without EOS row and EOS column, a view."""
+        rows, columns = self.weights.shape
+        return self.weights[: rows - self.tgt_eos, : columns - self.src_eos]
+
+    @property
+    def source_labels(self) -> tuple[str, ...]:
+        """One label a column: its token, or its number from 1 if the tokens are unknown."""
+        return _labels(self.source, self.weights.shape[1])
+
+    @property
+    def hypothesis_labels(self) -> tuple[str, ...]:
+        """One label a row, likewise."""
+        return _labels(self.hypothesis, self.weights.shape[0])
+
+    @property
+    def source_words(self) -> tuple[str, ...]:
+        """The source tokens without EOS; numbers from 1 stand for unknown ones."""
+        return self.source_labels[: self.weights.shape[1] - self.src_eos]
+
+    @property
+    def hypothesis_words(self) -> tuple[str, ...]:
+        """The hypothesis tokens without EOS; numbers from 1 stand for unknown ones."""
+        return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
+
+    @property
+    def row_stochastic(self) -> bool:
+        """Whether every row sums to 1, up to the rounding of printed weights."""
+        return bool(np.all(np.abs(self.weights.sum(axis=1) - 1.0) <= _tolerance(self.weights)))
+
+    def _repr_html_(self) -> str:
+        """A table with the source down and the hypothesis across; a zero is white."""
+        source, hypothesis = self.source_labels[:_SHOWN], self.hypothesis_labels[:_SHOWN]
+        head = "".join(f"<th>{html.escape(token)}</th>" for token in hypothesis)
+        body = "".join(
+            f"<tr><th style='text-align:right'>{html.escape(token)}</th>"
+            + "".join(_cell(float(weight)) for weight in self.weights[:_SHOWN, column])
+            + "</tr>"
+            for column, token in enumerate(source)
+        )
+        return (
+            f"<table style='border-collapse:collapse'><caption>{self._caption()}</caption>"
+            f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+    def _caption(self) -> str:
+        rows, columns = self.weights.shape
+        kind = "links" if self.hard else "attention"
+        text = f"{kind}, {rows} target × {columns} source tokens ({self.level})"
+        if max(rows, columns) > _SHOWN:
+            text += f"; the first {_SHOWN} of each side are shown"
+        return text
+
+
+def checked_weights(weights: ArrayLike) -> Weights:
+    """Attention weights as float64; entries that rounding put outside [0, 1] are put back.
+
+    Raises:
+        DataError: Not numbers, not two-dimensional, or an entry not in [0, 1].
+    """
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError("attention is not a rectangle of numbers") from error
+    if array.ndim != 2:
+        raise DataError(f"attention has {array.ndim} dimensions; it must have 2, target × source")
+    wrong = ~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            f"attention has {array[row, column]} in row {row + 1}, column {column + 1}; "
+            "weights are from 0 to 1"
+        )
+    return np.clip(array, 0.0, 1.0, out=array)
+
+
+def _tolerance(weights: Weights) -> float:
+    """Each of S printed weights is off by half a unit of its last digit."""
+    columns: int = weights.shape[1]
+    return _ROUNDING + 1e-6 * columns
+
+
+def _labels(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...]:
+    return tokens if tokens is not None else tuple(str(i) for i in range(1, size + 1))
+
+
+def _cell(weight: float) -> str:
+    text = f"{weight:.2f}"
+    shade = "" if weight == 0 else f" style='background:rgba(31,119,180,{max(weight, 0.05):.2f})'"
+    return f"<td title='{weight:.6g}'{shade}>{'' if weight == 0 else text}</td>"

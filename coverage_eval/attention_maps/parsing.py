@@ -1,0 +1,152 @@
+"""What the text formats share: rows of numbers, JSON objects, and words about bad ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coverage_eval import links
+from coverage_eval.attention_maps.maps import Weights
+from coverage_eval.errors import DataError
+from coverage_eval.links import Link
+
+__all__ = [
+    "as_links",
+    "as_matrix",
+    "as_tokens",
+    "parse_integer",
+    "parse_links",
+    "parse_object",
+    "parse_rows",
+    "shown",
+    "split_fields",
+]
+
+_FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Text of a file as a message can quote it: one line, no control characters, cut."""
+    return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def split_fields(line: str) -> list[str]:
+    """The fields of a line between triple pipes; a field may be empty.
+
+    >>> split_fields("a b ||| 0-0 ||| ")
+    ['a b', '0-0', '']
+    """
+    return _FIELDS.split(line)
+
+
+def parse_integer(text: str, where: str) -> int:
+    """A count or index, at most nine digits.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise DataError(f"{where}: {shown(text)} is not a number from 0 upwards")
+    return int(text)
+
+
+def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
+    """Rows of numbers as text, all of one length.
+
+    Raises:
+        DataError: A cell is no number, or rows differ in length.
+    """
+    width = len(rows[0]) if rows else 0
+    array = np.empty((len(rows), width))
+    for index, row in enumerate(rows):
+        if len(row) != width:
+            raise DataError(
+                f"{where}: row {index + 1} has {len(row)} weights, the first row has {width}"
+            )
+        try:
+            array[index] = [float(cell) for cell in row]
+        except ValueError as error:
+            raise DataError(f"{where}: row {index + 1}: {error}".replace("\n", " ")) from error
+    return array
+
+
+def parse_links(text: str, where: str) -> list[Link]:
+    """Links ``i-j`` separated by spaces, as pairs (source, target) from 0.
+
+    Raises:
+        DataError: Another form.
+    """
+    try:
+        return list(links.parse_links(text))
+    except DataError as error:
+        raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
+
+
+def parse_object(line: str, where: str) -> dict[str, Any]:
+    """A JSON object on one line.
+
+    Raises:
+        DataError: Not JSON, or not an object.
+    """
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) or type(error).__name__
+        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: JSON, but not an object {{…}}")
+    return value
+
+
+def as_matrix(value: object, where: str, *, columns: int | None = None) -> Weights:
+    """A list of lists of numbers as an array; ``columns`` is the width if there are no rows.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+        raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns or 0))
+    if len({len(row) for row in value}) > 1:
+        raise DataError(f"{where}: rows of attention differ in length")
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) for r in value for x in r):
+        raise DataError(f"{where}: attention has something else than numbers")
+    try:
+        return np.array(value, dtype=np.float64).reshape(len(value), len(value[0]))
+    except OverflowError as error:
+        raise DataError(f"{where}: attention has a number too large") from error
+
+
+def as_links(value: object, where: str) -> list[Link]:
+    """A list of pairs of numbers from 0, in the order given.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: links are not a list of pairs")
+    pairs = []
+    for item in value:
+        pair = item[:2] if isinstance(item, list) else None
+        if not pair or len(pair) < 2 or not all(type(n) is int and 0 <= n < 10**9 for n in pair):
+            raise DataError(f"{where}: {shown(str(item))} is not a link, a pair of numbers from 0")
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
+    """A list of tokens, or None.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
+        raise DataError(f"{where}: tokens are not a list of text")
+    return tuple(value)

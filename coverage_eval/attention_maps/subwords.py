@@ -1,0 +1,160 @@
+"""Merging subwords to words: sum over source pieces, mean over target pieces.
+
+Attention to a word is that to any of its pieces; attention of a word is the average of its pieces,
+so rows that sum to 1 still do. Unbabel's postprocess_attention_bpe.py, stopes and SoftAlignments
+agree on this. Links are merged by "any". EOS rows and columns stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from coverage_eval.attention_maps.maps import AttentionMap, Weights
+from coverage_eval.errors import DataError
+
+__all__ = ["SCHEMES", "Scheme", "join_pieces", "merge_subwords", "recognise_scheme", "word_starts"]
+
+Scheme: TypeAlias = Literal["bpe", "sentencepiece", "joiner", "none"]
+SCHEMES: tuple[Scheme, ...] = ("bpe", "sentencepiece", "joiner", "none")
+"""``@@`` after a piece that goes on; ``▁`` before a piece that starts a word; ``￭`` (OpenNMT's
+joiner) on the side where a piece is joined; no subwords."""
+
+_MARKS: dict[Scheme, str] = {"bpe": "@@", "sentencepiece": "▁", "joiner": "￭"}
+
+
+def recognise_scheme(texts: Sequence[Sequence[str]], side: str) -> Scheme:
+    """The scheme of one side of a corpus by the marks in its tokens.
+
+    Raises:
+        DataError: Marks of two schemes occur.
+    """
+    found: list[Scheme] = []
+    tokens = {token for text in texts for token in text}
+    if any(token.endswith("@@") for token in tokens):
+        found.append("bpe")
+    if any(token.startswith("▁") for token in tokens):
+        found.append("sentencepiece")
+    if any(token.startswith("￭") or token.endswith("￭") for token in tokens):
+        found.append("joiner")
+    if len(found) > 1:
+        marks = " and ".join(_MARKS[scheme] for scheme in found)
+        raise DataError(
+            f"the {side} has subword marks of several schemes ({marks}); name one of "
+            f"{', '.join(SCHEMES)}"
+        )
+    return found[0] if found else "none"
+
+
+def word_starts(tokens: Sequence[str], scheme: Scheme) -> list[int]:
+    """Positions at which a word starts; the first token always starts one.
+
+    >>> word_starts(["Net@@", "any@@", "ahu", "."], "bpe")
+    [0, 3]
+    >>> word_starts(["▁Hel", "lo", "▁world"], "sentencepiece")
+    [0, 2]
+    >>> word_starts(["Hello", "￭,", "l￭", "'", "￭eau"], "joiner")
+    [0, 2]
+    """
+    return [i for i in range(len(tokens)) if i == 0 or _starts(tokens[i - 1], tokens[i], scheme)]
+
+
+def _starts(before: str, token: str, scheme: Scheme) -> bool:
+    if scheme == "bpe":
+        return not before.endswith("@@")
+    if scheme == "sentencepiece":
+        return token.startswith("▁")
+    if scheme == "joiner":
+        return not (before.endswith("￭") or token.startswith("￭"))
+    return True
+
+
+def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
+    """The word of some pieces, without their marks."""
+    if scheme == "bpe":
+        return "".join(piece.removesuffix("@@") for piece in pieces)
+    if scheme == "sentencepiece":
+        return "".join(pieces).removeprefix("▁")
+    if scheme == "joiner":
+        return "".join(piece.removeprefix("￭").removesuffix("￭") for piece in pieces)
+    return "".join(pieces)
+
+
+def merge_subwords(
+    maps: Sequence[AttentionMap],
+    *,
+    source_scheme: Scheme | None = None,
+    target_scheme: Scheme | None = None,
+) -> list[AttentionMap]:
+    """Merge the subwords of a corpus's maps to words.
+
+    Args:
+        maps: Maps with tokens on both sides.
+        source_scheme: How source subwords are marked; by default recognised.
+        target_scheme: Likewise for the hypotheses.
+
+    Returns:
+        Maps of level "word". A side without marks stays as it is.
+
+    Raises:
+        DataError: Tokens are unknown, or marked in two ways.
+    """
+    for number, item in enumerate(maps, start=1):
+        for side, tokens in (("source", item.source), ("hypothesis", item.hypothesis)):
+            if tokens is None:
+                raise DataError(
+                    f"segment {number}: subwords cannot be merged without the {side} text; give it"
+                )
+    sources = [item.source_words for item in maps]
+    hypotheses = [item.hypothesis_words for item in maps]
+    source_scheme = source_scheme or recognise_scheme(sources, "source")
+    target_scheme = target_scheme or recognise_scheme(hypotheses, "hypothesis")
+    return [_merge(item, source_scheme, target_scheme) for item in maps]
+
+
+def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> AttentionMap:
+    assert item.source is not None
+    assert item.hypothesis is not None
+    columns = _starts_with_eos(item.source, item.src_eos, source_scheme)
+    rows = _starts_with_eos(item.hypothesis, item.tgt_eos, target_scheme)
+    merge = _any_weights if item.hard else _merge_weights
+    return replace(
+        item,
+        weights=merge(item.weights, rows, columns),
+        source=_joined(item.source, columns, source_scheme),
+        hypothesis=_joined(item.hypothesis, rows, target_scheme),
+        level="word",
+    )
+
+
+def _starts_with_eos(tokens: Sequence[str], eos: bool, scheme: Scheme) -> list[int]:
+    """Where words start, EOS being a word of its own."""
+    size = len(tokens) - eos
+    return [*word_starts(tokens[:size], scheme), *([size] if eos else [])]
+
+
+def _joined(tokens: Sequence[str], starts: Sequence[int], scheme: Scheme) -> tuple[str, ...]:
+    ends = [*starts[1:], len(tokens)]
+    pieces = [tokens[start:end] for start, end in zip(starts, ends, strict=False)]
+    return tuple(join_pieces(some, scheme) for some in pieces)
+
+
+def _merge_weights(weights: Weights, rows: Sequence[int], columns: Sequence[int]) -> Weights:
+    """Sum over groups of columns, mean over groups of rows; a group starts at each position."""
+    if not rows or not columns:
+        return np.zeros((len(rows), len(columns)))
+    sizes = np.diff([*rows, len(weights)])
+    summed = np.add.reduceat(weights, columns, axis=1)
+    merged: Weights = np.add.reduceat(summed, rows, axis=0) / sizes[:, np.newaxis]
+    return merged
+
+
+def _any_weights(weights: Weights, rows: Sequence[int], columns: Sequence[int]) -> Weights:
+    """A word is linked if any of its pieces is."""
+    if not rows or not columns:
+        return np.zeros((len(rows), len(columns)))
+    merged = np.maximum.reduceat(weights, columns, axis=1)
+    return np.asarray(np.maximum.reduceat(merged, rows, axis=0), dtype=np.float64)

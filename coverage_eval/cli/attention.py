@@ -1,0 +1,119 @@
+"""``coverage-eval attention``."""
+
+from __future__ import annotations
+
+import click
+
+from coverage_eval.attention_maps import AttentionMap, save
+from coverage_eval.attention_maps.hard import hard_links
+from coverage_eval.attention_maps.picture import save_picture
+from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_maps
+from coverage_eval.cli.dumps import dump_options
+from coverage_eval.cli.options import echo, format_option, output_option, width_option
+from coverage_eval.errors import DataError
+from coverage_eval.links import format_links
+from coverage_eval.report.attention import render_attention_scores, render_coverage
+
+_threshold_option = click.option(
+    "--threshold", type=click.FloatRange(0, 1, max_open=True),
+    help="Link what has more weight than this; by default each target word's most attended.",
+)  # fmt: skip
+
+
+@click.group("attention")
+def command() -> None:
+    """Attention maps of MT toolkits: scores, links, conversion, pictures.
+
+    DUMP is a file with attention of OpenNMT-py, Eole, fairseq, Marian, Sockeye, Nematus or ALTI+,
+    or our own .npz or .jsonl. Its format is recognised or named; orientation and EOS are settled
+    by its shapes against the texts, and refused when ambiguous.
+    """
+
+
+_SCORE_LIST = "\n".join(
+    f"{name}: {score.summary}{' [experimental]' if score.experimental else ''}"
+    for name, score in SCORES.items()
+)
+
+
+@command.command("score", epilog="\b\nScores:\n" + _SCORE_LIST)
+@dump_options
+@click.option(
+    "-s", "--score", "names", multiple=True, type=click.Choice(list(SCORES)), metavar="NAME",
+    help="Only this score; may be repeated. By default all.",
+)  # fmt: skip
+@click.option(
+    "--over", default=1.5, show_default=True, type=click.FloatRange(0),
+    help="A source word with more attention in total is over-attended.",
+)  # fmt: skip
+@click.option(
+    "--under", default=0.2, show_default=True, type=click.FloatRange(0),
+    help="A source word with less attention in total is under-attended.",
+)  # fmt: skip
+@click.option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
+@click.option("--per-word", is_flag=True, help="One line a source word, with its coverage.")
+@width_option
+@format_option
+@output_option
+def score(
+    maps: list[AttentionMap],
+    names: tuple[str, ...],
+    over: float,
+    under: float,
+    with_eos: bool,
+    per_word: bool,
+    width: int,
+    output_format: str,
+    output: str | None,
+) -> None:
+    """Coverage scores of attention: one line a segment, then the corpus.
+
+    The corpus is the mean over segments, and the sum for counts of words. Experimental scores
+    follow a formula recalled from its paper, which was not read again.
+    """
+    settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
+    segments = score_maps(maps, names or tuple(SCORES), settings)
+    signature = settings.signature(maps[0].level)
+    render = render_coverage if per_word else render_attention_scores
+    echo(render(segments, signature, output_format, width=width), output)
+
+
+@command.command("links")
+@dump_options
+@_threshold_option
+@output_option
+def links(maps: list[AttentionMap], threshold: float | None, output: str | None) -> None:
+    """Hard links of attention as Pharaoh lines, so that DROP can run on attention.
+
+    EOS is left out; a target word without any weight has no link.
+    """
+    lines = [format_links(hard_links(item, threshold)) for item in maps]
+    echo("\n".join(lines), output)
+
+
+@command.command("convert")
+@dump_options
+@click.option(
+    "-o", "--output", required=True, type=click.Path(), help="File to write: .npz or .jsonl."
+)
+def convert(maps: list[AttentionMap], output: str) -> None:
+    """Write attention of any format as our own .npz or JSON Lines, target × source."""
+    save(maps, output)
+
+
+@command.command("plot")
+@dump_options
+@click.option(
+    "--index", "number", default=1, show_default=True, type=click.IntRange(1),
+    help="Which segment, counted from 1.",
+)  # fmt: skip
+@click.option("--title", help="Text above the picture.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(),
+    help="File to write: .png, .svg, .pdf, or .gif for cumulative attention step by step.",
+)  # fmt: skip
+def plot(maps: list[AttentionMap], number: int, title: str | None, output: str) -> None:
+    """Draw the attention of one segment: source down, hypothesis across, zeros white."""
+    if number > len(maps):
+        raise DataError(f"--index {number}: there are {len(maps)} segments")
+    save_picture(maps[number - 1], output, title=title)

@@ -1,0 +1,83 @@
+"""The options by which ``attention`` commands read a dump of any toolkit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval.attention_maps import FORMATS, AttentionMap, load
+from coverage_eval.attention_maps.raw import ORIENTATIONS
+from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
+from coverage_eval.corpus import read_segments
+
+__all__ = ["dump_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = [
+    click.argument("dump"),
+    click.option("--src", type=str, help="Source text, as the toolkit saw it."),
+    click.option("--hyp", type=str, help="Hypothesis text, as the toolkit wrote it."),
+    click.option(
+        "--input-format", type=click.Choice(list(FORMATS)), metavar="NAME",
+        help=f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
+    ),
+    click.option(
+        "--orientation", type=click.Choice(ORIENTATIONS),
+        help="What rows and columns of DUMP are, if the shapes leave it open.",
+    ),
+    click.option(
+        "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
+        help="OpenNMT-py -dump_attn: maps of its output, or of the given translation.",
+    ),
+    click.option(
+        "--right-to-left", is_flag=True, help="Marian: the model wrote from right to left."
+    ),
+    click.option("--words", is_flag=True, help="Merge subwords to words."),
+    click.option(
+        "--src-subwords", type=click.Choice(SCHEMES), help="Marks of source subwords (--words)."
+    ),
+    click.option(
+        "--hyp-subwords", type=click.Choice(SCHEMES), help="Marks of hypothesis subwords (--words)."
+    ),
+]  # fmt: skip
+_NAMES = (
+    "dump", "src", "hyp", "input_format", "orientation", "side", "right_to_left", "words",
+    "src_subwords", "hyp_subwords",
+)  # fmt: skip
+
+
+def dump_options(command: F) -> Callable[..., Any]:
+    """Add DUMP and the options to read it; the command receives the maps as ``maps``."""
+
+    @wraps(command)
+    def with_maps(**values: Any) -> Any:
+        return command(maps=_read(**{name: values.pop(name) for name in _NAMES}), **values)
+
+    wrapped: Callable[..., Any] = with_maps
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _read(
+    dump: str,
+    src: str | None,
+    hyp: str | None,
+    words: bool,
+    src_subwords: Any,
+    hyp_subwords: Any,
+    **options: Any,
+) -> list[AttentionMap]:
+    maps = load(
+        dump,
+        sources=None if src is None else read_segments(src),
+        hypotheses=None if hyp is None else read_segments(hyp),
+        **options,
+    )
+    if not words:
+        return maps
+    return merge_subwords(maps, source_scheme=src_subwords, target_scheme=hyp_subwords)

@@ -1,0 +1,277 @@
+"""Every format, written as its toolkit writes it, loads as the attention that was written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention_maps import FORMATS, AttentionMap, load
+from coverage_eval.errors import DataError
+from tests.attention_maps import writers
+from tests.attention_maps.writers import CASES, SAMPLES, Case, Sample, sample
+
+
+def save(tmp_path: Path, content: bytes) -> Path:
+    path = tmp_path / "dump"
+    path.write_bytes(content)
+    return path
+
+
+def texts(case: Case, samples: tuple[Sample, ...] = SAMPLES) -> dict[str, list[tuple[str, ...]]]:
+    given = {}
+    if case.texts in {"src", "both"}:
+        given["sources"] = [s.source for s in samples]
+    if case.texts == "both":
+        given["hypotheses"] = [s.hypothesis for s in samples]
+    return given
+
+
+def check(case: Case, item: AttentionMap, s: Sample) -> None:
+    assert (item.tgt_eos, item.src_eos, item.hard) == (case.tgt_eos, case.src_eos, case.hard)
+    assert item.source_words == s.source
+    assert item.hypothesis_words == s.hypothesis
+    if case.hard:
+        expected = np.zeros_like(s.words)
+        for source, target in s.links:
+            expected[target, source] = 1
+    else:
+        rows, columns = len(s.hypothesis) + case.tgt_eos, len(s.source) + case.src_eos
+        expected = case.scale * s.weights[:rows, :columns]
+    np.testing.assert_allclose(item.weights, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_is_recognised_and_read(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    path = save(tmp_path, case.write(SAMPLES))
+    maps = load(path, **texts(case))
+    assert len(maps) == len(SAMPLES)
+    for item, s in zip(maps, SAMPLES, strict=True):
+        check(case, item, s)
+    named = load(path, input_format=case.format, **texts(case))
+    assert all(np.array_equal(a.weights, b.weights) for a, b in zip(maps, named, strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    path = save(tmp_path, case.write(SAMPLES))
+    hypotheses = [s.hypothesis for s in SAMPLES]
+    sources = [s.source for s in SAMPLES]
+    with pytest.raises(DataError, match=r"3 attention maps.*2 segments"):
+        load(path, sources=sources[:2], hypotheses=hypotheses)
+    longer = [(*s.source, "x", "y") for s in SAMPLES]
+    if not case.hard:
+        with pytest.raises(DataError, match=r"dump.*(does not belong|tell what is EOS)"):
+            load(path, sources=longer, hypotheses=hypotheses)
+
+
+def test_every_format_has_a_case() -> None:
+    assert {case.format for case in CASES.values()} == set(FORMATS)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if FORMATS[CASES[n].format].binary is False])
+def test_text_formats_may_be_compressed(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    path = tmp_path / "dump.gz"
+    path.write_bytes(gzip.compress(case.write(SAMPLES)))
+    for item, s in zip(load(path, **texts(case)), SAMPLES, strict=True):
+        check(case, item, s)
+
+
+def test_fairseq_needs_every_id(tmp_path: Path) -> None:
+    content = writers.fairseq_soft(SAMPLES).replace(b"A-1\t", b"B-1\t")
+    with pytest.raises(DataError, match="no line A-1"):
+        load(save(tmp_path, content))
+
+
+def test_fairseq_nbest_keeps_the_first(tmp_path: Path) -> None:
+    line = b"A-0\t0-0\n"
+    content = writers.fairseq_hard(SAMPLES[:1]) + b"H-0\t-9\tworse\n" + line
+    assert load(save(tmp_path, content))[0].hypothesis_words == SAMPLES[0].hypothesis
+
+
+def test_fairseq_log_without_subwords_gives_no_tokens(tmp_path: Path) -> None:
+    """--remove-bpe joins the words of H and S, whose number then does not fit the rows."""
+    content = writers.fairseq_soft(SAMPLES[:1]).replace(b"@@ ", b"")
+    item = load(save(tmp_path, content))[0]
+    assert item.hypothesis is None
+    assert item.source is None
+    assert (item.tgt_eos, item.src_eos) == (True, True)
+
+
+def test_fairseq_old_form_without_the_log_has_as_many_rows_as_indices(tmp_path: Path) -> None:
+    path = save(tmp_path, b"A-0\t0 2 2 3\n")
+    item = load(path, sources=["a b c"])[0]
+    assert np.argwhere(item.weights).tolist() == [[0, 0], [1, 2], [2, 2]]
+    assert item.weights.shape == (3, 3)
+
+
+def test_marian_text_that_does_not_fit_is_not_used(tmp_path: Path) -> None:
+    """Marian prints detokenised text; its SentencePiece tokens are not in the file."""
+    item = load(save(tmp_path, b"Hello, world! ||| 0.5,0.5 0.9,0.1 0.1,0.9 1e-05,1 0,1\n"))[0]
+    assert item.hypothesis is None
+    assert item.hypothesis_words == ("1", "2", "3", "4")
+    assert item.weights[3, 0] == 1e-5
+
+
+def test_marian_empty_translation(tmp_path: Path) -> None:
+    maps = load(save(tmp_path, b" ||| 0.5,0.5\nyes ||| 1,0 0,1\n"), sources=["ja", "ja"])
+    assert [item.word_weights.shape for item in maps] == [(0, 1), (1, 1)]
+
+
+def test_marian_right_to_left_rows_are_put_in_reading_order(tmp_path: Path) -> None:
+    s = SAMPLES[0]
+    turned = Sample(s.source, s.hypothesis, np.concatenate([s.weights[-2::-1], s.weights[-1:]]))
+    path = save(tmp_path, writers.marian_soft([turned]))
+    item = load(path, sources=[s.source], right_to_left=True)[0]
+    np.testing.assert_allclose(item.weights, s.weights, atol=1e-5)
+    hard = save(tmp_path, b"a b c ||| 0-0 1-1 2-2 3-3\n")
+    item = load(hard, sources=["x y z"], right_to_left=True)[0]
+    assert np.argwhere(item.weights).tolist() == [[0, 2], [1, 1], [2, 0]]
+
+
+def test_sockeye_is_read_in_both_orientations(tmp_path: Path) -> None:
+    """The documentation says target rows, the code writes source rows: shapes decide."""
+    documented = writers.sockeye_matrix(
+        [Sample(s.hypothesis, s.source, s.weights.T) for s in SAMPLES]
+    )
+    swapped = []
+    for line in documented.decode().splitlines():
+        fields = line.split(" ||| ")
+        if len(fields) == 6:
+            fields[1], fields[3], fields[4], fields[5] = fields[3], fields[1], fields[5], fields[4]
+        swapped.append(" ||| ".join(fields))
+    maps = load(save(tmp_path, "\n".join(swapped).encode()))
+    for item, s in zip(maps, SAMPLES, strict=True):
+        np.testing.assert_allclose(item.weights, s.words, atol=1e-6)
+
+
+def test_sockeye_square_is_refused_unless_the_orientation_is_said(tmp_path: Path) -> None:
+    square = sample("a b c", "x y z", 5)
+    path = save(tmp_path, writers.sockeye_matrix([square]))
+    with pytest.raises(DataError, match=r"ambiguous.*3 rows and 3 columns for 3 target and 3"):
+        load(path)
+    item = load(path, orientation="source-target")[0]
+    np.testing.assert_allclose(item.weights, square.words, atol=1e-6)
+    mixed = save(tmp_path, writers.sockeye_matrix([square, SAMPLES[0]]))
+    np.testing.assert_allclose(load(mixed)[0].weights, square.words, atol=1e-6)
+
+
+def test_sockeye_target_with_eos_in_the_text(tmp_path: Path) -> None:
+    path = save(tmp_path, b"0 ||| x </s> ||| -1 ||| a b c ||| 3 ||| 2\n1 0\n0 1\n0 0\n\n")
+    item = load(path)[0]
+    assert item.tgt_eos
+    assert item.hypothesis == ("x", "</s>")
+    assert item.word_weights.tolist() == [[1, 0, 0]]
+
+
+def test_nematus_counts_are_not_relied_on(tmp_path: Path) -> None:
+    content = writers.nematus(SAMPLES[:1]).replace(b"||| 7 5\n", b"||| 0 0\n")
+    assert b"||| 0 0\n" in content
+    np.testing.assert_allclose(load(save(tmp_path, content))[0].weights, SAMPLES[0].weights)
+
+
+def test_alti_prefix_columns_are_cut_and_pairs_not_mistaken(tmp_path: Path) -> None:
+    path = save(tmp_path, writers.alti(SAMPLES))
+    item = load(path)[0]
+    assert item.source == (*SAMPLES[0].source, "</s>")
+    assert item.weights.shape == SAMPLES[0].weights.shape
+    assert not item.row_stochastic
+
+
+def test_opennmt_sink_column(tmp_path: Path) -> None:
+    s = SAMPLES[0]
+    path = save(tmp_path, writers.python2_pickle([s.weights], []))
+    for source in (s.source, (*s.source, "<SINK>")):
+        item = load(path, sources=[source], hypotheses=[s.hypothesis])[0]
+        assert item.source == (*s.source, "<SINK>")
+        assert item.src_eos
+
+
+def test_opennmt_without_texts_has_the_layout_of_its_format(tmp_path: Path) -> None:
+    item = load(save(tmp_path, writers.opennmt_pickle(SAMPLES)))[0]
+    assert (item.tgt_eos, item.src_eos) == (True, False)
+    assert item.source is None
+
+
+def test_opennmt_gold(tmp_path: Path) -> None:
+    s = SAMPLES[0]
+    path = save(tmp_path, writers.python2_pickle([s.weights[:, :-1]], [s.weights[::-1, :-1]]))
+    item = load(path, side="gold", sources=[s.source], hypotheses=[s.hypothesis])[0]
+    np.testing.assert_allclose(item.weights, s.weights[::-1, :-1], atol=1e-6)
+    with pytest.raises(DataError, match="only with -tgt"):
+        load(save(tmp_path, writers.opennmt_pickle(SAMPLES)), side="gold")
+
+
+def test_opennmt_batches_larger_than_one_are_named(tmp_path: Path) -> None:
+    path = save(tmp_path, writers.opennmt_pickle(SAMPLES[:1]))
+    with pytest.raises(DataError, match="-batch_size 1"):
+        load(path, sources=["a"] * 3, hypotheses=["x"] * 3)
+
+
+def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path) -> None:
+    s = sample("internationalisation 0.1234567 a,b", "Internationalisierung *** 0.1234567", 7)
+    content = writers.opennmt_log([s])
+    item = load(save(tmp_path, content))[0]
+    assert item.source == s.source
+    np.testing.assert_allclose(item.weights, s.weights[:, :-1], atol=1e-6)
+    bare = "\n".join(line for line in content.decode().splitlines() if "SENT" not in line)
+    path = save(tmp_path, bare.encode())
+    assert load(path)[0].source is None
+    assert load(path, sources=[s.source], hypotheses=[s.hypothesis])[0].source == s.source
+
+
+def test_hard_links_need_the_source(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="how long the source is; give the source text"):
+        load(save(tmp_path, b"a b ||| 0-0 1-1\n"))
+    with pytest.raises(DataError, match="line 1: link 5-1.*outside"):
+        load(save(tmp_path, b"a b ||| 0-0 5-1\n"), sources=["x y"])
+
+
+def test_json_without_flags_is_settled_by_the_texts(tmp_path: Path) -> None:
+    record = {"attention": [[0.5, 0.5], [1, 0], [0, 1]], "source": ["a", "b"]}
+    path = save(tmp_path, json.dumps(record).encode())
+    with pytest.raises(DataError, match="give the hypothesis text"):
+        load(path)
+    assert load(path, hypotheses=["x y"])[0].tgt_eos
+    assert not load(path, hypotheses=["x y z"])[0].tgt_eos
+    with pytest.raises(DataError, match="does not belong"):
+        load(path, hypotheses=["x"])
+
+
+def test_bare_arrays_fit_one_orientation_or_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "map.npy"
+    np.save(path, np.full((3, 2), 0.5))
+    item = load(path, sources=["a b"], hypotheses=["x y z"])[0]
+    assert item.weights.shape == (3, 2)
+    assert load(path, sources=["a b c"], hypotheses=["x y"])[0].weights.shape == (2, 3)
+    with pytest.raises(DataError, match="ambiguous.*2 target and 2 source.*row sums to 1"):
+        load(path, sources=["a b"], hypotheses=["x y"])
+    stack = tmp_path / "stack.npy"
+    np.save(stack, np.full((4, 3, 2), 0.5))
+    assert len(load(stack, sources=["a b"] * 4, hypotheses=["x y z"] * 4)) == 4
+
+
+def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
+    for weight in ("1.5", "-0.5", "NaN", "Infinity", "1e400"):
+        path = save(tmp_path, b'{"attention": [[%s]], "tgt_eos": false, "src_eos": false}' % weight.encode())
+        with pytest.raises(DataError, match="line 1.*weights are from 0 to 1"):
+            load(path)
+
+
+def test_unknown_content_says_how_it_begins(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"not recognised \(it begins 'just text'\)"):
+        load(save(tmp_path, b"just text\n"))
+    with pytest.raises(DataError, match="the file is empty"):
+        load(save(tmp_path, b"\n\n"))
+    with pytest.raises(DataError, match="no such file"):
+        load(tmp_path / "none")
+    with pytest.raises(DataError, match="is a folder"):
+        load(tmp_path)
+    with pytest.raises(DataError, match="'nonsense' is none of"):
+        load(save(tmp_path, b"x"), input_format="nonsense")
