@@ -19,12 +19,13 @@ COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
     "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
     "bleu": "BLEU, by sacreBLEU.",
-    "audit": "Check the papers' printed tables and claims.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
-    "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "align": "Word alignment: train a model, align text, symmetrise and measure links.",
-    "simplex": "Draw attention transformations on the probability simplex.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
+    "simplex": "Draw attention transformations on the probability simplex.",
+    "audit": "Check the papers' printed tables and claims.",
+    "doctor": "Show what is installed, what is missing, and the command that adds it.",
+    "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
 }
 
 
