@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import AttentionError, FloatArray
-from coverage_eval.attention.softmax import softmax
 from coverage_eval.attention.sparsemax import sparsemax
 
 __all__ = [
     "cross_entropy",
+    "cross_entropy_and_gradient",
     "cross_entropy_gradient",
     "js_divergence",
     "sparsemax_loss",
+    "sparsemax_loss_and_gradient",
     "sparsemax_loss_by_products",
     "sparsemax_loss_by_support",
     "sparsemax_loss_by_threshold",
@@ -44,10 +45,17 @@ def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
     Raises:
         AttentionError: a NaN or infinite score, or shapes that do not fit.
     """
+    return sparsemax_loss_and_gradient(z, q, axis=axis)[0]
+
+
+def sparsemax_loss_and_gradient(
+    z: ArrayLike, q: ArrayLike, *, axis: int = -1
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`sparsemax_loss` and :func:`sparsemax_loss_gradient` for the price of one."""
     scores, target, p = _prepared(z, q, axis)
     shifted = scores - scores.max(axis=axis, keepdims=True)
     terms = (target - p) ** 2 / 2 + (p - target) * (shifted - p)
-    return np.asarray(terms.sum(axis=axis))
+    return np.asarray(terms.sum(axis=axis)), np.asarray(p - target)
 
 
 def sparsemax_loss_by_threshold(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -103,8 +111,7 @@ def sparsemax_loss_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> Fl
     Raises:
         AttentionError: a NaN or infinite score, or shapes that do not fit.
     """
-    _, target, p = _prepared(z, q, axis)
-    return np.asarray(p - target)
+    return sparsemax_loss_and_gradient(z, q, axis=axis)[1]
 
 
 def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -121,10 +128,21 @@ def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
     Raises:
         AttentionError: a NaN or infinite score, or shapes that do not fit.
     """
+    return cross_entropy_and_gradient(z, q, axis=axis)[0]
+
+
+def cross_entropy_and_gradient(
+    z: ArrayLike, q: ArrayLike, *, axis: int = -1
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`cross_entropy` and :func:`cross_entropy_gradient` for the price of one."""
     scores, target = _fitting(z, q)
+    if not np.isfinite(scores).all():
+        raise AttentionError("a loss needs finite scores")
     shifted = scores - scores.max(axis=axis, keepdims=True)
-    normaliser = np.log(np.exp(shifted).sum(axis=axis))
-    return np.asarray(normaliser - (target * shifted).sum(axis=axis))
+    weights = np.exp(shifted)
+    total = weights.sum(axis=axis, keepdims=True)
+    loss = np.log(total).sum(axis=axis) - (target * shifted).sum(axis=axis)
+    return np.asarray(loss), np.asarray(weights / total - target)
 
 
 def cross_entropy_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -132,8 +150,7 @@ def cross_entropy_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> Flo
 
     Args, result and errors are those of :func:`sparsemax_loss_gradient`.
     """
-    scores, target = _fitting(z, q)
-    return np.asarray(softmax(scores, axis=axis) - target)
+    return cross_entropy_and_gradient(z, q, axis=axis)[1]
 
 
 def js_divergence(q: ArrayLike, p: ArrayLike, *, axis: int = -1) -> FloatArray:

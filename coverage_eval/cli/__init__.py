@@ -26,6 +26,7 @@ COMMANDS = {
     "audit": "Check the papers' printed tables and claims.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
+    "reproduce": "Experiments of the papers, run again: iris.",
 }
 
 
