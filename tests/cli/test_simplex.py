@@ -24,19 +24,11 @@ def test_without_further_arguments_it_draws_figure_1(
     assert [path.name for path in tmp_path.iterdir()] == [f"figure.{ending}"]
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_the_same_command_writes_the_same_bytes(
-    run_cli: RunCli, tmp_path: Path, ending: str
-) -> None:
-    files = [tmp_path / f"{name}.{ending}" for name in ("first", "second")]
-    for file in files:
-        run_cli("simplex", "-o", file, "--dpi", 50)
-    assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_svg_text_can_be_read_from_the_figure(run_cli: RunCli, tmp_path: Path) -> None:
-    run_cli("simplex", "-o", tmp_path / "f.svg")
-    text = (tmp_path / "f.svg").read_text()
+def test_the_same_command_writes_the_same_bytes(run_cli: RunCli, tmp_path: Path) -> None:
+    run_cli("simplex", "-o", tmp_path / "first.svg")
+    run_cli("simplex", "-o", tmp_path / "second.svg")
+    text = (tmp_path / "first.svg").read_text()
+    assert text == (tmp_path / "second.svg").read_text()
     # Matplotlib draws glyphs as paths and leaves the text itself in comments.
     for coordinates in ("(0.52, 0.35, 0.13)", "(0.12, 0.21, 0.67)", "(0, 0, 1)"):
         assert f"<!-- {coordinates} -->" in text
