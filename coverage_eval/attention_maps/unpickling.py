@@ -11,6 +11,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
+import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -43,9 +44,12 @@ def unpickle_arrays(data: bytes, where: str) -> Any:
         DataError: Damaged, or with anything else in it; nothing of it was executed.
     """
     try:
-        return _plain(_ArrayUnpickler(io.BytesIO(data)).load(), where, set())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's on odd escapes in damaged strings
+            value = _ArrayUnpickler(io.BytesIO(data)).load()
+        return _plain(value, frozenset())
     except DataError as error:
-        raise DataError(f"{where}: {error}" if where not in str(error) else str(error)) from error
+        raise DataError(f"{where}: {error}") from error
     except Exception as error:  # a forged pickle can make the interpreter fail in any way
         reason = str(error).replace("\n", " ")[:200] or type(error).__name__
         raise DataError(f"{where}: damaged pickle ({reason!a})") from error
@@ -207,7 +211,7 @@ class _ArrayUnpickler(pickle._Unpickler):  # type: ignore[misc,name-defined,unus
         raise DataError("refused: the pickle refers to objects outside of it")
 
 
-def _plain(value: Any, where: str, above: set[int]) -> Any:
+def _plain(value: Any, above: frozenset[int]) -> Any:
     """Replace stand-ins by arrays; refuse whatever is no array, container, text or number."""
     if isinstance(value, _Array):
         if value.array is None:
@@ -219,9 +223,9 @@ def _plain(value: Any, where: str, above: set[int]) -> Any:
         raise DataError("holds a container that contains itself")
     inside = above | {id(value)}
     if isinstance(value, dict):
-        return {_key(k): _plain(v, where, inside) for k, v in value.items()}
+        return {_key(k): _plain(v, inside) for k, v in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return type(value)(_plain(item, where, inside) for item in value)
+        return type(value)(_plain(item, inside) for item in value)
     raise DataError(f"holds a {type(value).__name__}; only arrays and plain containers are read")
 
 

@@ -229,7 +229,7 @@ def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path)
 def test_hard_links_need_the_source(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="how long the source is; give the source text"):
         load(save(tmp_path, b"a b ||| 0-0 1-1\n"))
-    with pytest.raises(DataError, match="line 1: link 5-1.*outside"):
+    with pytest.raises(DataError, match=r"line 1: link 5-1.*outside"):
         load(save(tmp_path, b"a b ||| 0-0 5-1\n"), sources=["x y"])
 
 
@@ -250,7 +250,7 @@ def test_bare_arrays_fit_one_orientation_or_are_refused(tmp_path: Path) -> None:
     item = load(path, sources=["a b"], hypotheses=["x y z"])[0]
     assert item.weights.shape == (3, 2)
     assert load(path, sources=["a b c"], hypotheses=["x y"])[0].weights.shape == (2, 3)
-    with pytest.raises(DataError, match="ambiguous.*2 target and 2 source.*row sums to 1"):
+    with pytest.raises(DataError, match=r"ambiguous.*2 target and 2 source.*row sums to 1"):
         load(path, sources=["a b"], hypotheses=["x y"])
     stack = tmp_path / "stack.npy"
     np.save(stack, np.full((4, 3, 2), 0.5))
@@ -259,8 +259,10 @@ def test_bare_arrays_fit_one_orientation_or_are_refused(tmp_path: Path) -> None:
 
 def test_weights_that_are_none_are_refused(tmp_path: Path) -> None:
     for weight in ("1.5", "-0.5", "NaN", "Infinity", "1e400"):
-        path = save(tmp_path, b'{"attention": [[%s]], "tgt_eos": false, "src_eos": false}' % weight.encode())
-        with pytest.raises(DataError, match="line 1.*weights are from 0 to 1"):
+        path = save(
+            tmp_path, b'{"attention": [[%s]], "tgt_eos": false, "src_eos": false}' % weight.encode()
+        )
+        with pytest.raises(DataError, match=r"line 1.*weights are from 0 to 1"):
             load(path)
 
 

@@ -58,12 +58,12 @@ def _python2_array(array: NDArray[np.float64], *, first: bool) -> bytes:
     else:
         function, dtype = b"h\x10h\x11", b"h\x13"
     content = b"T" + len(data).to_bytes(4, "little") + data
-    return (
-        function + b"K\x00\x85U\x01b\x87R(K\x01" + shape + dtype + b"\x89" + content + b"tb"
-    )
+    return function + b"K\x00\x85U\x01b\x87R(K\x01" + shape + dtype + b"\x89" + content + b"tb"
 
 
-def python2_pickle(pred: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]]) -> bytes:
+def python2_pickle(
+    pred: Sequence[NDArray[np.float64]], gold: Sequence[NDArray[np.float64]]
+) -> bytes:
     body = b"\x80\x02}q\x00("
     first = True
     for name, arrays in ((b"pred", pred), (b"gold", gold)):
@@ -98,7 +98,9 @@ def _log_table(samples: Sequence[Sample], *, eos: bool, logger: bool) -> str:
     for number, s in enumerate(samples, start=1):
         rows = s.weights[: len(s.hypothesis) + eos, :-1]
         prefix = "[2018-10-01 12:00:00,123 INFO] " if logger else ""
-        text += f"{prefix}\nSENT {number}: {list(s.source)}\nPRED {number}: {' '.join(s.hypothesis)}\n"
+        text += (
+            f"{prefix}\nSENT {number}: {list(s.source)}\nPRED {number}: {' '.join(s.hypothesis)}\n"
+        )
         text += "PRED SCORE: -1.2345\n\n" + prefix
         text += f"{'':>10.10} " + "".join(f"{token:>10.7} " for token in s.source) + "\n"
         for token, row in zip([*s.hypothesis, "</s>"], rows, strict=False):
@@ -183,8 +185,7 @@ def marian_nbest(samples: Sequence[Sample]) -> bytes:
 
 def marian_hard(samples: Sequence[Sample]) -> bytes:
     return "".join(
-        f"{' '.join(s.hypothesis)} ||| "
-        f"{_pairs([*s.links, (len(s.source), len(s.hypothesis))])}\n"
+        f"{' '.join(s.hypothesis)} ||| {_pairs([*s.links, (len(s.source), len(s.hypothesis))])}\n"
         for s in samples
     ).encode()
 

@@ -1,0 +1,146 @@
+"""Whatever a file holds, every loader reads it or says in one line why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention_maps import FORMATS, load
+from coverage_eval.cli import cli
+from coverage_eval.corpus import CorpusWarning
+from coverage_eval.errors import DataError
+from tests.attention_maps.writers import CASES, SAMPLES
+from tests.conftest import RunCli
+
+FILES = {name: case.write(SAMPLES) for name, case in CASES.items()}
+SOURCES = [" ".join(s.source) for s in SAMPLES]
+HYPOTHESES = [" ".join(s.hypothesis) for s in SAMPLES]
+
+pytestmark = pytest.mark.filterwarnings(f"ignore::{CorpusWarning.__module__}.CorpusWarning")
+
+
+def read(path: Path, input_format: str | None, *, texts: bool) -> None:
+    """Load, or end in a DataError of one line that names the file."""
+    message = outcome(path, input_format, texts=texts)
+    assert message.isprintable(), repr(message)
+    assert not message or path.name in message
+    assert len(message) < 600
+
+
+def outcome(path: Path, input_format: str | None, *, texts: bool) -> str:
+    """The message on a file, or nothing; any other exception is a bug."""
+    try:
+        load(
+            path,
+            input_format=input_format,
+            sources=SOURCES if texts else None,
+            hypotheses=HYPOTHESES if texts else None,
+        )
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("input_format", FORMATS)
+@pytest.mark.parametrize("name", FILES)
+def test_every_loader_is_fed_every_format(name: str, input_format: str, tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_bytes(FILES[name])
+    for texts in (False, True):
+        read(path, input_format, texts=texts)
+
+
+@pytest.mark.parametrize("input_format", FORMATS)
+def test_commands_end_in_a_line_on_every_format(input_format: str, tmp_path: Path) -> None:
+    """The command line adds nothing that could raise: its exceptions are DataErrors, or none."""
+    (tmp_path / "src").write_text("\n".join(SOURCES))
+    (tmp_path / "hyp").write_text("\n".join(HYPOTHESES))
+    for name, content in FILES.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        texts = ["--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")]
+        for command in ("score", "links"):
+            arguments = ["attention", command, str(path), *texts, "--input-format", input_format]
+            result = CliRunner().invoke(cli, arguments)
+            assert result.exception is None or isinstance(result.exception, DataError)
+            accepted = input_format == CASES[name].format
+            assert result.exit_code == 0 or not accepted, result.exception
+
+
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_damaged_files(data: st.DataObject, tmp_path: Path) -> None:
+    name = data.draw(st.sampled_from(sorted(FILES)))
+    content = bytearray(FILES[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(0, max(len(content) - 1, 0)))
+        piece = data.draw(
+            st.binary(max_size=4)
+            | st.sampled_from(
+                [b"\n", b"\t", b" ", b" ||| ", b"-1", b"9" * 12, b"[", b"\xe2\x80\xa8"]
+            )
+        )
+        content[place : place + data.draw(st.integers(0, 30))] = piece
+    path = tmp_path / "dump"
+    path.write_bytes(bytes(content))
+    for input_format in (None, CASES[name].format):
+        read(path, input_format, texts=data.draw(st.booleans()))
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    head=st.sampled_from([b"", b"PK\x03\x04", b"\x80\x02", b"\x93NUMPY\x01\x00", b"(dp0\n", b"{"]),
+    content=st.binary(max_size=100),
+)
+def test_random_bytes(head: bytes, content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_bytes(head + content)
+    for input_format in (None, *FORMATS):
+        read(path, input_format, texts=True)
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    lines=st.lists(
+        st.lists(
+            st.sampled_from(
+                ["a", "|||", "0", "1", "0-0", "1-2", "0.5", "0.5,0.5", "\t", "A-0\t", "A-1\t0-0",
+                 "   0.1234567", "*0.1234567", "{", "[[", '{"alignments": [[[0, 0]]]}', "2"]
+            ),
+            max_size=7,
+        ).map(" ".join),
+        max_size=6,
+    )
+)  # fmt: skip
+def test_lines_that_look_like_formats(lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    for input_format in (None, *(name for name, item in FORMATS.items() if not item.binary)):
+        read(path, input_format, texts=False)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\n", b"\xff\xfe\x00", b"PK\x03\x04 broken", b"\x80\x02}", b"[" * 20_000, b"{" * 99,
+     b"\x1f\x8b\x08 no gzip", b"A-99999999999\t0-0\n", b"a ||| " + b"9" * 5000 + b"-1\n"],
+)  # fmt: skip
+def test_the_installed_command_ends_in_one_line(
+    content: bytes, tmp_path: Path, run_cli: RunCli
+) -> None:
+    path = tmp_path / "dump"
+    path.write_bytes(content)
+    result = run_cli("attention", "score", path, check=False)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"coverage-eval: error: {path}")
+    assert result.stderr.count("\n") == 1

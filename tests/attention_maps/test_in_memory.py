@@ -1,0 +1,227 @@
+"""Attention from objects in memory, against objects shaped like the toolkits' and the real ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention_maps.in_memory import (
+    from_arrays,
+    from_ctranslate2,
+    from_huggingface,
+)
+from coverage_eval.errors import DataError
+from tests.attention_maps.writers import SAMPLES
+
+SOURCES = [s.source for s in SAMPLES]
+HYPOTHESES = [s.hypothesis for s in SAMPLES]
+
+
+class Tensor:
+    """As much of a tensor as is used: on a device, half precision, with a gradient."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = np.asarray(array)
+
+    def detach(self) -> Tensor:
+        return self
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def is_floating_point(self) -> bool:
+        return self.array.dtype.kind == "f"
+
+    def float(self) -> Tensor:
+        return Tensor(self.array.astype(np.float32))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.array, dtype)
+
+
+def test_arrays_of_fairseq_and_joey() -> None:
+    for turned in (False, True):
+        arrays = [Tensor(s.weights.T if turned else s.weights) for s in SAMPLES]
+        maps = from_arrays(arrays, SOURCES, HYPOTHESES)
+        for item, s in zip(maps, SAMPLES, strict=True):
+            np.testing.assert_allclose(item.weights, s.weights, atol=1e-6)
+            assert item.tgt_eos
+            assert item.src_eos
+    with pytest.raises(DataError, match="ambiguous"):
+        from_arrays([np.eye(2)], ["a b"], ["x y"])
+    with pytest.raises(DataError, match="1 dimensions"):
+        from_arrays([np.zeros(3)], ["a"], ["x"])
+
+
+def test_ctranslate2_results() -> None:
+    results = [
+        SimpleNamespace(hypotheses=[list(s.hypothesis)], attention=[s.words.tolist()])
+        for s in SAMPLES
+    ]
+    for item, s in zip(from_ctranslate2(results, SOURCES), SAMPLES, strict=True):
+        np.testing.assert_allclose(item.weights, s.words)
+        assert not item.tgt_eos
+        assert not item.row_stochastic
+    ended = SimpleNamespace(hypotheses=[["x", "</s>"]], attention=[[[1.0, 0.0], [0.5, 0.5]]])
+    item = from_ctranslate2([ended], ["a b"])[0]
+    assert item.tgt_eos
+    assert item.word_weights.tolist() == [[1, 0]]
+    empty = SimpleNamespace(hypotheses=[[]], attention=[[]])
+    assert from_ctranslate2([empty], ["a b"])[0].weights.shape == (0, 2)
+
+
+def test_ctranslate2_without_attention_says_how_to_get_it() -> None:
+    result = SimpleNamespace(hypotheses=[["x"]], attention=[])
+    with pytest.raises(DataError, match="return_attention=True"):
+        from_ctranslate2([result], ["a"])
+    result = SimpleNamespace(hypotheses=[["x"]], attention=[[[1.0]]])
+    with pytest.raises(DataError, match="rank 1"):
+        from_ctranslate2([result], ["a"], rank=1)
+    with pytest.raises(DataError, match=r"1 attention maps.*2 segments"):
+        from_ctranslate2([result], ["a", "b"])
+
+
+def hugging_face(weights: Any, sequences: Any, beam_indices: Any = None) -> SimpleNamespace:
+    """``weights`` is [steps, rows, S]; one layer before the last and a second head are zero."""
+    steps = np.asarray(weights, dtype=np.float16)
+    heads = np.stack([steps, np.zeros_like(steps)], axis=2)[:, :, :, np.newaxis]
+    layers = [(Tensor(np.zeros_like(step)), Tensor(step)) for step in heads]
+    output = SimpleNamespace(sequences=Tensor(sequences), cross_attentions=tuple(layers))
+    if beam_indices is not None:
+        output.beam_indices = Tensor(beam_indices)
+    return output
+
+
+def test_hugging_face_greedy_stops_at_eos() -> None:
+    weights = np.array([[[1, 0], [0, 1]], [[0.5, 0.5], [1, 0]], [[0, 1], [0, 0]]])
+    outputs = hugging_face(weights, [[9, 5, 6, 2], [9, 7, 2, 1]])
+    maps = from_huggingface(outputs, ["a </s>", "b </s>"], head=0, eos_token_id=2, pad_token_id=1)
+    assert maps[0].weights.tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
+    assert maps[1].weights.tolist() == [[0, 1], [1, 0]]
+    assert [item.hypothesis for item in maps] == [("5", "6", "2"), ("7", "2")]
+    assert all(item.tgt_eos and item.src_eos for item in maps)
+    assert from_huggingface(outputs, ["a b", "b c"], eos_token_id=2)[0].weights[0, 0] == 0.5
+    with pytest.raises(DataError, match="3 generated tokens, but the text has 1"):
+        from_huggingface(outputs, ["a b", "b c"], ["x", "y"], eos_token_id=2)
+
+
+def test_hugging_face_beams_follow_beam_indices() -> None:
+    """Two beams: the best hypothesis was in row 1, then in row 0; step 3 is padding."""
+    weights = np.array([[[0, 0], [1, 0]], [[0, 1], [0, 0]], [[0, 0], [0, 0]]])
+    outputs = hugging_face(weights, [[9, 5, 2]], [[1, 0, -1]])
+    item = from_huggingface(outputs, ["a </s>"], head=0, eos_token_id=2)[0]
+    assert item.weights.tolist() == [[1, 0], [0, 1]]
+    outputs = hugging_face(weights, [[9, 5, 2]])
+    with pytest.raises(DataError, match="output_scores=True"):
+        from_huggingface(outputs, ["a </s>"], eos_token_id=2)
+
+
+def test_hugging_face_padding_of_the_source() -> None:
+    weights = np.array([[[0.0, 0.25, 0.75]]])
+    outputs = hugging_face(weights, [[9, 5]])
+    left = from_huggingface(outputs, ["a b"], head=0, attention_mask=Tensor([[0, 1, 1]]))
+    assert left[0].weights.tolist() == [[0.25, 0.75]]
+    assert from_huggingface(outputs, ["a b"], head=0)[0].weights.tolist() == [[0, 0.25]]
+    with pytest.raises(DataError, match="the mask keeps 2"):
+        from_huggingface(outputs, ["a"], attention_mask=Tensor([[0, 1, 1]]))
+    with pytest.raises(DataError, match="3 columns"):
+        from_huggingface(outputs, ["a b c d"])
+
+
+def test_hugging_face_without_attention_says_how_to_get_it() -> None:
+    with pytest.raises(DataError, match="output_attentions=True"):
+        from_huggingface(SimpleNamespace(sequences=[[1]], cross_attentions=None), ["a"])
+    with pytest.raises(DataError, match="eager"):
+        from_huggingface(SimpleNamespace(sequences=[[1]], cross_attentions=((None,),)), ["a"])
+    outputs = hugging_face([[[1.0]]], [[9, 5]])
+    with pytest.raises(DataError, match="no decoder layer 2"):
+        from_huggingface(outputs, ["a"], layer=2)
+    with pytest.raises(DataError, match="no head 7"):
+        from_huggingface(outputs, ["a"], head=7)
+    with pytest.raises(DataError, match="1 sequences, not 2"):
+        from_huggingface(outputs, ["a", "b"])
+
+
+@pytest.mark.parametrize("beams", [1, 4])
+def test_real_marian_of_hugging_face(beams: int) -> None:
+    """A tiny random model; the oracle is its attention when the output is fed to its decoder."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(3)
+    config = transformers.MarianConfig(
+        vocab_size=24, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, pad_token_id=23,
+        eos_token_id=0, decoder_start_token_id=23, init_std=1.0, forced_eos_token_id=0,
+    )  # fmt: skip
+    config._attn_implementation = "eager"
+    model = transformers.MarianMTModel(config).eval()
+    inputs = torch.tensor([[3, 4, 5, 6, 0], [7, 8, 0, 23, 23]])
+    mask = (inputs != 23).long()
+    outputs = model.generate(
+        inputs, attention_mask=mask, num_beams=beams, max_length=9, do_sample=False,
+        return_dict_in_generate=True, output_attentions=True, output_scores=True,
+    )  # fmt: skip
+    sources = [["3", "4", "5", "6", "</s>"], ["7", "8", "</s>"]]
+    maps = from_huggingface(outputs, sources, eos_token_id=0, pad_token_id=23)
+    with torch.no_grad():
+        fed = model(
+            inputs, attention_mask=mask, decoder_input_ids=outputs.sequences,
+            output_attentions=True,
+        )  # fmt: skip
+    oracle = fed.cross_attentions[-1].mean(dim=1).numpy()
+    for index, item in enumerate(maps):
+        rows, columns = item.weights.shape
+        assert columns == len(sources[index])
+        assert item.tgt_eos
+        assert item.row_stochastic
+        assert item.hypothesis == tuple(map(str, outputs.sequences[index, 1 : rows + 1].tolist()))
+        np.testing.assert_allclose(item.weights, oracle[index, :rows, :columns], atol=1e-5)
+
+
+def test_real_ctranslate2(tmp_path: Path) -> None:
+    """A tiny random BART by CTranslate2's converter; the oracle is head 0 in Hugging Face."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    ctranslate2 = pytest.importorskip("ctranslate2")
+    torch.manual_seed(5)
+    words = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *"abcdefghij"]
+    (tmp_path / "vocab.json").write_text(json.dumps({w: i for i, w in enumerate(words)}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    config = transformers.BartConfig(
+        vocab_size=len(words), d_model=16, encoder_layers=1, decoder_layers=2,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
+        decoder_ffn_dim=16, init_std=1.0, max_position_embeddings=64, forced_eos_token_id=None,
+        normalize_before=False, normalize_embedding=True,  # the converter asks older releases
+    )  # fmt: skip
+    config._attn_implementation = "eager"
+    model = transformers.BartForConditionalGeneration(config).eval()
+    model.save_pretrained(tmp_path)
+    tokenizer = transformers.BartTokenizer(
+        str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
+    )
+    tokenizer.save_pretrained(tmp_path)
+    ctranslate2.converters.TransformersConverter(str(tmp_path)).convert(str(tmp_path / "ct2"))
+    translator = ctranslate2.Translator(str(tmp_path / "ct2"))
+    source = ["<s>", "a", "d", "c", "</s>"]
+    for end in (False, True):
+        results = translator.translate_batch(
+            [source], beam_size=1, max_decoding_length=6, return_attention=True,
+            return_end_token=end, target_prefix=[["<s>"]],
+        )  # fmt: skip
+        item = from_ctranslate2(results, [source])[0]
+        hypothesis = results[0].hypotheses[0]
+        assert len(hypothesis) > 2
+        assert item.weights.shape == (len(hypothesis), len(source))
+        ids = torch.tensor([[2, *(words.index(token) for token in hypothesis)]])
+        with torch.no_grad():
+            fed = model(
+                torch.tensor([[words.index(token) for token in source]]),
+                decoder_input_ids=ids, output_attentions=True,
+            )  # fmt: skip
+        oracle = fed.cross_attentions[-1][0, 0].numpy()[: len(hypothesis)]
+        np.testing.assert_allclose(item.weights, oracle, atol=1e-4)

@@ -1,0 +1,192 @@
+"""Pickles are read without trusting them."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import subprocess
+import warnings
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention_maps.unpickling import unpickle_arrays
+from coverage_eval.errors import DataError
+from tests.attention_maps.writers import SAMPLES, python2_pickle, python2_pickle_protocol_0
+
+ARRAYS = [s.weights.astype("<f4") for s in SAMPLES]
+
+
+class Attack:
+    """Pickled as a call."""
+
+    def __init__(self, function: Any, *arguments: Any) -> None:
+        self.call = (function, arguments)
+
+    def __reduce__(self) -> Any:
+        return self.call
+
+
+class Subclass(np.ndarray[Any, Any]):
+    """An array with more than numbers, for all that is known."""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [python2_pickle(ARRAYS, ARRAYS[:1]), python2_pickle_protocol_0(ARRAYS)],
+    ids=["protocol 2", "protocol 0"],
+)
+def test_python_2_pickles(content: bytes) -> None:
+    value = unpickle_arrays(content, "f")
+    for array, expected in zip(value["pred"], ARRAYS, strict=True):
+        assert array.dtype == np.float32
+        np.testing.assert_array_equal(array, expected)
+    # Python's own unpickler is the oracle: what the test writes is what Python 2 means.
+    oracle = pickle.loads(content, encoding="latin1")
+    np.testing.assert_array_equal(oracle["pred"][1], value["pred"][1])
+    assert len(oracle["gold"]) == len(value["gold"])
+
+
+@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("dtype", ["<f4", "<f8", ">f8", "<i8", "?", "<f2"])
+def test_python_3_pickles_of_any_protocol(protocol: int, dtype: str) -> None:
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    value = {
+        "pred": [array, array.T, array[:0], np.float32(0.5), array[:, ::2]],
+        "gold": OrderedDict(a=(1, 2.5, None, True, "text", b"", b"bytes")),
+    }
+    loaded = unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")
+    for got, expected in zip(loaded["pred"], value["pred"], strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert loaded["gold"] == dict(value["gold"])
+
+
+def test_a_shared_array_is_loaded_once_more() -> None:
+    value = unpickle_arrays(pickle.dumps({"pred": [ARRAYS[0]] * 3}), "f")
+    assert len(value["pred"]) == 3
+
+
+@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("function", [os.system, subprocess.check_output, eval, exec])
+def test_calls_are_refused_and_not_executed(function: Any, protocol: int, tmp_path: Path) -> None:
+    proof = tmp_path / "executed"
+    code = f"open({str(proof)!r}, 'w')" if function in {eval, exec} else f"touch {proof}"
+    attack = Attack(function, code)
+    hidden_in_array = np.empty(1, dtype=object)
+    hidden_in_array[0] = attack
+    for value in (attack, {"pred": [attack]}, {"pred": [hidden_in_array]}, [ARRAYS[0], attack]):
+        with pytest.raises(DataError, match=r"refused.*nothing was executed|only numbers"):
+            unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([{"a": 1}, None], dtype=object),
+        np.array(["text"]),
+        np.zeros(2, dtype=[("a", "f4"), ("b", "O")]),
+        np.zeros((1, 1)).view(Subclass),
+        np.ma.masked_array([1.0], mask=[True]),
+        np.array(["2020-01-01"], dtype="datetime64[D]"),
+        np.array([1j]),
+        Path("x"),
+        range(3),
+        int,
+        np.load,
+        complex(1, 2),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_all_but_plain_arrays_and_containers_is_refused(value: Any) -> None:
+    with pytest.raises(DataError, match=r"^f: "):
+        unpickle_arrays(pickle.dumps({"pred": [value]}), "f")
+
+
+def test_forged_states_of_arrays_are_refused() -> None:
+    content = python2_pickle(ARRAYS[:1], [])
+    rows = len(ARRAYS[0])
+    assert content.count(b"K" + bytes([rows])) == 1
+    for forged in (
+        content.replace(b"K" + bytes([rows]), b"K" + bytes([rows + 1])),  # reads beyond the bytes
+        content.replace(b"U\x02f4", b"U\x02O8"),  # bytes taken for pointers
+        content.replace(b"U\x02f4", b"U\x02V4"),
+        content.replace(b"U\x01<", b"U\x01!"),
+        content.replace(b"_reconstruct", b"_reconstrukt"),
+    ):
+        with pytest.raises(DataError):
+            unpickle_arrays(forged, "f")
+
+
+def test_what_may_be_called_cannot_be_changed_by_the_pickle() -> None:
+    forged = b"\x80\x02cnumpy.core.multiarray\nscalar\n}U\x04nameU\x04evalsb."
+    with pytest.raises(DataError):
+        unpickle_arrays(forged, "f")
+    slots = b"\x80\x02cnumpy.core.multiarray\nscalar\nN}U\x04nameU\x04evals\x86b."
+    with pytest.raises(DataError, match="tries to change"):
+        unpickle_arrays(slots, "f")
+
+
+def test_forged_memo_index_takes_no_memory() -> None:
+    """The interpreter in C allocates 16 GB for this."""
+    assert unpickle_arrays(b"\x80\x02Nr\xff\xff\xff\x7f.", "f") is None
+
+
+def test_a_container_in_itself_is_refused() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(DataError, match="contains itself"):
+        unpickle_arrays(pickle.dumps(value), "f")
+
+
+def test_persistent_references_and_extensions_are_refused() -> None:
+    class Persistent(pickle.Pickler):
+        def persistent_id(self, obj: Any) -> Any:
+            return "outside" if obj == "x" else None
+
+    file = io.BytesIO()
+    Persistent(file).dump(["x"])
+    with pytest.raises(DataError, match="outside"):
+        unpickle_arrays(file.getvalue(), "f")
+    with pytest.raises(DataError):
+        unpickle_arrays(b"\x80\x02\x82\x01.", "f")
+
+
+VALID = (
+    python2_pickle(ARRAYS, []),
+    pickle.dumps({"pred": ARRAYS}),
+    python2_pickle_protocol_0(ARRAYS),
+)
+
+
+def outcome(content: bytes) -> str:
+    """The message on a pickle, or nothing; any other exception is a bug."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            unpickle_arrays(content, "f")
+        except DataError as error:
+            return str(error)
+        return ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_damage_never_ends_in_anything_but_a_line(data: st.DataObject) -> None:
+    content = bytearray(data.draw(st.sampled_from(VALID)))
+    for _ in range(data.draw(st.integers(1, 6))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+    assert "\n" not in outcome(bytes(content))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200))
+def test_random_bytes(content: bytes) -> None:
+    assert "\n" not in outcome(b"\x80\x02" + content)
