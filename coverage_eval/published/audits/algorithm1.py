@@ -154,7 +154,7 @@ def _linear() -> Claim:
         "the overall complexity is O(J)",
         "Appendix A.3 and Proposition 1, page 372",
         tuple(facts),
-        "Visits are counted; times are measured here and now, and vary. Time that grows linearly is "
+        "Visits are counted; times are measured here and now, and vary. If time is linear it is "
         "tenfold at tenfold J.",
     )
 
