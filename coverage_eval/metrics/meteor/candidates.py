@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from coverage_eval.metrics.meteor.aligner import Candidate
 from coverage_eval.metrics.meteor.lexicon import Lexicon
-from coverage_eval.metrics.meteor.paraphrases import PhraseMatches
+from coverage_eval.metrics.meteor.paraphrases import PhraseMatch
 
 __all__ = ["EXACT", "MODULES", "PARAPHRASE", "STEM", "SYNONYM", "find_candidates"]
 
@@ -21,7 +21,7 @@ def find_candidates(
     reference: list[str],
     lexicon: Lexicon,
     modules: Sequence[int],
-    phrases: PhraseMatches = (),
+    phrases: Sequence[PhraseMatch] = (),
 ) -> list[list[Candidate]]:
     """All candidate matches of a pair, listed where they start in the reference.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
 from pathlib import Path
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.phrase_index import PhraseIndex
 
-__all__ = ["build_index", "keep_phrases", "read_table"]
+__all__ = ["build_index", "read_table"]
 
 _BLOCK = 1 << 22
 
@@ -45,13 +45,6 @@ def read_table(path: Path) -> Iterator[PhrasePairs]:
         raise DataError(f"{path}: damaged paraphrase table ({error})") from error
     if rest.strip():
         raise DataError(f"{path}: damaged paraphrase table (ends within an entry)")
-
-
-def keep_phrases(pairs: Iterable[PhrasePairs], phrases: Container[bytes]) -> Iterator[PhrasePairs]:
-    """Only those pairs of which both phrases are among some given ones."""
-    for block in pairs:
-        kept = [pair for pair in zip(*block, strict=True) if pair[0] in phrases and pair[1] in phrases]
-        yield [source for source, _ in kept], [target for _, target in kept]
 
 
 @dataclass

@@ -43,15 +43,15 @@ class PhraseIndex:
 
     vocabulary: dict[str, int]
     """Each word's number, in order."""
-    keys: Integers
+    keys: NDArray[np.int64]
     """Of each node, parent * vocabulary size + word; ascending within a length."""
-    levels: Integers
+    levels: NDArray[np.int64]
     """Where the nodes of 1, 2, ... words begin in ``keys``; last their number."""
-    sources: Integers
+    sources: NDArray[np.int32]
     """The nodes that have paraphrases, ascending."""
-    offsets: Integers
+    offsets: NDArray[np.int32]
     """Where the paraphrases of each source begin in ``targets``; last their number."""
-    targets: Integers
+    targets: NDArray[np.int32]
     """The paraphrases' nodes, grouped by source, in the table's order."""
 
     def word_ids(self, tokens: Iterable[str]) -> Integers:
@@ -88,7 +88,7 @@ class PhraseIndex:
 
     def save(self, folder: Path) -> None:
         """Write the index into an existing folder."""
-        (folder / _VOCABULARY).write_text("\n".join(self.vocabulary), encoding="utf-8")
+        (folder / _VOCABULARY).write_bytes("\n".join(self.vocabulary).encode("utf-8"))
         for name in _array_names():
             np.save(folder / f"{name}.npy", getattr(self, name))
 
@@ -100,7 +100,7 @@ class PhraseIndex:
             DataError: The folder holds no whole index.
         """
         try:
-            words = (folder / _VOCABULARY).read_text(encoding="utf-8").split("\n")
+            words = (folder / _VOCABULARY).read_bytes().decode("utf-8").split("\n")
             arrays = {n: np.load(folder / f"{n}.npy", mmap_mode="r") for n in _array_names()}
         except (OSError, ValueError) as error:
             raise DataError(f"{folder}: not a whole paraphrase index ({error})") from error
