@@ -131,9 +131,7 @@ def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Pat
     return rank - gain + distance, used | bits, free, new_end, chain
 
 
-def _extend(
-    paths: list[_Path], position: int, options: list[_Option], chunk: int
-) -> list[_Path]:
+def _extend(paths: list[_Path], position: int, options: list[_Option], chunk: int) -> list[_Path]:
     """Every path with every option it has room for, and without any."""
     extended: list[_Path] = []
     for path in paths:

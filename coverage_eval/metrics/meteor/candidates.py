@@ -1,4 +1,4 @@
-"""The four matchers of Meteor: exact, stem, synonym and paraphrase candidates of a sentence pair."""
+"""Meteor's four matchers: exact, stem, synonym and paraphrase candidates of a sentence pair."""
 
 from __future__ import annotations
 

@@ -1,9 +1,12 @@
-"""What Meteor knows of a single word: its identity, stem, synsets, and whether it is a function word.
+"""What Meteor knows of a word: its identity, its stem, its synsets, whether it is a function word.
 
 Every answer is remembered by word type, since a corpus repeats its words.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.meteor.resources import (
@@ -13,7 +16,7 @@ from coverage_eval.metrics.meteor.resources import (
     read_synsets,
 )
 
-__all__ = ["Lexicon", "java_hash"]
+__all__ = ["Lexicon", "find_synsets", "java_hash"]
 
 # WordNet's suffix rules for nouns, verbs and adjectives, in Meteor's order: (suffix, replacement).
 _SUFFIX_RULES = (
@@ -42,13 +45,7 @@ class Lexicon:
     """Word knowledge as ``meteor -l en`` has it; each question is answered once a word type."""
 
     def __init__(self) -> None:
-        try:
-            from snowballstemmer import stemmer  # noqa: PLC0415
-        except ImportError as error:
-            raise MissingDependencyError(
-                f"METEOR needs its stemmer (package snowballstemmer is missing): {INSTALL}"
-            ) from error
-        self._stem_word = stemmer("english").stemWord
+        self._stem_word = _load_stemmer()
         self._function_words = read_function_words()
         self._keys: dict[str, int] = {}
         self._stem_keys: dict[str, int] = {}
@@ -84,11 +81,34 @@ class Lexicon:
         known = self._synsets
         for token in tokens:
             if token not in known:
-                known[token] = _find_synsets(token)
+                known[token] = find_synsets(token)
         return [known[token] for token in tokens]
 
 
-def _find_synsets(word: str) -> frozenset[str]:
+def _load_stemmer() -> Callable[[str], str]:
+    """The English Snowball stemmer as it was when Meteor 1.5 was made.
+
+    The class is imported by its own name, since ``snowballstemmer.stemmer`` silently prefers
+    another package (PyStemmer) where there is one, whose version is not known to fit.
+    """
+    try:
+        installed = version("snowballstemmer")
+        from snowballstemmer.english_stemmer import EnglishStemmer
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"METEOR needs its stemmer (package snowballstemmer is missing): {INSTALL}"
+        ) from error
+    if int(installed.partition(".")[0]) >= 3:
+        raise MissingDependencyError(
+            f"METEOR needs snowballstemmer before version 3, whose stems differ from Meteor's; "
+            f"installed is {installed}: {INSTALL}"
+        )
+    stem_word: Callable[[str], str] = EnglishStemmer().stemWord
+    return stem_word
+
+
+def find_synsets(word: str) -> frozenset[str]:
+    """The synset numbers of a word and of its base forms; empty if WordNet has none of them."""
     entries = read_synsets()
     found = set(entries.get(word, "").split())
     for base in _base_forms(word, entries):

@@ -111,7 +111,7 @@ def _present_targets(
     """The paraphrases of some sources, without those that occur nowhere on the other side.
 
     Returns:
-        Of each source its first paraphrase and the end of its paraphrases in the array that follows.
+        Of each source the first and the end of its paraphrases, in the array that follows.
     """
     unique, inverse = np.unique(ranks, return_inverse=True)
     bounds = index.offsets[unique].astype(np.int64), index.offsets[unique + 1].astype(np.int64)

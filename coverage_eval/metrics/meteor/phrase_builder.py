@@ -94,7 +94,7 @@ def build_index(pairs: Iterable[PhrasePairs]) -> PhraseIndex:
 
 
 def _join(sources: _Phrases, targets: _Phrases) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
-    """All phrases in two arrays, words and lengths; the parts are let go of, which halves memory."""
+    """All phrases in two arrays, words and lengths; letting go of the parts halves memory."""
     words = np.concatenate([np.zeros(0, np.int32), *sources.words, *targets.words])
     lengths = np.concatenate([np.zeros(0, np.int8), *sources.lengths, *targets.lengths])
     for part in (sources, targets):

@@ -71,7 +71,7 @@ def index_folder(table: Path) -> Path:
     except OSError as error:
         warnings.warn(
             f"cannot keep the paraphrase index in {cached.parent} ({error.strerror or error}), so "
-            "it is built anew each time; set COVERAGE_EVAL_CACHE to a folder that can be written to",
+            "it is built anew each time; set COVERAGE_EVAL_CACHE to a folder that can be written",
             stacklevel=2,
         )
         return _temporary_index(table)

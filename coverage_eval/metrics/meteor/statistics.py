@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.metrics.meteor.aligner import Match, count_chunks
 
@@ -13,9 +18,10 @@ __all__ = [
     "FIELDS",
     "GAMMA",
     "MODULE_WEIGHTS",
-    "meteor_score",
+    "Parts",
     "pair_statistics",
-    "without_perfect_chunk",
+    "score_parts",
+    "without_perfect_chunks",
 ]
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
@@ -70,53 +76,76 @@ def pair_statistics(
     return counts
 
 
-def _is_perfect(counts: Sequence[float]) -> bool:
-    """Whether both sides are matched as a whole, in one chunk."""
-    return bool(
-        counts[_CHUNKS] == 1
-        and counts[_HYP_MATCHED] == counts[0]
-        and counts[_REF_MATCHED] == counts[1]
-    )
-
-
-def without_perfect_chunk(counts: list[int]) -> list[int]:
+def without_perfect_chunks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """The counts as Meteor adds them up: the one chunk of a perfect segment is left out.
 
-    The segment's own score is the same with and without it.
+    Such a segment's own score is the same with and without it.
+
+    Args:
+        counts: The 23 statistics of each segment, ``[segments, 23]``.
     """
-    if _is_perfect(counts):
-        return [*counts[:_CHUNKS], 0, *counts[_CHUNKS + 1 :]]
+    counts = counts.copy()
+    counts[_is_perfect(counts), _CHUNKS] = 0
     return counts
 
 
-def meteor_score(counts: Sequence[float]) -> float:
-    """The Meteor 1.5 score, from 0 to 1, of one segment's counts or of the sum of many.
+def _is_perfect(counts: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where both sides are matched as a whole, in one chunk."""
+    return np.asarray(
+        (counts[..., _CHUNKS] == 1)
+        & (counts[..., _HYP_MATCHED] == counts[..., 0])
+        & (counts[..., _REF_MATCHED] == counts[..., 1])
+    )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a Meteor score is made of; arrays of one shape.
+
+    Attributes:
+        precision: Weighted share of the hypothesis that is matched, 0 to 1.
+        recall: Weighted share of the reference that is matched, 0 to 1.
+        f_mean: Their harmonic mean, weighted by alpha.
+        penalty: The fragmentation penalty gamma * (chunks / matches) ** beta, 0 to gamma.
+        score: f_mean * (1 - penalty).
+    """
+
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    f_mean: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    score: NDArray[np.float64]
+
+
+def score_parts(counts: NDArray[Any]) -> Parts:
+    """The Meteor 1.5 score, from 0 to 1, and its parts.
 
     Denkowski and Lavie, "Meteor Universal" (WMT 2014), section 2: weighted precision and recall
     with content and function words apart, their harmonic mean, and a fragmentation penalty.
-    Without a match, or with an empty side, the score is 0.
+    Without a match, or with an empty side, the score and all its parts are 0.
 
     Args:
-        counts: The 23 statistics, see :data:`FIELDS`.
+        counts: The 23 statistics ``[..., 23]`` (see :data:`FIELDS`), of segments or summed.
     """
-    precision = _weighted_ratio(counts, side=0)
-    recall = _weighted_ratio(counts, side=1)
-    if precision == 0 or recall == 0:
-        return 0.0
-    f_mean = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall)
-    matched = (float(counts[_HYP_MATCHED]) + float(counts[_REF_MATCHED])) / 2.0
-    fragmentation = 0.0 if _is_perfect(counts) else float(counts[_CHUNKS]) / matched
-    return float(f_mean * (1.0 - GAMMA * fragmentation**BETA))
+    counts = np.asarray(counts, dtype=np.float64)
+    precision, recall = _weighted_ratio(counts, side=0), _weighted_ratio(counts, side=1)
+    matched = (counts[..., _HYP_MATCHED] + counts[..., _REF_MATCHED]) / 2.0
+    any_match = (precision > 0) & (recall > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f_mean = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall)
+        fragmentation = np.where(_is_perfect(counts), 0.0, counts[..., _CHUNKS] / matched)
+    f_mean = np.where(any_match, f_mean, 0.0)
+    penalty = np.where(any_match, GAMMA * fragmentation**BETA, 0.0)
+    return Parts(precision, recall, f_mean, penalty, f_mean * (1.0 - penalty))
 
 
-def _weighted_ratio(counts: Sequence[float], side: int) -> float:
+def _weighted_ratio(counts: NDArray[np.float64], side: int) -> NDArray[np.float64]:
     """Precision (side 0) or recall (side 1)."""
-    functions = float(counts[2 + side])
-    length = DELTA * (float(counts[side]) - functions) + (1.0 - DELTA) * functions
-    if length == 0:
-        return 0.0
-    matched = 0.0
-    for first, weight in zip(range(4, 20, 4), MODULE_WEIGHTS, strict=True):
-        content, function = float(counts[first + side]), float(counts[first + 2 + side])
-        matched += weight * (DELTA * content + (1.0 - DELTA) * function)
-    return matched / length
+    functions = counts[..., 2 + side]
+    length = DELTA * (counts[..., side] - functions) + (1.0 - DELTA) * functions
+    matched = np.zeros_like(length)
+    for module, weight in enumerate(MODULE_WEIGHTS):
+        content = counts[..., 4 + 4 * module + side]
+        function = counts[..., 6 + 4 * module + side]
+        matched = matched + weight * (DELTA * content + (1.0 - DELTA) * function)
+    return np.divide(matched, length, out=np.zeros_like(length), where=length > 0)
