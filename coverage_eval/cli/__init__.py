@@ -18,6 +18,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
     "bleu": "BLEU, by sacreBLEU.",
+    "meteor": "METEOR 1.5 for English, without Java.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
 }
 

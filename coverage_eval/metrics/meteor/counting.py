@@ -21,7 +21,7 @@ from coverage_eval.metrics.meteor.phrase_cache import index_folder, open_index
 from coverage_eval.metrics.meteor.resources import paraphrase_path
 from coverage_eval.metrics.meteor.statistics import FIELDS, pair_statistics
 
-__all__ = ["Settings", "align_batch", "count_batch", "prepare"]
+__all__ = ["AlignedPair", "Settings", "align_batch", "count_batch", "prepare"]
 
 _SEPARATORS = re.compile("[\t\n\r\f]")
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.batches import map_batches
+from coverage_eval.batches import batched, map_batches
 from coverage_eval.corpus import Segment
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
-from coverage_eval.metrics.meteor.candidates import MODULES
-from coverage_eval.metrics.meteor.counting import Settings, align_batch, count_batch, prepare
+from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
+from coverage_eval.metrics.meteor.counting import (
+    AlignedPair,
+    Settings,
+    align_batch,
+    count_batch,
+    prepare,
+)
 from coverage_eval.metrics.meteor.java_backend import run_jar
 from coverage_eval.metrics.meteor.resources import jar_path
 from coverage_eval.metrics.meteor.statistics import (
@@ -147,11 +153,37 @@ class METEOR(TextMetric):
     def evidence(self, hypothesis: Segment, reference: Segment) -> list[MeteorMatch]:
         """The matches of one segment, in the order of the reference."""
         (pair,) = align_batch([(hypothesis, reference)], self._settings())
-        found = []
-        for position, (start, length, reference_length, module) in pair.matches:
-            hypothesis_words = tuple(pair.hypothesis[start : start + length])
-            reference_words = tuple(pair.reference[position : position + reference_length])
-            found.append(
-                MeteorMatch(MODULES[module], hypothesis_words, reference_words, start, position)
-            )
-        return found
+        return _matches(pair)
+
+    def evidence_columns(
+        self, rows: Sequence[tuple[Segment, ...]], statistics: Statistics
+    ) -> Iterator[dict[str, Any]]:
+        """What each segment's score is made of, for a table: its parts, and its inexact matches.
+
+        Args:
+            rows: Hypothesis and reference of each segment.
+            statistics: Their statistics.
+        """
+        parts = score_parts(statistics)
+        settings = self._settings()
+        numbers = zip(
+            parts.precision.tolist(), parts.recall.tolist(), parts.penalty.tolist(), strict=True
+        )
+        for batch in batched(rows, _BATCH):
+            for pair in align_batch(batch, settings):
+                precision, recall, penalty = next(numbers)
+                yield {
+                    "precision": precision,
+                    "recall": recall,
+                    "penalty": penalty,
+                    "inexact_matches": [m for m in _matches(pair) if m.kind != MODULES[EXACT]],
+                }
+
+
+def _matches(pair: AlignedPair) -> list[MeteorMatch]:
+    found = []
+    for position, (start, length, reference_length, module) in pair.matches:
+        hypothesis = tuple(pair.hypothesis[start : start + length])
+        reference = tuple(pair.reference[position : position + reference_length])
+        found.append(MeteorMatch(MODULES[module], hypothesis, reference, start, position))
+    return found
