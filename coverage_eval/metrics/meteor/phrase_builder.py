@@ -7,7 +7,8 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby, repeat
+from itertools import repeat
+from operator import ne
 from pathlib import Path
 
 import numpy as np
@@ -72,13 +73,14 @@ def build_index(pairs: Iterable[PhrasePairs]) -> PhraseIndex:
     vocabulary: defaultdict[bytes, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     sources, targets = _Phrases(), _Phrases()
-    copies: list[int] = []
+    runs: list[NDArray[np.int64]] = []
     for block_sources, block_targets in pairs:
         # A source's pairs follow each other in the table: it need be looked at only once a run.
-        runs = [(source, sum(1 for _ in run)) for source, run in groupby(block_sources)]
-        copies += [count for _, count in runs]
-        sources.add([source for source, _ in runs], vocabulary.__getitem__)
+        first = _run_starts(block_sources)
+        runs.append(np.diff(first, append=len(block_sources)))
+        sources.add([block_sources[place] for place in first], vocabulary.__getitem__)
         targets.add(block_targets, vocabulary.__getitem__)
+    copies = np.concatenate([np.zeros(0, np.int64), *runs])
     keys, levels, nodes = _build_tree(_join(sources, targets), len(vocabulary))
     source_nodes = np.repeat(nodes[: len(copies)], copies)
     grouped = np.argsort(source_nodes, kind="stable")
@@ -91,6 +93,12 @@ def build_index(pairs: Iterable[PhrasePairs]) -> PhraseIndex:
         offsets=np.append(first, len(source_nodes)).astype(np.int32),
         targets=nodes[len(copies) :][grouped],
     )
+
+
+def _run_starts(items: list[bytes]) -> NDArray[np.int64]:
+    """Where an item differs from the one before it; the first one does."""
+    changes = np.fromiter(map(ne, items, items[1:]), dtype=bool, count=max(len(items) - 1, 0))
+    return np.flatnonzero(np.concatenate([[True] * (len(items) > 0), changes]))
 
 
 def _join(sources: _Phrases, targets: _Phrases) -> tuple[NDArray[np.int32], NDArray[np.int8]]:
