@@ -41,7 +41,9 @@ def command(
 ) -> None:
     """METEOR 1.5 for English, without Java.
 
-    The score goes from 0 to 1 and is printed with 4 digits unless -w is given. HYP and REF are text files with one segment a line ('-' reads standard input, .gz is unpacked).
+    The score goes from 0 to 1 and is printed with 4 digits unless -w is given.
+
+    HYP and REF are text files with one segment a line ('-' reads standard input, .gz is unpacked).
     """
     metric = _metric(variant, norm=norm, lower=lower, backend=backend)
     # A missing extra is said now, not after minutes of counting.
