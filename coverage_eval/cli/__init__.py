@@ -19,6 +19,7 @@ COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
     "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
     "bleu": "BLEU, by sacreBLEU.",
+    "meteor": "METEOR 1.5 for English, without Java.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "align": "Word alignment: train a model, align text, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
