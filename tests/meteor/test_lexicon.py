@@ -38,7 +38,6 @@ def test_stems_keep_case_and_are_those_of_snowball_2(words: Lexicon) -> None:
     assert stem("networking") == "network"
     assert stem("Dogs") == "Dog"
     assert stem("DOGS") == "DOGS"
-    # Snowball 3 leaves "biologist" and "university" otherwise.
     assert stem("university") == "univers"
     assert stem("biologist") == "biologist"
 

@@ -22,7 +22,7 @@ from coverage_eval.metrics.meteor.counting import (
     count_batch,
     prepare,
 )
-from coverage_eval.metrics.meteor.java_backend import run_jar
+from coverage_eval.metrics.meteor.java_backend import JarSettings, checked_statistics
 from coverage_eval.metrics.meteor.resources import jar_path
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
@@ -135,7 +135,7 @@ class METEOR(TextMetric):
         """The 23 statistics of each segment, without the chunk of perfect segments."""
         if self.backend == "java":
             modules = None if self.variant == "full" else MODULES[: VARIANTS[self.variant]]
-            counts = run_jar(rows, modules=modules, norm=self.norm, lower=self.lower).statistics
+            counts = checked_statistics(rows, JarSettings(modules, self.norm, self.lower))
         else:
             counts = count_batch(rows, self._settings())
         return without_perfect_chunks(counts)
