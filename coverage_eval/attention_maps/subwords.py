@@ -116,7 +116,7 @@ def merge_subwords(
     for number, item in enumerate(maps, start=1):
         try:
             merged.append(_merge(item, source_scheme, target_scheme))
-        except DataError as error:  # rows that sum to more than 1
+        except DataError as error:  # noqa: PERF203 (rows that sum to more than 1)
             raise DataError(f"segment {number}: merged to words, {error}") from error
     return merged
 
