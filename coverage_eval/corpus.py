@@ -68,13 +68,15 @@ def tokenize(segment: Segment) -> Sequence[str]:
 
 def count_all_tokens(segments: Sequence[Segment]) -> list[int]:
     """The number of tokens that :func:`tokenize` gives for each segment, without making them."""
-    if all(isinstance(segment, str) for segment in segments):
-        texts = cast("Sequence[str]", segments)
-        around = "\n".join(["", *texts, ""])
-        # With nothing but single spaces between words, counting the spaces is enough.
-        if not any(pattern in around for pattern in ("\t", "  ", "\n ", " \n")):
-            return [text.count(" ") + 1 if text else 0 for text in texts]
-    return [len(tokenize(segment)) for segment in segments]
+    return [_count_tokens(segment) for segment in segments]
+
+
+def _count_tokens(segment: Segment) -> int:
+    if not isinstance(segment, str) or segment[:1] in {"", " "} or segment[-1] == " ":
+        return len(tokenize(segment))
+    if "  " in segment or "\t" in segment:
+        return len(tokenize(segment))
+    return segment.count(" ") + 1
 
 
 def source_name(source: Source) -> str:

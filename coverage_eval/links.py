@@ -130,13 +130,13 @@ def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Link
 
 
 def check_links(
-    links: Iterable[Link], source_length: int, target_length: int, *, name: str, line: int
+    links: Iterable[Link], source_length: int | None, target_length: int, *, name: str, line: int
 ) -> None:
     """Check that links point at tokens that exist.
 
     Args:
         links: The links of one pair.
-        source_length: Number of source tokens.
+        source_length: Number of source tokens; None if it is not known.
         target_length: Number of target tokens.
         name: The links' file, for the message.
         line: The pair's line in it, counted from 1.
@@ -145,10 +145,12 @@ def check_links(
         DataError: A link is out of range: file, line, link and both lengths.
     """
     for source, target in links:
-        if source >= source_length or target >= target_length:
+        outside = source_length is not None and source >= source_length
+        if outside or target >= target_length:
+            known = "" if source_length is None else f"the source has {source_length} tokens, "
             raise DataError(
-                f"{name}: line {line}: link {source}-{target} is out of range: the source has "
-                f"{source_length} tokens, the target {target_length}, counted from 0; "
+                f"{name}: line {line}: link {source}-{target} is out of range: {known}"
+                f"the target {target_length}, counted from 0; "
                 "are these the links of this text, in this tokenisation?"
             )
 

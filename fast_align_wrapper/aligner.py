@@ -16,7 +16,13 @@ from coverage_eval.files import atomic_path
 from coverage_eval.links import SYMMETRIZATIONS, Links
 from coverage_eval.links import symmetrize as join
 from fast_align_wrapper.binaries import find_fast_align
-from fast_align_wrapper.forced import ForcedLinks, ForcedModel, stream_links, stream_posteriors
+from fast_align_wrapper.forced import (
+    ForcedLinks,
+    ForcedModel,
+    ScoredLinks,
+    stream_links,
+    stream_posteriors,
+)
 from fast_align_wrapper.model import (
     Manifest,
     extract_table,
@@ -144,7 +150,7 @@ class FastAlign:
                 reverse=parameters["reverse"],
                 tokenize=tokenize,
                 pairs=text.pairs,
-                empty_pairs=len(text.withheld),
+                empty_pairs=text.empty_pairs,
                 source_tokens=text.source_tokens,
                 target_tokens=text.target_tokens,
                 training_text_sha256=text.sha256,
@@ -233,13 +239,28 @@ class FastAlign:
             MissingDependencyError: No executable; no tables in full precision.
             AlignerError: The aligner failed.
         """
+        rows = self.align_with_scores(sources, targets, symmetrize, prune=prune)
+        return (row.links for row in rows)
+
+    def align_with_scores(
+        self,
+        sources: Iterable[Segment],
+        targets: Iterable[Segment],
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        *,
+        prune: bool = True,
+    ) -> Iterator[ScoredLinks]:
+        """As :meth:`align`, with the scores of the directions that the method needs."""
         _check_method(symmetrize)
         for direction in DIRECTIONS:
             if symmetrize == direction:
                 rows = self._forced(sources, targets, (direction,), prune=prune)
-                return (row[0].links for row in rows)
+                return (ScoredLinks(one.links, (one.score,)) for (one,) in rows)
         rows = self._forced(sources, targets, DIRECTIONS, prune=prune)
-        return (join(one.links, two.links, symmetrize) for one, two in rows)
+        return (
+            ScoredLinks(join(one.links, two.links, symmetrize), (one.score, two.score))
+            for one, two in rows
+        )
 
     def align_directions(
         self, sources: Iterable[Segment], targets: Iterable[Segment], *, prune: bool = True

@@ -12,14 +12,14 @@ from typing import TypeVar
 
 from coverage_eval.batches import batched
 from coverage_eval.errors import AlignerError, DataError
-from coverage_eval.links import Links, parse_links
+from coverage_eval.links import Links, format_links, parse_links
 from fast_align_wrapper.binaries import Binary
 from fast_align_wrapper.posteriors import MAGIC, Posterior, take_posteriors
 from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import PreparedPair
 
-__all__ = ["ForcedLinks", "ForcedModel", "stream_links", "stream_posteriors"]
+__all__ = ["ForcedLinks", "ForcedModel", "ScoredLinks", "stream_links", "stream_posteriors"]
 
 T = TypeVar("T")
 
@@ -38,6 +38,26 @@ class ForcedLinks:
 
     links: Links
     score: float | None
+
+
+@dataclass(frozen=True)
+class ScoredLinks:
+    """Symmetrised links of a pair, with the scores of the directions they come from.
+
+    Attributes:
+        links: The links.
+        scores: Score of each direction, forward first, as in :class:`ForcedLinks`.
+    """
+
+    links: Links
+    scores: tuple[float | None, ...]
+
+    def format(self, *, scores: bool) -> str:
+        """A Pharaoh line; on request each score after a tab, empty where there is none."""
+        fields = [format_links(self.links)]
+        if scores:
+            fields += ["" if score is None else f"{score:g}" for score in self.scores]
+        return "\t".join(fields)
 
 
 @dataclass(frozen=True)
@@ -120,6 +140,7 @@ def stream_posteriors(
 
     Raises:
         AlignerError: As :func:`stream_links`.
+        DataError: A pair is so long that its matrix does not fit in memory.
     """
     with Children(timeout) as children:
         child = children.start(
@@ -145,7 +166,17 @@ def stream_posteriors(
         def empty(pair: PreparedPair) -> Posterior:
             return Posterior.of_empty_side(pair.source_length, pair.target_length, model.direction)
 
-        yield from _stream(children, [child], pairs, take, empty)
+        yield from _stream(children, [child], _refuse_oversize(pairs), take, empty)
+
+
+def _refuse_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
+    for number, pair in enumerate(pairs, start=1):
+        if pair.is_oversize:
+            raise DataError(
+                f"pair {number}: posteriors of {pair.source_length} times {pair.target_length} "
+                "words do not fit in memory; split the segment"
+            )
+        yield pair
 
 
 def _stream(

@@ -22,6 +22,7 @@ from typing import Any
 from coverage_eval.corpus import check_source
 from coverage_eval.errors import DataError
 from coverage_eval.files import atomic_path
+from coverage_eval.tokenizers import TOKENIZERS
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 
 __all__ = [
@@ -81,7 +82,7 @@ class Manifest:
     @property
     def has_full_tables(self) -> bool:
         """Whether the tables in full precision are there."""
-        return set(table_names(full=True)) <= set(self.tables)
+        return "forward.full" in self.tables
 
     @property
     def hash(self) -> str:
@@ -120,8 +121,14 @@ class Manifest:
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])
         manifest = cls(**given)
-        if not set(table_names(full=False)) <= set(manifest.tables):
-            raise ValueError("a table is not named")
+        # Names become those of files: nothing but the known ones.
+        if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
+            raise ValueError("other tables than expected")
+        counts = (manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
+        if [type(value) for value in counts] != [int, int] + [str] * len(manifest.tables):
+            raise TypeError("a value of another type")
+        if manifest.tokenize not in TOKENIZERS:
+            raise ValueError(f"unknown tokenizer {manifest.tokenize!r}")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest

@@ -19,9 +19,14 @@ def progress_bar(*, wanted: bool) -> Iterator[Progress | None]:
     from tqdm import tqdm
 
     bar = tqdm(desc="training", disable=None, unit="pair", unit_scale=True, leave=False)
+    shown = ""
 
     def show(done: int, total: int, label: str) -> None:
-        if bar.desc != f"training {label}: ":
+        nonlocal shown
+        if bar.disable:
+            return
+        if label != shown:
+            shown = label
             bar.reset(total or None)
             bar.set_description(f"training {label}", refresh=False)
         bar.n = done

@@ -15,7 +15,10 @@ from typing import NamedTuple
 from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.errors import DataError
 
-__all__ = ["PreparedPair", "escape_token", "prepare_pairs"]
+__all__ = ["MAX_CELLS", "PreparedPair", "escape_token", "prepare_pairs"]
+
+MAX_CELLS = 50_000_000
+"""Most source × target words of a pair for which all cells are held at once."""
 
 MARK = "␛"
 """Begins every escaped token, and no other."""
@@ -39,6 +42,11 @@ class PreparedPair(NamedTuple):
     line: bytes
     source_length: int
     target_length: int
+
+    @property
+    def is_oversize(self) -> bool:
+        """Whether its cells are too many to be held in memory."""
+        return self.source_length * self.target_length > MAX_CELLS
 
 
 def escape_token(token: str) -> str:

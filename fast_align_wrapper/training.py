@@ -6,11 +6,13 @@ import hashlib
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from coverage_eval.corpus import CorpusWarning
 from coverage_eval.errors import AlignerError, DataError
 from coverage_eval.links import format_links, parse_links, symmetrize
 from fast_align_wrapper.binaries import Binary
@@ -33,13 +35,16 @@ _NAN = re.compile(rb"\t-?nan\n", re.IGNORECASE)
 
 @dataclass
 class TrainingText:
-    """The text as the aligner gets it: one file, without the pairs that have an empty side.
+    """The text as the aligner gets it: one file, without the pairs that it must not see.
+
+    Those are pairs with an empty side, and pairs so long that their cells do not fit in memory.
 
     Attributes:
         path: The file.
         sha256: Of the file.
         pairs: Number of pairs, those with an empty side included.
-        withheld: Indices of the pairs with an empty side.
+        empty_pairs: Number of pairs with an empty side.
+        withheld: Indices of the pairs that are left out.
         source_tokens: Source tokens of the pairs that are trained on.
         target_tokens: Target tokens of the pairs that are trained on.
     """
@@ -47,6 +52,7 @@ class TrainingText:
     path: Path
     sha256: str = ""
     pairs: int = 0
+    empty_pairs: int = 0
     withheld: list[int] = field(default_factory=list)
     source_tokens: int = 0
     target_tokens: int = 0
@@ -61,19 +67,30 @@ class TrainingText:
         text = cls(path)
         digest = hashlib.sha256()
         with path.open("wb") as file:
-            for line, source_length, target_length in pairs:
-                if line:
-                    file.write(line)
-                    digest.update(line)
-                    text.source_tokens += source_length
-                    text.target_tokens += target_length
+            for pair in pairs:
+                if not pair.line or pair.is_oversize:
+                    text._withhold(pair)
                 else:
-                    text.withheld.append(text.pairs)
+                    file.write(pair.line)
+                    digest.update(pair.line)
+                    text.source_tokens += pair.source_length
+                    text.target_tokens += pair.target_length
                 text.pairs += 1
         text.sha256 = digest.hexdigest()
         if text.trained_pairs == 0:
             raise DataError("no pair of segments to train on has words on both sides")
         return text
+
+    def _withhold(self, pair: PreparedPair) -> None:
+        self.withheld.append(self.pairs)
+        self.empty_pairs += not pair.line
+        if pair.is_oversize:
+            warnings.warn(
+                f"training pair {self.pairs + 1}: {pair.source_length} times "
+                f"{pair.target_length} words are too many; it is left out, and gets no links",
+                CorpusWarning,
+                stacklevel=4,
+            )
 
     @property
     def trained_pairs(self) -> int:

@@ -16,13 +16,15 @@ from coverage_eval.attention.gradients import (
     sparsemax_jacobian,
     sparsemax_vjp,
 )
+from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.softmax import softmax
-from coverage_eval.attention.sparsemax import sparsemax
+from coverage_eval.attention.sparsemax import sparsemax, sparsemax_algorithm_1
 
 __all__ = [
     "AttentionError",
     "InfeasibleBoundsError",
     "Support",
+    "canonical_problem",
     "constrained_softmax",
     "constrained_softmax_jacobian",
     "constrained_softmax_vjp",
@@ -30,11 +32,13 @@ __all__ = [
     "constrained_sparsemax_jacobian",
     "constrained_sparsemax_vjp",
     "find_support",
+    "pardalos_kovoor",
     "softmax",
     "softmax_jacobian",
     "softmax_vjp",
     "sparse_vjp",
     "sparsemax",
+    "sparsemax_algorithm_1",
     "sparsemax_jacobian",
     "sparsemax_vjp",
 ]

@@ -225,11 +225,8 @@ def _check_bounds(
     if found is not None:
         row, where, column = found
         raise AttentionError(f"{where}an upper bound is negative: {least[column]:.6g}", row)
-    # A vector, not a number: NumPy's minimum is several times faster on equal strides.
-    np.minimum(bounds, np.ones(bounds.shape[1]), out=bounds)
-    if least.min(initial=0.0) < 0:
-        np.maximum(bounds, 0.0, out=bounds)
-    total = bounds.sum(axis=0)
+    with np.errstate(over="ignore"):
+        total = bounds.sum(axis=0)
     found = _first(total < 1.0 - ROUNDING_BELOW * rounding, layout)
     if found is not None:
         row, where, column = found
@@ -238,5 +235,9 @@ def _check_bounds(
             "fits; raise a bound or add a sink with an infinite one",
             row,
         )
+    # A vector, not a number: NumPy's minimum is several times faster on equal strides.
+    np.minimum(bounds, np.ones(bounds.shape[1]), out=bounds)
+    if least.min(initial=0.0) < 0:
+        np.maximum(bounds, 0.0, out=bounds)
     # Sums are taken in float64: of float32 bounds, only their own rounding is to be allowed for.
     return np.asarray(total <= 1.0 + max(2 * rounding, ROUNDING_ABOVE * np.finfo(np.float64).eps))

@@ -12,8 +12,9 @@ __all__ = ["constrained_softmax"]
 #: Rounds of fixing before sorting takes over: rows of attention rarely need more than five.
 QUICK_ROUNDS = 12
 
-#: Sums of exponentials below this have lost digits, or soon will.
-FAINT = 1e-200
+#: Where the exponentials left sum to less than this, they are taken anew from the scores left, so
+#: that none underflows that matters.
+FAINT = 1e-8
 
 
 def constrained_softmax(

@@ -31,7 +31,8 @@ def sparsemax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) ->
     batch = prepare(z, axis=axis, mask=mask, order="F")
     # The threshold lies within 1 of the largest score, so scores further below are all alike:
     # raising them to -2 changes nothing and keeps the sums free of overflow and of infinities.
-    shifted = np.maximum(batch.scores - batch.top, -2.0)
+    with np.errstate(over="ignore"):
+        shifted = np.maximum(batch.scores - batch.top, -2.0)
     return batch.restore(np.maximum(shifted - _threshold(shifted), 0.0))
 
 

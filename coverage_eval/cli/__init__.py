@@ -17,8 +17,17 @@ __all__ = ["cli", "main"]
 # is imported when the command is used: --help stays fast, and modules may import what they need.
 COMMANDS = {
     "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
+    "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
     "bleu": "BLEU, by sacreBLEU.",
+    "meteor": "METEOR 1.5 for English, without Java.",
+    "profile": "Every cheap figure of one output: repetition, length, coverage.",
+    "align": "Word alignment: train a model, align text, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
+    "simplex": "Draw attention transformations on the probability simplex.",
+    "audit": "Check the papers' printed tables and claims.",
+    "doctor": "Show what is installed, what is missing, and the command that adds it.",
+    "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
+    "reproduce": "Experiments of the papers, run again: iris.",
 }
 
 

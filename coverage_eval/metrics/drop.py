@@ -20,7 +20,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Signature, Statistics
 from coverage_eval.metrics.words import StopWords
 
-__all__ = ["DENOMINATORS", "DROP", "AlignmentSettings", "DroppedWord"]
+__all__ = ["DENOMINATORS", "DROP", "AlignedSegment", "AlignmentSettings", "DroppedWord"]
 
 Links: TypeAlias = "Collection[tuple[int, int]]"
 """Links of one segment: pairs of source and target position, from 0."""
@@ -48,6 +48,21 @@ class AlignmentSettings:
     symmetrize: str = "given"
     sink: bool = False
     tok: str = "none"
+
+
+@dataclass(frozen=True)
+class AlignedSegment:
+    """A source segment with its links, which is all that DROP looks at.
+
+    Attributes:
+        source: The source segment; None if it is not known.
+        reference_links: Links of source and reference.
+        hypothesis_links: Links of source and hypothesis.
+    """
+
+    source: Segment | None
+    reference_links: Links
+    hypothesis_links: Links
 
 
 @dataclass(frozen=True)
@@ -140,46 +155,42 @@ class DROP(Metric):
         Raises:
             DataError: Unequal numbers of segments, none at all, or sources needed and not given.
         """
-        counts: list[tuple[int, int]] = []
-        for ref, hyp, source in self._segments(reference_links, hypothesis_links, sources):
-            covered = self._positions(ref, source)
-            dropped = covered - self._positions(hyp, source)
-            counts.append((len(dropped), self._expected(covered, source)))
+        if sources is None:
+            pairs = zip(reference_links, hypothesis_links, strict=True)
+            return self.stream_statistics(AlignedSegment(None, ref, hyp) for ref, hyp in pairs)
+        rows = zip(sources, reference_links, hypothesis_links, strict=True)
+        return self.stream_statistics(AlignedSegment(*row) for row in rows)
+
+    def stream_statistics(self, segments: Iterable[AlignedSegment]) -> NDArray[np.int64]:
+        """Dropped and expected words of a stream of segments; otherwise as :meth:`statistics`."""
+        counts = [self._count(segment) for segment in segments]
         if not counts:
             raise DataError("no segments to score")
         return np.array(counts, dtype=np.int64)
 
-    def evidence(
-        self, reference_links: Links, hypothesis_links: Links, source: Segment | None = None
-    ) -> list[DroppedWord]:
+    def _count(self, segment: AlignedSegment) -> tuple[int, int]:
+        source = None if segment.source is None else tokenize(segment.source)
+        if source is None and (
+            self.stopwords or self.alignment.sink or self.denominator == "source"
+        ):
+            raise DataError(
+                "the source text is needed for stop words, a sink, or all source words as "
+                "denominator; give it with --src"
+            )
+        covered = self._positions(segment.reference_links, source)
+        dropped = covered - self._positions(segment.hypothesis_links, source)
+        return len(dropped), self._expected(covered, source)
+
+    def evidence(self, segment: AlignedSegment) -> list[DroppedWord]:
         """The dropped source words of one segment, in the order of the source."""
-        tokens = None if source is None else tokenize(source)
-        dropped = self._positions(reference_links, tokens) - self._positions(
-            hypothesis_links, tokens
-        )
+        tokens = None if segment.source is None else tokenize(segment.source)
+        covered = self._positions(segment.reference_links, tokens)
+        dropped = covered - self._positions(segment.hypothesis_links, tokens)
         return [
             DroppedWord(position, None if tokens is None else tokens[position])
             for position in sorted(dropped)
             if position != _EMPTY_LINE
         ]
-
-    def _segments(
-        self,
-        reference_links: Iterable[Links],
-        hypothesis_links: Iterable[Links],
-        sources: Iterable[Segment] | None,
-    ) -> Iterable[tuple[Links, Links, Sequence[str] | None]]:
-        if sources is None:
-            if self.stopwords or self.alignment.sink or self.denominator == "source":
-                raise DataError(
-                    "the source text is needed for stop words, a sink, or all source words as "
-                    "denominator; give it with --src"
-                )
-            for ref, hyp in zip(reference_links, hypothesis_links, strict=True):
-                yield ref, hyp, None
-            return
-        for ref, hyp, source in zip(reference_links, hypothesis_links, sources, strict=True):
-            yield ref, hyp, tokenize(source)
 
     def _positions(self, links: Links, source: Sequence[str] | None) -> set[int]:
         """C(x): the source positions that count and are aligned to some word."""

@@ -11,7 +11,7 @@ for a corpus, sum over sum. It is this project's own (the papers have only the h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -24,7 +24,7 @@ from coverage_eval.metrics.base import Metric, Signature, Statistics
 from coverage_eval.metrics.drop import AlignmentSettings
 from coverage_eval.metrics.words import StopWords
 
-__all__ = ["LostCoverage", "SoftDROP", "coverage"]
+__all__ = ["CoveredSegment", "LostCoverage", "SoftDROP", "coverage"]
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,22 @@ def coverage(posteriors: NDArray[Any]) -> Floats:
     """
     sums: Floats = np.asarray(posteriors, dtype=np.float64).sum(axis=0)
     return np.minimum(1.0, sums)
+
+
+@dataclass(frozen=True)
+class CoveredSegment:
+    """A source segment and how much each text covers its words, all that soft DROP looks at.
+
+    Attributes:
+        source: The source segment.
+        reference_coverage: :func:`coverage` of each word by the reference, ``[S]``; a sink's, if
+            there is one, stands last.
+        hypothesis_coverage: The same by the hypothesis.
+    """
+
+    source: Segment
+    reference_coverage: Floats
+    hypothesis_coverage: Floats
 
 
 @dataclass(frozen=True)
@@ -122,26 +138,35 @@ class SoftDROP(Metric):
         Raises:
             DataError: No segments at all.
         """
-        rows = zip(reference_coverage, hypothesis_coverage, sources, strict=True)
-        sums = [self._sums(ref, hyp, tokenize(source)) for ref, hyp, source in rows]
+        rows = zip(sources, reference_coverage, hypothesis_coverage, strict=True)
+        return self.stream_statistics(CoveredSegment(*row) for row in rows)
+
+    def stream_statistics(self, segments: Iterable[CoveredSegment]) -> Floats:
+        """Lost and expected coverage of a stream of segments; otherwise as :meth:`statistics`."""
+        sums = [self._sums(segment) for segment in segments]
         if not sums:
             raise DataError("no segments to score")
         return np.array(sums, dtype=np.float64)
 
-    def evidence(
-        self, reference_coverage: Floats, hypothesis_coverage: Floats, source: Segment
-    ) -> list[LostCoverage]:
+    def evidence(self, segment: CoveredSegment) -> list[LostCoverage]:
         """The source words of one segment that lose coverage, greatest loss first."""
         words = [
             LostCoverage(position, word, float(ref), float(hyp))
             for position, (word, ref, hyp) in enumerate(
-                zip(tokenize(source), reference_coverage, hypothesis_coverage, strict=False)
+                zip(
+                    tokenize(segment.source),
+                    segment.reference_coverage,
+                    segment.hypothesis_coverage,
+                    strict=False,
+                )
             )
             if ref > hyp and word not in self.stopwords
         ]
         return sorted(words, key=lambda item: (-item.lost, item.position))
 
-    def _sums(self, ref: Floats, hyp: Floats, source: Sequence[str]) -> tuple[float, float]:
+    def _sums(self, segment: CoveredSegment) -> tuple[float, float]:
+        source = tokenize(segment.source)
         counted = np.array([word not in self.stopwords for word in source], dtype=bool)
-        expected, covered = ref[: len(source)][counted], hyp[: len(source)][counted]
+        expected = segment.reference_coverage[: len(source)][counted]
+        covered = segment.hypothesis_coverage[: len(source)][counted]
         return float(np.maximum(0.0, expected - covered).sum()), float(expected.sum())

@@ -25,7 +25,7 @@ _LARGEST = 16.0  # inches
 Links = Iterable[tuple[int, int]]
 
 
-def alignment_grid(  # noqa: PLR0913 (the options of one picture)
+def alignment_grid(
     source: Sequence[str],
     reference: Sequence[str],
     hypothesis: Sequence[str],

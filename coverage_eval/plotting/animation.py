@@ -20,7 +20,7 @@ from coverage_eval.plotting.margin import bar_corners, draw_fertilities, row_bar
 __all__ = ["coverage_animation"]
 
 
-def coverage_animation(  # noqa: PLR0913 (the options of one picture)
+def coverage_animation(
     attention: ArrayLike,
     source: Sequence[str],
     hypothesis: Sequence[str],

@@ -17,6 +17,7 @@ __all__ = [
     "REPEATED",
     "SYSTEMS",
     "WEIGHT",
+    "WITHIN_BOUNDS",
     "attention_colormap",
 ]
 
@@ -26,6 +27,7 @@ REPEATED = "#D55E00"
 DROPPED = "#A6318A"
 EXCESS = "#D55E00"
 BOUND = "#00805A"
+WITHIN_BOUNDS = "#DFEFE9"
 WEIGHT = "#3B7DB8"
 NOW = "#0B3C6B"
 REFERENCE = "#7F7F7F"

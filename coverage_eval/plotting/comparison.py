@@ -17,7 +17,7 @@ from coverage_eval.plotting.fonts import font_families
 __all__ = ["metric_bars", "segment_scatter"]
 
 
-def metric_bars(  # noqa: PLR0913 (the options of one picture)
+def metric_bars(
     systems: Sequence[str],
     values: ArrayLike,
     *,

@@ -28,7 +28,7 @@ _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
 
-def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
+def attention_heatmap(
     attention: ArrayLike,
     source: Sequence[str],
     hypothesis: Sequence[str],
@@ -96,7 +96,7 @@ def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
     outline(ax, "y", dropped, len(hypothesis), "dropped")
     entries = explain_outlines(ax, _legend(repeated, dropped, threshold)) if legend else 0
     if title is not None:
-        ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * entries)
+        _set_title(ax, title, entries)
     beside = 1.0
     if margin:
         beside = draw_margin(ax, coverage, bounds)
@@ -105,7 +105,7 @@ def attention_heatmap(  # noqa: PLR0913 (the options of one picture)
     return ax
 
 
-def attention_heatmaps_side_by_side(  # noqa: PLR0913 (the options of one picture)
+def attention_heatmaps_side_by_side(
     attentions: tuple[ArrayLike, ArrayLike],
     source: Sequence[str],
     hypotheses: tuple[Sequence[str], Sequence[str]],
@@ -159,8 +159,11 @@ def attention_heatmaps_side_by_side(  # noqa: PLR0913 (the options of one pictur
             fertility=fertility,
             margin=margin,
             colorbar=k == 1,
-            title=systems[k],
         )
+    legends = [ax.get_legend() for ax in axes]
+    lines = max(len(legend.get_texts()) if legend else 0 for legend in legends)
+    for ax, system in zip(axes, systems, strict=True):
+        _set_title(ax, system, lines)
     return axes
 
 
@@ -196,6 +199,13 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
     if max(rows, columns) <= _MOST_RULED:
         rule_off(ax, rows, 0, columns)
     return image
+
+
+def _set_title(ax: Axes, title: str, lines: int) -> None:
+    """Set the title above a legend of so many lines."""
+    (families,) = font_families([title])
+    label = ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * lines)
+    label.set(fontfamily=families, parse_math=False, usetex=False)
 
 
 def _legend(

@@ -26,7 +26,7 @@ _TOLERANCE = 1e-6
 _LABELS: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
-def simplex(  # noqa: PLR0913 (the options of one picture)
+def simplex(
     points: ArrayLike | None = None,
     *,
     bounds: ArrayLike | None = None,
@@ -127,7 +127,7 @@ def _draw_triangle(ax: Axes, words: Sequence[str]) -> None:
 def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None:
     corners = feasible_corners(bounds)
     if tinted and len(corners) > 2 and bounds.min() < 1:
-        ax.fill(*on_paper(corners).T, color=colours.BOUND, alpha=0.12, linewidth=0, gid="feasible")
+        ax.fill(*on_paper(corners).T, color=colours.WITHIN_BOUNDS, zorder=0, gid="feasible")
     for word, bound in enumerate(bounds):
         if not 0 <= bound < 1:
             continue

@@ -1,4 +1,4 @@
-"""Appendix B of Malaviya et al. (2018): eight German inputs and what four systems made of them."""
+"""Translations printed by Malaviya et al. (2018): Appendix B, and the sentences of Figure 2."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from coverage_eval.published.files import Citation, read_data
 
-__all__ = ["SYSTEMS", "AppendixB", "Example", "load_appendix_b"]
+__all__ = ["SYSTEMS", "Example", "ExampleSet", "load_appendix_b", "load_figure2"]
 
 SYSTEMS = ("softmax", "sparsemax", "csoftmax", "csparsemax")
-"""The four systems, in the order of the appendix."""
+"""The four systems of Appendix B, in its order; Figure 2 has the first and the last."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Example:
     Attributes:
         source: The German input.
         reference: The English reference.
-        outputs: The translation of each system of :data:`SYSTEMS`.
+        outputs: The translation of each system by its name.
     """
 
     source: str
@@ -29,13 +29,13 @@ class Example:
 
 
 @dataclass(frozen=True)
-class AppendixB:
-    """The whole appendix; each property is a text of one segment an example.
+class ExampleSet:
+    """Examples printed together; each property is a text of one segment an example.
 
     Attributes:
         citation: Where it is printed.
         notes: What is odd in print and was kept.
-        examples: The eight examples.
+        examples: In printed order.
     """
 
     citation: Citation
@@ -61,11 +61,20 @@ class AppendixB:
         return [example.outputs[system] for example in self.examples]
 
 
-@lru_cache(maxsize=1)
-def load_appendix_b() -> AppendixB:
-    """Appendix B as it is printed."""
-    data = read_data("appendix_b")
-    return AppendixB(
+def load_appendix_b() -> ExampleSet:
+    """The eight examples of Appendix B as they are printed."""
+    return _load("appendix_b")
+
+
+def load_figure2() -> ExampleSet:
+    """The two sentence pairs of Figure 2, translated by softmax and csparsemax."""
+    return _load("figure2")
+
+
+@lru_cache(maxsize=2)
+def _load(name: str) -> ExampleSet:
+    data = read_data(name)
+    return ExampleSet(
         Citation(data["source"], data["place"]),
         tuple(data["notes"]),
         tuple(Example(e["source"], e["reference"], e["outputs"]) for e in data["examples"]),

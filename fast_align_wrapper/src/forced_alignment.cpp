@@ -78,7 +78,6 @@ class ForcedRun {
     while (size_ < kBatchPairs && bytes < kBatchBytes) {
       if (size_ > 0 && !reader_.has_buffered_line()) break;
       if (!reader_.next(line)) break;
-      if (size_ == batch_.size()) batch_.emplace_back();
       Work& work = batch_[size_];
       work.line.assign(line);
       try {
@@ -112,7 +111,8 @@ class ForcedRun {
   OutputFile out_;
   std::unique_ptr<OutputFile> posteriors_;
   std::vector<ForcedPairAligner> aligners_;
-  std::vector<Work> batch_;
+  // Of one size for good: the pairs' words are views into the lines, which must not move.
+  std::vector<Work> batch_ = std::vector<Work>(kBatchPairs);
   std::size_t size_ = 0;
   double total_score_ = 0;
   std::exception_ptr failure_;

@@ -110,6 +110,18 @@ void force(const Options& options, ThreadPool& threads) {
   std::cerr << "TOTAL LOG PROB " << score << '\n';
 }
 
+void check_outputs(const Options& options) {
+  for (const DirectionOutputs* outputs : {&options.forward, &options.backward}) {
+    OutputFile::check_writable(outputs->links);
+    OutputFile::check_writable(outputs->pruned_parameters);
+    OutputFile::check_writable(outputs->full_parameters);
+  }
+  for (const std::string* path : {&options.parameters_to_write, &options.posteriors,
+                                  &options.symmetrized_links, &options.statistics}) {
+    OutputFile::check_writable(*path);
+  }
+}
+
 void run(int argc, char** argv) {
   const Options options = parse_options(argc, argv);
   if (options.action == Options::Action::kHelp) {
@@ -121,6 +133,7 @@ void run(int argc, char** argv) {
     return;
   }
   remove_temporaries_on_signals();
+  check_outputs(options);
   ThreadPool threads(options.threads);
   switch (options.action) {
     case Options::Action::kForce: force(options, threads); break;

@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 
@@ -34,6 +33,11 @@ void forget(const char* path) {
   }
 }
 
+/// A pipe or a device: opening it can block, and renaming over it would cut its readers off.
+bool is_stream(const struct stat& status) {
+  return !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
 extern "C" void remove_and_die(int signal_number) {
   for (auto& slot : live_temporaries) {
     if (const char* path = slot.load()) ::unlink(path);
@@ -45,7 +49,7 @@ extern "C" void remove_and_die(int signal_number) {
 }  // namespace
 
 void remove_temporaries_on_signals() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, remove_and_die);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, remove_and_die);
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
@@ -56,7 +60,6 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   }
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    // A pipe or a device has readers of its own: renaming over it would cut them off.
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     temporary_ = path + ".tmp" + std::to_string(::getpid());
@@ -74,10 +77,10 @@ OutputFile::~OutputFile() {
   }
 }
 
-void OutputFile::write_number(std::uint64_t number) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  buffer_.append(digits.data(), end);
+void OutputFile::check_writable(const std::string& path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (!path.empty() && path != "-" && (!exists || !is_stream(status))) OutputFile trial(path);
 }
 
 void OutputFile::flush() {

@@ -1,7 +1,6 @@
 // Output that appears whole or not at all: a temporary file beside the target, renamed at the end.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,11 +14,13 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  /// Throws the Error now that would come at the end of long work; leaves no file behind.
+  static void check_writable(const std::string& path);
+
   void write(std::string_view bytes) {
     buffer_.append(bytes);
     if (buffer_.size() >= kBufferSize) flush();
   }
-  void write_number(std::uint64_t number);
   void flush();
 
   /// Writes what is left and gives the file its name. Without it, nothing remains of the file.
@@ -34,7 +35,7 @@ class OutputFile {
   std::string buffer_;
 };
 
-/// On SIGINT, SIGTERM and SIGHUP: remove the temporary files, then die of the signal.
+/// On SIGINT, SIGTERM, SIGHUP and SIGPIPE: remove the temporary files, then die of the signal.
 void remove_temporaries_on_signals();
 
 }  // namespace aligner

@@ -14,16 +14,21 @@ class Update {
   Update(const UpdateSettings& settings, double total)
       : bayes_(settings.variational_bayes),
         alpha_(settings.alpha),
+        total_(total),
         log_or_inverse_(bayes_ ? digamma(total) : (total > 0 ? 1 / total : 0)) {}
   Update() = default;
 
   double operator()(double count) const {
-    return bayes_ ? exp_digamma_minus(count + alpha_, log_or_inverse_) : count * log_or_inverse_;
+    if (!bayes_) return count * log_or_inverse_;
+    // The only word seen with its neighbour: 1, without a rounding error that could hide it later.
+    if (count + alpha_ == total_) return 1;
+    return exp_digamma_minus(count + alpha_, log_or_inverse_);
   }
 
  private:
   bool bayes_ = false;
   double alpha_ = 0;
+  double total_ = 0;
   double log_or_inverse_ = 0;
 };
 

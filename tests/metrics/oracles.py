@@ -30,13 +30,12 @@ def excess(hyp: Sequence[str], ref: Sequence[str], n: int, *, least: int, double
     t, r = Counter(hyp_ngrams), Counter(ref_ngrams)
     total = 0
     for ngram in t:
-        if t[ngram] < least or (doubled and ngram[0] != ngram[1]):
-            continue
         in_reference = 0
         for other in ref_ngrams:
             if other == ngram:
                 in_reference = r[other]
-        total += max(0, t[ngram] - in_reference)
+        if t[ngram] >= least and (not doubled or ngram[0] == ngram[1]):
+            total += max(0, t[ngram] - in_reference)
     return total
 
 

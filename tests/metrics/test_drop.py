@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP, AlignmentSettings, DroppedWord
-from coverage_eval.metrics.soft_drop import SoftDROP, coverage
+from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings, DroppedWord
+from coverage_eval.metrics.soft_drop import CoveredSegment, SoftDROP, coverage
 from coverage_eval.metrics.words import StopWords
 from tests.metrics import oracles
 
@@ -30,7 +30,7 @@ def test_agrees_with_the_definition(
             metric.corpus_score(statistics)
         return
     assert metric.corpus_score(statistics).value == oracles.drop(ref, hyp)
-    evidence = [len(metric.evidence(*row, SOURCE)) for row in rows]
+    evidence = [len(metric.evidence(AlignedSegment(SOURCE, *row))) for row in rows]
     assert evidence == statistics[:, 0].tolist()
 
 
@@ -74,7 +74,7 @@ def test_stop_words_are_neither_dropped_nor_expected() -> None:
     for denominator, expected in (("aligned", 2), ("source", 4)):
         metric = DROP(denominator=denominator, stopwords=stop)
         assert metric.statistics(ref, hyp, [SOURCE]).tolist() == [[1, expected]]
-    assert metric.evidence(ref[0], hyp[0], SOURCE) == [DroppedWord(2, "x")]
+    assert metric.evidence(AlignedSegment(SOURCE, ref[0], hyp[0])) == [DroppedWord(2, "x")]
     assert "|stop:2-" in str(metric.signature())
 
 
@@ -111,7 +111,7 @@ class TestSoft:
         statistics = metric.statistics([ref], [hyp], ["x y z"])
         assert statistics.tolist() == [[0.5, 1.4]]
         assert metric.corpus_score(statistics).value == pytest.approx(100 * 0.5 / 1.4)
-        (lost,) = metric.evidence(ref, hyp, "x y z")
+        (lost,) = metric.evidence(CoveredSegment("x y z", ref, hyp))
         assert (lost.position, lost.word, lost.lost) == (0, "x", 0.5)
 
     def test_an_empty_text_covers_nothing(self) -> None:
@@ -131,7 +131,7 @@ class TestSoft:
         metric = SoftDROP(StopWords.of(["y"]), AlignmentSettings(sink=True))
         ref, hyp = np.array([1.0, 1.0, 1.0]), np.array([0.25, 0.0, 0.0])
         assert metric.statistics([ref], [hyp], ["x y"]).tolist() == [[0.75, 1.0]]
-        assert [item.word for item in metric.evidence(ref, hyp, "x y")] == ["x"]
+        assert [item.word for item in metric.evidence(CoveredSegment("x y", ref, hyp))] == ["x"]
 
     def test_no_coverage_at_all(self) -> None:
         metric = SoftDROP()

@@ -1,0 +1,229 @@
+"""Source, reference and hypothesis aligned: by one frozen model, or with links from files.
+
+Both texts go through one aligner process in turns, so that they cannot but be aligned in the same
+way, and neither text nor links are held in memory.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from coverage_eval.corpus import (
+    CorpusWarning,
+    Segment,
+    Source,
+    count_all_tokens,
+    read_parallel,
+    read_segments,
+    source_name,
+    tokenize,
+)
+from coverage_eval.errors import DataError
+from coverage_eval.links import Links, check_links, parse_links
+from coverage_eval.metrics.drop import AlignedSegment, AlignmentSettings
+from coverage_eval.metrics.soft_drop import CoveredSegment, coverage
+from coverage_eval.tokenizers import tokenize_rows
+
+if TYPE_CHECKING:
+    from fast_align_wrapper import FastAlign
+
+__all__ = [
+    "SINK",
+    "Triple",
+    "align_texts",
+    "cover_texts",
+    "model_settings",
+    "read_alignments",
+    "read_script_alignments",
+    "read_triples",
+    "train_model",
+    "with_sink",
+]
+
+SINK = "<SINK>"
+"""The token that the paper appends to every source (section 4)."""
+
+T = TypeVar("T")
+
+
+class Triple(NamedTuple):
+    """A segment in three texts."""
+
+    source: Segment
+    reference: Segment
+    hypothesis: Segment
+
+
+def read_triples(
+    source: Source, reference: Source, hypothesis: Source, tok: str = "none"
+) -> Iterator[Triple]:
+    """Read three texts in step, each side tokenised by the same tokeniser."""
+    rows = tokenize_rows(read_parallel(source, reference, hypothesis), tok)
+    return (Triple(*row) for row in rows)
+
+
+def with_sink(source: Segment) -> list[str]:
+    """The source's tokens with the sink behind them."""
+    return [*tokenize(source), SINK]
+
+
+def model_settings(
+    model: FastAlign, *, symmetrize: str = "given", sink: bool = False, tok: str = "none"
+) -> AlignmentSettings:
+    """What the signature says of an alignment by a model."""
+    # "fast_align (coverage-eval) 0.1.0" without what a signature should not have.
+    version = "-".join(re.findall(r"[\w.-]+", model.manifest.aligner or "fast_align"))
+    if tok != model.manifest.tokenize:
+        warnings.warn(
+            f"the model was trained on text of tokeniser '{model.manifest.tokenize}', and this "
+            f"text is of '{tok}': words that are not cut alike are not aligned",
+            CorpusWarning,
+            stacklevel=2,
+        )
+    return AlignmentSettings(
+        aligner=version,
+        model=model.hash,
+        symmetrize=symmetrize,
+        sink=sink,
+        tok=tok,
+    )
+
+
+def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
+    source: Source, target: Source, *, sink: bool = False, tok: str = "none", **options: Any
+) -> FastAlign:
+    """Train a model on two text files.
+
+    Args:
+        source: The source side's file.
+        target: The target side's file.
+        sink: Append :data:`SINK` to each source.
+        tok: Name of a tokeniser to apply to both sides.
+
+    Raises:
+        DataError: Unreadable or unequal files.
+        AlignerError: The aligner failed.
+    """
+    from fast_align_wrapper import FastAlign
+
+    left, right = tee(tokenize_rows(read_parallel(source, target), tok))
+    sources = (with_sink(row[0]) if sink else row[0] for row in left)
+    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, **options)
+
+
+def align_texts(
+    model: FastAlign, triples: Iterable[Triple], *, symmetrize: str, sink: bool = False
+) -> Iterator[AlignedSegment]:
+    """Align each source with its reference and its hypothesis.
+
+    Args:
+        model: A frozen model, in the texts' tokenisation.
+        triples: Segments of the three texts.
+        symmetrize: One of :data:`coverage_eval.links.SYMMETRIZATIONS`.
+        sink: Append :data:`SINK` to each source; links to it are in the result.
+
+    Raises:
+        AlignerError: The aligner failed.
+    """
+    pending, sources, targets = _in_turns(triples, sink=sink)
+    for triple, ref, hyp in _together(pending, model.align(sources, targets, symmetrize)):
+        yield AlignedSegment(triple.source, ref, hyp)
+
+
+def cover_texts(
+    model: FastAlign, triples: Iterable[Triple], *, sink: bool = False
+) -> Iterator[CoveredSegment]:
+    """Coverage of each source word by reference and hypothesis, under the forward posteriors.
+
+    Args and errors as :func:`align_texts`; the model must have its tables in full precision.
+    """
+    pending, sources, targets = _in_turns(triples, sink=sink)
+    for triple, ref, hyp in _together(pending, model.posteriors(sources, targets, "forward")):
+        yield CoveredSegment(triple.source, coverage(ref.matrix), coverage(hyp.matrix))
+
+
+def _in_turns(
+    triples: Iterable[Triple], *, sink: bool
+) -> tuple[deque[Triple], Iterator[Segment], Iterator[Segment]]:
+    """Each source twice, and its two texts; what was handed out waits in the queue."""
+    pending: deque[Triple] = deque()
+
+    def pairs() -> Iterator[tuple[Segment, Segment]]:
+        for triple in triples:
+            source = with_sink(triple.source) if sink else triple.source
+            pending.append(triple)
+            yield source, triple.reference
+            yield source, triple.hypothesis
+
+    left, right = tee(pairs())
+    return pending, (source for source, _ in left), (target for _, target in right)
+
+
+def _together(pending: deque[Triple], results: Iterator[T]) -> Iterator[tuple[Triple, T, T]]:
+    for of_reference, of_hypothesis in zip(results, results, strict=True):
+        yield pending.popleft(), of_reference, of_hypothesis
+
+
+def read_alignments(
+    reference_links: Source,
+    hypothesis_links: Source,
+    reference: Source,
+    hypothesis: Source,
+    source: Source | None = None,
+) -> Iterator[AlignedSegment]:
+    """Links from files, each checked against the texts, all files read in step.
+
+    Args:
+        reference_links: Links of source and reference, a line a segment.
+        hypothesis_links: Links of source and hypothesis.
+        reference: The reference's text.
+        hypothesis: The hypothesis's text.
+        source: The source's text; without it, source positions are not checked.
+
+    Raises:
+        DataError: A malformed link or one out of range (file, line), unequal numbers of lines.
+    """
+    files = [hypothesis, reference, reference_links, hypothesis_links]
+    rows = read_parallel(*files, *([] if source is None else [source]))
+    for number, row in enumerate(rows, start=1):
+        text = row[4] if source is not None else None
+        lengths = count_all_tokens(row[:2])
+        source_length = None if text is None else count_all_tokens([text])[0]
+        links = [
+            _checked(row[column], source_length, length, source_name(files[column]), number)
+            for column, length in ((2, lengths[1]), (3, lengths[0]))
+        ]
+        yield AlignedSegment(text, *links)
+
+
+def _checked(line: str, source: int | None, target: int, name: str, number: int) -> Links:
+    try:
+        links = parse_links(line)
+    except DataError as error:
+        raise DataError(f"{name}: line {number}: {error}") from None
+    check_links(links, source, target, name=name, line=number)
+    return links
+
+
+def read_script_alignments(
+    reference_links: Source, hypothesis_links: Source, sources: Iterable[Segment] | None
+) -> Iterator[AlignedSegment]:
+    """Links from files as the paper's published script reads them (audits, row 3).
+
+    Lines that begin with ``<`` are passed over in each file by itself, and the longer file is cut.
+    """
+    reference, hypothesis = (
+        (parse_links(line) for line in read_segments(source) if not line.startswith("<"))
+        for source in (reference_links, hypothesis_links)
+    )
+    if sources is None:
+        for ref, hyp in zip(reference, hypothesis, strict=False):
+            yield AlignedSegment(None, ref, hyp)
+        return
+    for source, ref, hyp in zip(sources, reference, hypothesis, strict=False):
+        yield AlignedSegment(source, ref, hyp)

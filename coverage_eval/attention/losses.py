@@ -1,0 +1,200 @@
+r"""The losses whose gradient is the transformation minus the target.
+
+Sparsemax loss in the three forms of Madsen et al. 2017 (eqs. 8, 9 and 10), which are equal, and
+the cross-entropy, its counterpart for softmax. Both are convex, not negative, and 0 exactly where
+the transformation gives the target (for the cross-entropy: up to the entropy of the target).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from coverage_eval.attention._inputs import AttentionError, FloatArray
+from coverage_eval.attention.sparsemax import sparsemax
+
+__all__ = [
+    "cross_entropy",
+    "cross_entropy_and_gradient",
+    "cross_entropy_gradient",
+    "js_divergence",
+    "sparsemax_loss",
+    "sparsemax_loss_and_gradient",
+    "sparsemax_loss_by_products",
+    "sparsemax_loss_by_support",
+    "sparsemax_loss_by_threshold",
+    "sparsemax_loss_gradient",
+]
+
+
+def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Sparsemax loss of scores against a target distribution.
+
+    :math:`L(z; q) = \frac12 \sum_{j \in S(z)} (z_j^2 - \tau^2(z)) + \frac12 \|q\|^2 - q^\top z`
+    (Madsen et al. 2017, eq. 8). Computed as
+    :math:`\frac12\|q - p\|^2 + \sum_j (p_j - q_j)(z_j - p_j)` with :math:`p =
+    \mathrm{sparsemax}(z)`, which is eq. 9 rearranged: shifting all scores shifts nothing, so it is
+    evaluated around the threshold and stays exact for large scores.
+
+    Args:
+        z: scores, any shape, finite.
+        q: target distributions, broadcast against ``z``.
+        axis: the axis of the distribution.
+
+    Returns:
+        The loss per row: the broadcast shape without ``axis``; at least 0.
+
+    Raises:
+        AttentionError: a NaN or infinite score, or shapes that do not fit.
+    """
+    return sparsemax_loss_and_gradient(z, q, axis=axis)[0]
+
+
+def sparsemax_loss_and_gradient(
+    z: ArrayLike, q: ArrayLike, *, axis: int = -1
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`sparsemax_loss` and :func:`sparsemax_loss_gradient` for the price of one."""
+    scores, target, p = _prepared(z, q, axis)
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    terms = (target - p) ** 2 / 2 + (p - target) * (shifted - p)
+    return np.asarray(terms.sum(axis=axis)), np.asarray(p - target)
+
+
+def sparsemax_loss_by_threshold(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Eq. 8 of Madsen et al. 2017 as printed, with the threshold τ.
+
+    Args, result and errors are those of :func:`sparsemax_loss`; for reading and for audits.
+    """
+    scores, target, p = _prepared(z, q, axis)
+    support = p > 0
+    size = support.sum(axis=axis, keepdims=True)
+    tau = (np.where(support, scores, 0).sum(axis=axis, keepdims=True) - 1) / size
+    normaliser = np.where(support, scores**2 - tau**2, 0).sum(axis=axis) / 2
+    return np.asarray(
+        normaliser + (target**2).sum(axis=axis) / 2 - (target * scores).sum(axis=axis)
+    )
+
+
+def sparsemax_loss_by_support(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Eq. 9 of Madsen et al. 2017 as printed: :math:`\frac12\sum_{j\in S} p_j(2z_j - p_j)` + ….
+
+    Args, result and errors are those of :func:`sparsemax_loss`; for reading and for audits.
+    """
+    scores, target, p = _prepared(z, q, axis)
+    normaliser = np.where(p > 0, p * (2 * scores - p), 0).sum(axis=axis) / 2
+    return np.asarray(
+        normaliser + (target**2).sum(axis=axis) / 2 - (target * scores).sum(axis=axis)
+    )
+
+
+def sparsemax_loss_by_products(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Eq. 10 of Madsen et al. 2017 as printed: one map and one sum.
+
+    :math:`\mathbf 1^\top (s \odot p \odot (z - \frac12 p) + q \odot (\frac12 q - z))`.
+    Args, result and errors are those of :func:`sparsemax_loss`; for reading and for audits.
+    """
+    scores, target, p = _prepared(z, q, axis)
+    support = (p > 0).astype(p.dtype)
+    terms = support * p * (scores - p / 2) + target * (target / 2 - scores)
+    return np.asarray(terms.sum(axis=axis))
+
+
+def sparsemax_loss_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Gradient of the sparsemax loss for the scores: :math:`\mathrm{sparsemax}(z) - q` (eq. 6).
+
+    Args:
+        z: scores, any shape, finite.
+        q: target distributions, broadcast against ``z``.
+        axis: the axis of the distribution.
+
+    Returns:
+        Gradient of the broadcast shape; it sums to 0 along ``axis``.
+
+    Raises:
+        AttentionError: a NaN or infinite score, or shapes that do not fit.
+    """
+    return sparsemax_loss_and_gradient(z, q, axis=axis)[1]
+
+
+def cross_entropy(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Cross-entropy of softmax: :math:`\log\sum_j \exp(z_j) - q^\top z`.
+
+    Args:
+        z: scores, any shape, finite.
+        q: target distributions, broadcast against ``z``.
+        axis: the axis of the distribution.
+
+    Returns:
+        The loss in nats per row: the broadcast shape without ``axis``.
+
+    Raises:
+        AttentionError: a NaN or infinite score, or shapes that do not fit.
+    """
+    return cross_entropy_and_gradient(z, q, axis=axis)[0]
+
+
+def cross_entropy_and_gradient(
+    z: ArrayLike, q: ArrayLike, *, axis: int = -1
+) -> tuple[FloatArray, FloatArray]:
+    """:func:`cross_entropy` and :func:`cross_entropy_gradient` for the price of one."""
+    scores, target = _fitting(z, q)
+    if not np.isfinite(scores).all():
+        raise AttentionError("a loss needs finite scores")
+    shifted = scores - scores.max(axis=axis, keepdims=True)
+    weights = np.exp(shifted)
+    total = weights.sum(axis=axis, keepdims=True)
+    loss = np.log(total).sum(axis=axis) - (target * shifted).sum(axis=axis)
+    return np.asarray(loss), np.asarray(weights / total - target)
+
+
+def cross_entropy_gradient(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Gradient of the cross-entropy for the scores: :math:`\mathrm{softmax}(z) - q`.
+
+    Args, result and errors are those of :func:`sparsemax_loss_gradient`.
+    """
+    return cross_entropy_and_gradient(z, q, axis=axis)[1]
+
+
+def js_divergence(q: ArrayLike, p: ArrayLike, *, axis: int = -1) -> FloatArray:
+    r"""Jensen-Shannon divergence of two distributions (Madsen et al. 2017, §3.1).
+
+    :math:`\frac12 \mathrm{KL}(q \| \frac{q+p}{2}) + \frac12 \mathrm{KL}(p \| \frac{q+p}{2})`,
+    where 0 log 0 = 0.
+
+    Args:
+        q: distributions, any shape.
+        p: distributions, broadcast against ``q``.
+        axis: the axis of the distribution.
+
+    Returns:
+        Divergence in nats, between 0 and log 2, per row.
+
+    Raises:
+        AttentionError: a negative or NaN probability, or shapes that do not fit.
+    """
+    first, second = _fitting(q, p)
+    if not ((first >= 0).all() and (second >= 0).all()):
+        raise AttentionError("probabilities must be at least 0, and not NaN")
+    middle = (first + second) / 2
+    terms = _relative_entropy(first, middle) + _relative_entropy(second, middle)
+    return np.asarray(terms.sum(axis=axis) / 2)
+
+
+def _relative_entropy(p: FloatArray, q: FloatArray) -> FloatArray:
+    ratio = np.divide(p, q, out=np.ones_like(p), where=p > 0)
+    return np.asarray(p * np.log(ratio))
+
+
+def _fitting(z: ArrayLike, q: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    scores, target = np.asarray(z), np.asarray(q)
+    try:
+        scores, target = np.broadcast_arrays(scores, target)
+    except ValueError as error:
+        raise AttentionError(f"shapes {scores.shape} and {target.shape} do not fit") from error
+    dtype = np.result_type(scores, target, np.float32)
+    return scores.astype(dtype), target.astype(dtype)
+
+
+def _prepared(z: ArrayLike, q: ArrayLike, axis: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    scores, target = _fitting(z, q)
+    if not np.isfinite(scores).all():
+        raise AttentionError("a loss needs finite scores")
+    return scores, target, sparsemax(scores, axis=axis)

@@ -1,0 +1,60 @@
+"""Options of the commands that run the word aligner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import tee
+
+import click
+
+from coverage_eval.links import SYMMETRIZATIONS
+
+__all__ = [
+    "fast_align_option",
+    "memory_option",
+    "symmetrize_option",
+    "threads_option",
+    "timeout_option",
+    "unzip_pairs",
+]
+
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_DEFAULT_TIMEOUT = 1800.0
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes, such as ``2G``; units are powers of 1024."""
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
+    if size <= 0:
+        raise click.BadParameter(f"{text!r} is not a size such as 500M or 2G")
+    return size
+
+
+threads_option = click.option(
+    "--threads", type=click.IntRange(1),
+    help="Threads of the aligner; the result does not depend on it.  [default: all cores]",
+)  # fmt: skip
+memory_option = click.option(
+    "--memory", type=parse_size, metavar="SIZE",
+    help="Limit of the aligner's index, such as 2G.  [default: half of the machine's memory]",
+)  # fmt: skip
+fast_align_option = click.option(
+    "--fast-align", type=click.Path(),
+    help="A fast_align executable, or its folder.  [default: FAST_ALIGN, or the one included]",
+)  # fmt: skip
+timeout_option = click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=_DEFAULT_TIMEOUT,
+    show_default=True, help="Seconds without a sign of life of the aligner before giving up.",
+)  # fmt: skip
+symmetrize_option = click.option(
+    "--symmetrize", default="grow-diag-final-and", show_default=True,
+    type=click.Choice(SYMMETRIZATIONS), help="How the links of the two directions are joined.",
+)  # fmt: skip
+
+
+def unzip_pairs(rows: Iterator[tuple[str, ...]]) -> tuple[Iterator[str], Iterator[str]]:
+    """Two streams of segments from one of pairs; read side by side, they hold nothing."""
+    first, second = tee(rows)
+    return (row[0] for row in first), (row[1] for row in second)

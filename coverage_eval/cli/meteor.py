@@ -1,0 +1,73 @@
+"""``coverage-eval meteor``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+from click.core import ParameterSource
+
+from coverage_eval.cli.options import Output, jobs_option, print_score, scoring_options
+from coverage_eval.corpus import read_parallel
+from coverage_eval.metrics.base import TextMetric
+from coverage_eval.metrics.meteor.metric import BACKENDS, METEOR, VARIANTS
+from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
+
+
+@click.command("meteor")
+@click.argument("hyp")
+@click.argument("ref")
+@click.option(
+    "--variant", default="full", show_default=True, type=click.Choice([*VARIANTS, "nltk"]),
+    help="METEOR 1.5 with all of its matchers or only two, or NLTK's METEOR (another metric).",
+)  # fmt: skip
+@click.option("--norm", is_flag=True, help="Tokenise, normalise punctuation and lowercase.")
+@click.option("--lower", is_flag=True, help="Lowercase both sides.")
+@click.option(
+    "--backend", default="python", show_default=True, type=click.Choice(BACKENDS),
+    help="java runs Meteor's own program, as a cross-check.",
+)  # fmt: skip
+@jobs_option
+@scoring_options
+def command(
+    hyp: str,
+    ref: str,
+    variant: str,
+    norm: bool,
+    lower: bool,
+    backend: str,
+    jobs: int,
+    output: Output,
+) -> None:
+    """METEOR 1.5 for English, without Java.
+
+    The score goes from 0 to 1 and is printed with 4 digits unless -w is given.
+
+    HYP and REF are text files with one segment a line ('-' reads standard input, .gz is unpacked).
+    """
+    metric = _metric(variant, norm=norm, lower=lower, backend=backend)
+    # A missing extra is said now, not after minutes of counting.
+    metric.signature()
+    output = _with_digits(output)
+    if output.sentence_level and isinstance(metric, METEOR):
+        rows = list(read_parallel(hyp, ref))
+        statistics = metric.stream_statistics(rows, jobs=jobs)
+        evidence = metric.evidence_columns(rows, statistics)
+        print_score(metric, statistics, output, evidence=evidence)
+    else:
+        statistics = metric.stream_statistics(read_parallel(hyp, ref), jobs=jobs)
+        print_score(metric, statistics, output)
+
+
+def _metric(variant: str, *, norm: bool, lower: bool, backend: str) -> TextMetric:
+    if variant != "nltk":
+        return METEOR(variant=variant, norm=norm, lower=lower, backend=backend)
+    if norm or lower or backend == "java":
+        raise click.UsageError("--variant nltk takes neither --norm nor --lower nor --backend java")
+    return NLTKMeteor()
+
+
+def _with_digits(output: Output) -> Output:
+    """Two digits, the default of metrics that go to 100, are too few for one that goes to 1."""
+    source = click.get_current_context().get_parameter_source("width")
+    return replace(output, width=4) if source == ParameterSource.DEFAULT else output

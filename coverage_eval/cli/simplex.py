@@ -1,0 +1,58 @@
+"""``coverage-eval simplex``."""
+
+from __future__ import annotations
+
+import click
+
+from coverage_eval.cli.figures import check_picture_name, save_figure
+
+
+def _triple(text: str) -> tuple[float, ...]:
+    try:
+        numbers = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) != 3:
+        raise click.BadParameter(f"{text!r} is not three numbers separated by commas")
+    return numbers
+
+
+def _triples(
+    _context: click.Context, _option: click.Parameter, value: str | tuple[str, ...]
+) -> tuple[float, ...] | tuple[tuple[float, ...], ...]:
+    return _triple(value) if isinstance(value, str) else tuple(_triple(text) for text in value)
+
+
+@click.command("simplex")
+@click.option("-o", "--output", required=True, help="The picture's file: .png, .svg or .pdf.")
+@click.option(
+    "-z", "--scores", multiple=True, callback=_triples, metavar="A,B,C",
+    help="Scores of the three words; once for each step. The paper's three steps by default.",
+)  # fmt: skip
+@click.option(
+    "--fertilities", default="1,1,1", show_default=True, callback=_triples, metavar="A,B,C",
+    help="How much attention each word may receive over all steps ('inf' for no bound).",
+)  # fmt: skip
+@click.option(
+    "--dpi", default=150, show_default=True, type=click.IntRange(20, 1200),
+    help="Dots per inch.",
+)  # fmt: skip
+def command(
+    output: str,
+    scores: tuple[tuple[float, ...], ...],
+    fertilities: tuple[float, ...],
+    dpi: int,
+) -> None:
+    """Draw attention transformations on the probability simplex.
+
+    Without further options this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and
+    their constrained versions over three steps.
+    """
+    check_picture_name(output)
+    from coverage_eval.plotting.figure1 import (
+        FIGURE1_SCORES,
+        simplex_figure1,
+    )
+
+    axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)
+    save_figure(axes[0, 0].figure, output, dpi=dpi)

@@ -1,0 +1,106 @@
+"""What is installed, what is missing, and the command that adds it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+
+from coverage_eval import __version__
+from coverage_eval.errors import CoverageEvalError
+
+__all__ = ["Finding", "diagnose"]
+
+# Extra → the packages it adds.
+EXTRAS = {
+    "meteor": ("pycocoevalcap", "snowballstemmer"),
+    "notebooks": ("ipykernel", "jupyterlab"),
+    "nmt": ("torch",),
+    "spark": ("pyspark", "pyarrow"),
+}
+CORE = (
+    "click", "jinja2", "matplotlib", "nltk", "numpy", "pandas", "sacrebleu", "scipy", "tabulate",
+    "tqdm",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One part of an installation.
+
+    Attributes:
+        part: What was looked for.
+        needed_for: What does not work without it.
+        found: Version or place; None if it is missing.
+        remedy: The command that adds it; None if nothing is missing.
+    """
+
+    part: str
+    needed_for: str
+    found: str | None
+    remedy: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is there and fit for use."""
+        return self.remedy is None
+
+
+def diagnose() -> list[Finding]:
+    """Look at everything that commands of this package may need."""
+    return [
+        Finding("coverage-eval", "everything", __version__),
+        Finding("python", "everything", f"{platform.python_version()} ({sys.executable})"),
+        *(_package(name, "everything", "coverage-eval") for name in CORE),
+        *_aligner(),
+        *_extras(),
+        _java(),
+    ]
+
+
+def _package(name: str, needed_for: str, requirement: str) -> Finding:
+    try:
+        return Finding(name, needed_for, metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Finding(name, needed_for, None, f"pip install '{requirement}'")
+
+
+def _aligner() -> Iterator[Finding]:
+    from fast_align_wrapper.binaries import find_fast_align
+
+    try:
+        binary = find_fast_align()
+    except CoverageEvalError as error:
+        yield Finding("fast_align", "align, drop with a model", None, str(error))
+        return
+    origin = binary.version or "another build"
+    yield Finding("fast_align", "align, drop with a model", f"{origin} ({binary.path})")
+
+
+def _extras() -> Iterator[Finding]:
+    purposes = {
+        "meteor": "meteor",
+        "notebooks": "the notebooks",
+        "nmt": "training the papers' systems",
+        "spark": "scoring on a cluster",
+    }
+    for extra, packages in EXTRAS.items():
+        for package in packages:
+            finding = _package(package, purposes[extra], f"coverage-eval[{extra}]")
+            if package == "snowballstemmer" and (finding.found or "").startswith("3"):
+                remedy = (
+                    "pip install 'coverage-eval[meteor]' (release 3 stems some words otherwise)"
+                )
+                finding = Finding(package, "meteor", finding.found, remedy)
+            yield finding
+
+
+def _java() -> Finding:
+    path = shutil.which("java")
+    purpose = "meteor --backend java, a cross-check"
+    return Finding(
+        "java", purpose, path, None if path else "install a Java runtime, version 8 or newer"
+    )

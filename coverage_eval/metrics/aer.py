@@ -1,0 +1,154 @@
+"""Agreement of word alignment links with gold links: AER, precision, recall, F1.
+
+With links A, sure gold links S and possible ones P ⊇ S (Och and Ney, A Systematic Comparison of
+Various Statistical Alignment Models, 2003)::
+
+    AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
+    precision = |A ∩ P| / |A|    recall = |A ∩ S| / |S|
+
+all in per cent, the counts summed over the corpus. F1 is the harmonic mean of the last two.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.errors import DataError
+from coverage_eval.link_formats import Gold
+from coverage_eval.links import Link
+from coverage_eval.metrics.base import Metric, Score, Signature, Statistics
+
+__all__ = ["AER", "F1", "LINK_METRICS", "LinkMetric", "Precision", "Recall", "aer"]
+
+
+@dataclass(frozen=True)
+class LinkMetric(Metric):
+    """A figure of links against gold links; all share the same statistics."""
+
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "links",
+        "sure_links",
+        "sure_links_found",
+        "possible_links_found",
+    )
+
+    @staticmethod
+    def statistics(rows: Iterable[tuple[Iterable[Link], Gold]]) -> Statistics:
+        """Statistics ``[pairs, 4]``: |A|, |S|, |A ∩ S|, |A ∩ P|.
+
+        Args:
+            rows: One tuple a pair, of its links and its gold links.
+
+        Raises:
+            DataError: There is no pair.
+        """
+        counts = []
+        for links, gold in rows:
+            found, sure = set(links), set(gold.sure)
+            possible = sure.union(gold.possible)
+            counts.append((len(found), len(sure), len(found & sure), len(found & possible)))
+        if not counts:
+            raise DataError("no pairs to compare: the files are empty")
+        return np.array(counts, dtype=np.int64)
+
+    def signature(self) -> Signature:
+        """All that moves the figure: links with NULL are left out."""
+        return Signature.of(self.name, null="no")
+
+    def score(self, summed: Statistics) -> NDArray[np.float64]:
+        """The figure, in per cent; NaN where its denominator is zero."""
+        counts = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(100 * self._ratio(*counts), dtype=np.float64)
+
+    @staticmethod
+    @abstractmethod
+    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:
+        """The figure between 0 and 1, of arrays of counts."""
+
+
+@dataclass(frozen=True)
+class AER(LinkMetric):
+    """Alignment error rate, 0 to 100."""
+
+    name: ClassVar[str] = "AER"
+    higher_is_better: ClassVar[bool] = False
+    undefined: ClassVar[str] = "there are neither links nor sure gold links"
+
+    @staticmethod
+    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:
+        return 1 - (sure_found + possible_found) / (links + sure)
+
+
+@dataclass(frozen=True)
+class Precision(LinkMetric):
+    """Share of the links that are possible, 0 to 100."""
+
+    name: ClassVar[str] = "precision"
+    higher_is_better: ClassVar[bool] = True
+    undefined: ClassVar[str] = "there are no links"
+
+    @staticmethod
+    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:  # noqa: ARG004
+        return possible_found / links
+
+
+@dataclass(frozen=True)
+class Recall(LinkMetric):
+    """Share of the sure gold links that were found, 0 to 100."""
+
+    name: ClassVar[str] = "recall"
+    higher_is_better: ClassVar[bool] = True
+    undefined: ClassVar[str] = "there are no sure gold links"
+
+    @staticmethod
+    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:  # noqa: ARG004
+        return sure_found / sure
+
+
+@dataclass(frozen=True)
+class F1(LinkMetric):
+    """Harmonic mean of precision and recall, 0 to 100; 0 if nothing was found."""
+
+    name: ClassVar[str] = "F1"
+    higher_is_better: ClassVar[bool] = True
+    undefined: ClassVar[str] = "there are no links or no sure gold links"
+
+    @staticmethod
+    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:
+        precision, recall = possible_found / links, sure_found / sure
+        product, total = 2 * precision * recall, precision + recall
+        return np.where(total == 0, 0.0, product / total)
+
+
+LINK_METRICS = (AER, Precision, Recall, F1)
+"""All figures, in the order in which they are reported."""
+
+
+def aer(
+    links: Iterable[Iterable[Link]],
+    sure: Iterable[Iterable[Link]],
+    possible: Iterable[Iterable[Link]] | None = None,
+) -> tuple[Score, ...]:
+    """AER, precision, recall and F1 of the links of a corpus, in this order, in per cent.
+
+    Args:
+        links: The links of each pair.
+        sure: The sure gold links of each pair.
+        possible: The possible ones, which may leave out the sure ones; None if there are no others.
+
+    Raises:
+        DataError: No pairs, or no links at all where a figure needs some.
+        ValueError: Unequal numbers of pairs.
+    """
+    certain = [tuple(pair) for pair in sure]
+    others = certain if possible is None else [tuple(pair) for pair in possible]
+    golds = (Gold(one, two) for one, two in zip(certain, others, strict=True))
+    statistics = LinkMetric.statistics(zip(links, golds, strict=True))
+    return tuple(metric().corpus_score(statistics) for metric in LINK_METRICS)

@@ -1,0 +1,189 @@
+"""METEOR 1.5 as a metric of this package: settings, signature, statistics, score, evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.batches import batched, map_batches
+from coverage_eval.corpus import Segment
+from coverage_eval.metrics.base import Signature, Statistics, TextMetric
+from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
+from coverage_eval.metrics.meteor.counting import (
+    AlignedPair,
+    Settings,
+    align_batch,
+    count_batch,
+    prepare,
+)
+from coverage_eval.metrics.meteor.java_backend import run_jar
+from coverage_eval.metrics.meteor.resources import jar_path
+from coverage_eval.metrics.meteor.statistics import (
+    ALPHA,
+    BETA,
+    DELTA,
+    FIELDS,
+    GAMMA,
+    MODULE_WEIGHTS,
+    score_parts,
+    without_perfect_chunks,
+)
+
+__all__ = ["BACKENDS", "METEOR", "VARIANTS", "MeteorMatch"]
+
+VARIANTS = {"full": 4, "exact-stem": 2}
+"""How many of the matchers each variant uses."""
+
+BACKENDS = ("python", "java")
+
+_BATCH = 256
+
+
+@dataclass(frozen=True)
+class MeteorMatch:
+    """Evidence of METEOR: words of the hypothesis matched with words of the reference.
+
+    Attributes:
+        kind: ``"exact"``, ``"stem"``, ``"synonym"`` or ``"paraphrase"``.
+        hypothesis: The matched words of the hypothesis.
+        reference: The matched words of the reference.
+        hypothesis_start: Position of the first of them, token positions from 0.
+        reference_start: The same in the reference.
+    """
+
+    kind: str
+    hypothesis: tuple[str, ...]
+    reference: tuple[str, ...]
+    hypothesis_start: int
+    reference_start: int
+
+    def __str__(self) -> str:
+        places = f"{self.hypothesis_start}-{self.reference_start}"
+        return f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)} ({self.kind}) {places}"
+
+
+@dataclass(frozen=True)
+class METEOR(TextMetric):
+    """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores (from 0 to 1).
+
+    The corpus score is that of the summed statistics, not the mean of the segments' scores. A
+    segment with an empty side scores 0, and its words count in the corpus.
+
+    Args:
+        variant: ``"full"``, or ``"exact-stem"`` for Meteor without synonyms and paraphrases.
+        norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
+        lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
+        backend: ``"python"``, or ``"java"`` to have the statistics counted by the jar itself.
+
+    Raises:
+        ValueError: A variant or backend of another name.
+    """
+
+    variant: str = "full"
+    norm: bool = False
+    lower: bool = False
+    backend: str = "python"
+
+    name: ClassVar[str] = "METEOR"
+    higher_is_better: ClassVar[bool] = True
+    statistic_names: ClassVar[tuple[str, ...]] = FIELDS
+    undefined: ClassVar[str] = "there are no segments"
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise ValueError(f"unknown variant {self.variant!r}; one of {', '.join(VARIANTS)}")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"unknown backend {self.backend!r}; one of {', '.join(BACKENDS)}")
+
+    @property
+    def eval_id(self) -> str:
+        """Meteor's own name of its settings, as the jar prints it under "Eval ID"."""
+        used = VARIANTS[self.variant]
+        text = "norm" if self.norm else "lc_only" if self.lower else "no_norm"
+        parameters = "_".join(str(value) for value in (ALPHA, BETA, GAMMA, DELTA))
+        modules = "_".join(module[:2] for module in MODULES[:used])
+        weights = "_".join(str(weight) for weight in MODULE_WEIGHTS[:used])
+        return f"meteor-1.5-wo-en-{text}-{parameters}-{modules}-{weights}"
+
+    def signature(self) -> Signature:
+        """Meteor's Eval ID, and the versions of the packages that it takes words from.
+
+        Raises:
+            MissingDependencyError: The ``meteor`` extra is not installed.
+        """
+        jar_path()
+        versions = {"data": f"pycocoevalcap-{version('pycocoevalcap')}"}
+        if self.backend == "python":
+            versions["stemmer"] = f"snowballstemmer-{version('snowballstemmer')}"
+        return Signature.of(self.name, id=self.eval_id, backend=self.backend, **versions)
+
+    def score(self, summed: Statistics) -> NDArray[np.float64]:
+        """F-mean * (1 - fragmentation penalty), see :func:`score_parts`; never NaN."""
+        return score_parts(summed).score
+
+    def _settings(self) -> Settings:
+        modules = tuple(range(VARIANTS[self.variant]))
+        return prepare(Settings(modules, norm=self.norm, lower=self.lower))
+
+    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
+        """The 23 statistics of each segment, without the chunk of perfect segments."""
+        if self.backend == "java":
+            modules = None if self.variant == "full" else MODULES[: VARIANTS[self.variant]]
+            counts = run_jar(rows, modules=modules, norm=self.norm, lower=self.lower).statistics
+        else:
+            counts = count_batch(rows, self._settings())
+        return without_perfect_chunks(counts)
+
+    def stream_statistics(
+        self, rows: Iterable[tuple[Segment, ...]], *, jobs: int = 1
+    ) -> NDArray[np.int64]:
+        """Statistics of a stream of rows; the jar, being slow to start, gets it as a whole."""
+        if self.backend == "java":
+            return self.batch_statistics(list(rows))
+        count = partial(count_batch, settings=self._settings())
+        batches = list(map_batches(count, rows, jobs=jobs, size=_BATCH))
+        return without_perfect_chunks(np.concatenate(batches))
+
+    def evidence(self, hypothesis: Segment, reference: Segment) -> list[MeteorMatch]:
+        """The matches of one segment, in the order of the reference."""
+        (pair,) = align_batch([(hypothesis, reference)], self._settings())
+        return _matches(pair)
+
+    def evidence_columns(
+        self, rows: Sequence[tuple[Segment, ...]], statistics: Statistics
+    ) -> Iterator[dict[str, Any]]:
+        """What each segment's score is made of, for a table: its parts, and its inexact matches.
+
+        Args:
+            rows: Hypothesis and reference of each segment.
+            statistics: Their statistics.
+        """
+        parts = score_parts(statistics)
+        settings = self._settings()
+        numbers = zip(
+            parts.precision.tolist(), parts.recall.tolist(), parts.penalty.tolist(), strict=True
+        )
+        for batch in batched(rows, _BATCH):
+            for pair in align_batch(batch, settings):
+                precision, recall, penalty = next(numbers)
+                yield {
+                    "precision": precision,
+                    "recall": recall,
+                    "penalty": penalty,
+                    "inexact_matches": [m for m in _matches(pair) if m.kind != MODULES[EXACT]],
+                }
+
+
+def _matches(pair: AlignedPair) -> list[MeteorMatch]:
+    found = []
+    for position, (start, length, reference_length, module) in pair.matches:
+        hypothesis = tuple(pair.hypothesis[start : start + length])
+        reference = tuple(pair.reference[position : position + reference_length])
+        found.append(MeteorMatch(MODULES[module], hypothesis, reference, start, position))
+    return found

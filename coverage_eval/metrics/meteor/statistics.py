@@ -1,0 +1,151 @@
+"""The 23 sufficient statistics of Meteor 1.5 and the score of their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.metrics.meteor.aligner import Match, count_chunks
+
+__all__ = [
+    "ALPHA",
+    "BETA",
+    "DELTA",
+    "FIELDS",
+    "GAMMA",
+    "MODULE_WEIGHTS",
+    "Parts",
+    "pair_statistics",
+    "score_parts",
+    "without_perfect_chunks",
+]
+
+ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+"""Meteor 1.5's English parameters, tuned to rank systems (Denkowski and Lavie 2014)."""
+
+MODULE_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
+"""The weights of an exact, stem, synonym and paraphrase match."""
+
+_MODULE_FIELDS = ("hyp_content", "ref_content", "hyp_function", "ref_function")
+
+FIELDS = (
+    "hyp_len",
+    "ref_len",
+    "hyp_function",
+    "ref_function",
+    *(f"{m}_{f}" for m in ("exact", "stem", "synonym", "paraphrase") for f in _MODULE_FIELDS),
+    "chunks",
+    "hyp_matched",
+    "ref_matched",
+)
+"""The statistics' names, in the order in which Meteor prints them."""
+
+_CHUNKS, _HYP_MATCHED, _REF_MATCHED = 20, 21, 22
+
+
+def pair_statistics(
+    matches: Sequence[Match],
+    hypothesis_functions: Sequence[bool],
+    reference_functions: Sequence[bool],
+) -> list[int]:
+    """The 23 counts of one pair, as Meteor prints them with ``-ssOut``.
+
+    Args:
+        matches: The matches chosen, in reference order.
+        hypothesis_functions: For each hypothesis token whether it is a function word.
+        reference_functions: The same of the reference.
+    """
+    counts = [0] * len(FIELDS)
+    counts[0], counts[1] = len(hypothesis_functions), len(reference_functions)
+    counts[2], counts[3] = sum(hypothesis_functions), sum(reference_functions)
+    for position, (start, length, reference_length, module) in matches:
+        functions = sum(hypothesis_functions[start : start + length])
+        reference_function = sum(reference_functions[position : position + reference_length])
+        first = 4 + 4 * module
+        counts[first] += length - functions
+        counts[first + 1] += reference_length - reference_function
+        counts[first + 2] += functions
+        counts[first + 3] += reference_function
+        counts[_HYP_MATCHED] += length
+        counts[_REF_MATCHED] += reference_length
+    counts[_CHUNKS] = count_chunks(matches)
+    return counts
+
+
+def without_perfect_chunks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The counts as Meteor adds them up: the one chunk of a perfect segment is left out.
+
+    Such a segment's own score is the same with and without it.
+
+    Args:
+        counts: The 23 statistics of each segment, ``[segments, 23]``.
+    """
+    counts = counts.copy()
+    counts[_is_perfect(counts), _CHUNKS] = 0
+    return counts
+
+
+def _is_perfect(counts: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where both sides are matched as a whole, in one chunk."""
+    return np.asarray(
+        (counts[..., _CHUNKS] == 1)
+        & (counts[..., _HYP_MATCHED] == counts[..., 0])
+        & (counts[..., _REF_MATCHED] == counts[..., 1])
+    )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a Meteor score is made of; arrays of one shape.
+
+    Attributes:
+        precision: Weighted share of the hypothesis that is matched, 0 to 1.
+        recall: Weighted share of the reference that is matched, 0 to 1.
+        f_mean: Their harmonic mean, weighted by alpha.
+        penalty: The fragmentation penalty gamma * (chunks / matches) ** beta, 0 to gamma.
+        score: f_mean * (1 - penalty).
+    """
+
+    precision: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    f_mean: NDArray[np.float64]
+    penalty: NDArray[np.float64]
+    score: NDArray[np.float64]
+
+
+def score_parts(counts: NDArray[Any]) -> Parts:
+    """The Meteor 1.5 score, from 0 to 1, and its parts.
+
+    Denkowski and Lavie, "Meteor Universal" (WMT 2014), section 2: weighted precision and recall
+    with content and function words apart, their harmonic mean, and a fragmentation penalty.
+    Without a match, or with an empty side, the score and all its parts are 0.
+
+    Args:
+        counts: The 23 statistics ``[..., 23]`` (see :data:`FIELDS`), of segments or summed.
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    precision, recall = _weighted_ratio(counts, side=0), _weighted_ratio(counts, side=1)
+    matched = (counts[..., _HYP_MATCHED] + counts[..., _REF_MATCHED]) / 2.0
+    any_match = (precision > 0) & (recall > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        f_mean = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall)
+        fragmentation = np.where(_is_perfect(counts), 0.0, counts[..., _CHUNKS] / matched)
+    f_mean = np.where(any_match, f_mean, 0.0)
+    penalty = np.where(any_match, GAMMA * fragmentation**BETA, 0.0)
+    return Parts(precision, recall, f_mean, penalty, f_mean * (1.0 - penalty))
+
+
+def _weighted_ratio(counts: NDArray[np.float64], side: int) -> NDArray[np.float64]:
+    """Precision (side 0) or recall (side 1)."""
+    functions = counts[..., 2 + side]
+    length = DELTA * (counts[..., side] - functions) + (1.0 - DELTA) * functions
+    matched = np.zeros_like(length)
+    for module, weight in enumerate(MODULE_WEIGHTS):
+        content = counts[..., 4 + 4 * module + side]
+        function = counts[..., 6 + 4 * module + side]
+        matched = matched + weight * (DELTA * content + (1.0 - DELTA) * function)
+    return np.divide(matched, length, out=np.zeros_like(length), where=length > 0)

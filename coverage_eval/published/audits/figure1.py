@@ -1,0 +1,89 @@
+"""Figure 1 of Malaviya et al. (2018), recomputed to the digits that are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention import constrained_softmax, constrained_sparsemax, softmax, sparsemax
+from coverage_eval.published.claims import Claim, Fact
+from coverage_eval.published.figure1 import Triple, load_figure1
+
+__all__ = ["audit"]
+
+FREE = {"softmax": softmax, "sparsemax": sparsemax}
+CONSTRAINED = {"csoftmax": constrained_softmax, "csparsemax": constrained_sparsemax}
+
+
+def audit() -> tuple[Claim, ...]:
+    """Recompute all twelve triples and the cumulative attention."""
+    figure = load_figure1()
+    scores = [np.array([float(text) for text in triple]) for triple in figure.scores]
+    facts, totals = [], []
+    for name, triples in figure.attention.items():
+        rounds = list(_attend(name, scores))
+        for number, (triple, (bounds, attention)) in enumerate(
+            zip(triples, rounds, strict=True), start=1
+        ):
+            facts.append(_triple_fact(name, number, triple, bounds, attention))
+        if name in CONSTRAINED:
+            totals.append(_total_fact(name, np.sum([row for _, row in rounds], axis=0)))
+    return (
+        Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
+        Claim(
+            "each source word gets a credit of f units of attention, which are consumed along the "
+            "decoding process",
+            "section 3, page 371; f = 1 in Figure 1",
+            tuple(totals),
+        ),
+    )
+
+
+def _attend(
+    name: str, scores: Iterable[NDArray[np.float64]]
+) -> Iterator[tuple[NDArray[np.float64] | None, NDArray[np.float64]]]:
+    """Upper bounds, None for the free transformations, and attention of each round."""
+    cumulative = np.zeros(3)
+    for z in scores:
+        bounds = None
+        if name in FREE:
+            attention = FREE[name](z)
+        else:
+            bounds = np.maximum(1 - cumulative, 0)
+            attention = CONSTRAINED[name](z, bounds)
+        cumulative = cumulative + attention
+        yield bounds, attention
+
+
+def _triple_fact(
+    name: str,
+    number: int,
+    printed: Triple,
+    bounds: NDArray[np.float64] | None,
+    attention: NDArray[np.float64],
+) -> Fact:
+    # The figure leaves trailing zeros out, so both sides are written with two digits.
+    equal = [f"{float(text):.2f}" for text in printed] == [f"{value:.2f}" for value in attention]
+    what = f"{name}, round {number}"
+    if bounds is not None:
+        what += f", u = {_text(bounds, 2)}"
+    outcome = "equal" if equal else "differs"
+    return Fact(what, f"({', '.join(printed)})", _text(attention, 4), outcome, equal)
+
+
+def _total_fact(name: str, cumulative: NDArray[np.float64]) -> Fact:
+    most = float(cumulative.max())
+    within = most <= 1 + 1e-12
+    return Fact(
+        f"{name}: largest cumulative attention of {_text(cumulative, 2)}",
+        "at most 1",
+        f"{most:.4f}",
+        "at most 1" if within else "above 1",
+        within,
+    )
+
+
+def _text(values: NDArray[np.float64], digits: int) -> str:
+    return f"({', '.join(f'{value:.{digits}f}' for value in values)})"

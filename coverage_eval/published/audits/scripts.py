@@ -1,0 +1,23 @@
+"""The table "text against scripts": each difference shown by computing both sides."""
+
+from __future__ import annotations
+
+from coverage_eval.published.audits import attention_rows, text_rows
+from coverage_eval.published.claims import Claim
+
+__all__ = ["audit"]
+
+
+def audit() -> tuple[Claim, ...]:
+    """All rows, in the order of their numbers."""
+    return (
+        text_rows.rep_second_sum(),
+        text_rows.drop_denominator(),
+        text_rows.drop_empty_line(),
+        text_rows.bleu(),
+        attention_rows.solvers(),
+        attention_rows.no_interior(),
+        text_rows.drop_sink(),
+        attention_rows.lagrangian(),
+        attention_rows.jacobian_norm(),
+    )

@@ -1,0 +1,85 @@
+"""A claim of a paper, the facts it rests on, and the verdict that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+__all__ = ["Audit", "Claim", "Fact", "Verdict"]
+
+
+class Verdict(Enum):
+    """What became of a claim; a claim that does not hold is a finding, not a failure."""
+
+    HOLDS = "holds"
+    EXCEPTIONS = "holds with exceptions"
+    FAILS = "does not hold"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One comparison that a claim rests on.
+
+    Attributes:
+        what: What is compared.
+        printed: The paper's side: its figure, its formula's value, or what it says.
+        against: The other side: what was computed, or the figure that it is compared with.
+        outcome: The result in a word or a number, such as ``equal`` or ``+0.16``.
+        holds: Whether the claim is right here.
+        decisive: Whether the claim falls with it; otherwise it is an exception.
+    """
+
+    what: str
+    printed: str
+    against: str
+    outcome: str
+    holds: bool
+    decisive: bool = True
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim.
+
+    Attributes:
+        text: The claim, quoted or in our words.
+        place: Where it is made.
+        facts: What it rests on; at least one.
+        note: What the verdict depends on besides, if anything.
+    """
+
+    text: str
+    place: str
+    facts: tuple[Fact, ...]
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.facts:
+            raise ValueError(f"a claim without facts: {self.text}")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Fails with any decisive fact, has exceptions where other facts do not hold."""
+        if any(fact.decisive and not fact.holds for fact in self.facts):
+            return Verdict.FAILS
+        return Verdict.EXCEPTIONS if self.exceptions else Verdict.HOLDS
+
+    @property
+    def exceptions(self) -> tuple[Fact, ...]:
+        """The facts that do not hold."""
+        return tuple(fact for fact in self.facts if not fact.holds)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The claims that were checked together.
+
+    Attributes:
+        name: As ``coverage-eval audit`` takes it.
+        title: What was checked.
+        claims: The claims with their verdicts.
+    """
+
+    name: str
+    title: str
+    claims: tuple[Claim, ...]

@@ -1,0 +1,48 @@
+"""The audits by name; the module of an audit is imported when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from coverage_eval.published.claims import Audit
+
+__all__ = ["AUDITS", "TABLES_OF_AUDITS", "run_audit"]
+
+# Name → what it checks. The module of the same name in coverage_eval.published.audits ("-" as "_")
+# has a function audit() that gives its claims.
+AUDITS = {
+    "table1": "Claims of section 5 over the printed figures of Table 1 (Malaviya et al. 2018)",
+    "table2": "PREDICTED fertilities in Table 2, and its agreement with Table 1",
+    "appendix-b": "Which outputs of Appendix B repeat, by REP",
+    "figure2": "Whether csparsemax fixed the repetitions of Figure 2, by REP",
+    "figure1": "The attention values of Figure 1, to the digits printed",
+    "proposition1": "Form of the solution, gradients and their cost (Proposition 1)",
+    "appendix-a": "The Lagrangian and its sign, the threshold, the Jacobians (Appendix A)",
+    "reduction": "Constrained sparsemax as the canonical problem (eqs. 17 to 22)",
+    "algorithm1": "Algorithm 1 as it is printed, and the growth of its time",
+    "scripts": "Where the text and the published scripts differ, by computing both",
+    "report-equations": "Algorithms, Jacobian and losses of the sparsemax report, section 2",
+    "report-tables": "Claims over Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",
+}
+
+TABLES_OF_AUDITS = {
+    "table1": ("table1",),
+    "table2": ("table2",),
+    "report-tables": ("report_table2", "report_table3", "report_table4"),
+}
+"""The audits of whole tables, with which a user's own table can be compared."""
+
+
+def run_audit(name: str) -> Audit:
+    """Run one audit.
+
+    Args:
+        name: One of :data:`AUDITS`.
+
+    Raises:
+        ValueError: There is no audit of that name.
+    """
+    if name not in AUDITS:
+        raise ValueError(f"unknown audit {name!r}; one of {', '.join(AUDITS)}")
+    module = import_module(f"coverage_eval.published.audits.{name.replace('-', '_')}")
+    return Audit(name, AUDITS[name], module.audit())

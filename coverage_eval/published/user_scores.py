@@ -1,0 +1,193 @@
+"""A user's own table against the printed ones: difference of each cell, direction of each effect.
+
+The table is a CSV file with one figure a line and the columns ``system,dataset,metric,value``, in
+any order, named in its first line. Names are those of the printed tables; case, spaces and what
+stands in parentheses do not matter, so that ``csparsemax (c = 0.2)`` is ``csparsemax``.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from coverage_eval.corpus import Source, read_segments, source_name
+from coverage_eval.errors import DataError
+from coverage_eval.published.tables import TABLES, Cell, Key, PrintedTable, load_table
+
+__all__ = ["CellDifference", "Comparison", "Direction", "compare_scores"]
+
+COLUMNS = ("system", "dataset", "metric", "value")
+
+_DIGITS = 9
+"""Differences of decimal fractions are rounded: 0.1 + 0.2 ties with 0.3."""
+
+
+@dataclass(frozen=True)
+class CellDifference:
+    """One cell of both tables.
+
+    Attributes:
+        table: Name of the printed table.
+        key: System, dataset and metric as they are printed.
+        printed: The printed figure.
+        ours: The user's.
+    """
+
+    table: str
+    key: Key
+    printed: Cell
+    ours: float
+
+    @property
+    def difference(self) -> float:
+        """The user's figure minus the printed one."""
+        return round(self.ours - self.printed.value, _DIGITS)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Which of two systems is better, in print and in the user's table.
+
+    Attributes:
+        table: Name of the printed table.
+        system: The system that is printed above the other.
+        other: The other.
+        dataset: Data set.
+        metric: Metric.
+        printed: By how much the first system is better in print; negative where it is worse.
+        ours: The same in the user's table.
+    """
+
+    table: str
+    system: str
+    other: str
+    dataset: str
+    metric: str
+    printed: float
+    ours: float
+
+    @property
+    def outcome(self) -> str:
+        """``same``, ``opposite``, or ``tie`` where either table has equal figures."""
+        if self.printed == 0 or self.ours == 0:
+            return "tie"
+        return "same" if (self.printed > 0) == (self.ours > 0) else "opposite"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that both tables have.
+
+    Attributes:
+        cells: In printed order.
+        directions: One for each pair of systems, data set and metric.
+    """
+
+    cells: tuple[CellDifference, ...]
+    directions: tuple[Direction, ...]
+
+
+def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Comparison:
+    """Compare a user's table with printed ones.
+
+    Args:
+        source: The CSV file, or ``-`` for standard input.
+        tables: The printed tables that its figures are looked up in.
+
+    Raises:
+        DataError: The file has not the form above (file, line), names something that is not
+            printed, or has a cell twice.
+    """
+    printed = [load_table(name) for name in tables]
+    ours = _read(source, printed)
+    cells = [
+        CellDifference(table.name, key, cell, ours[key])
+        for table in printed
+        for key, cell in table.cells.items()
+        if key in ours
+    ]
+    directions = [item for table in printed for item in _directions(table, ours)]
+    return Comparison(tuple(cells), tuple(directions))
+
+
+def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterable[Direction]:
+    for system, other in combinations(table.systems, 2):
+        for dataset, metric in table.columns:
+            one, two = (system, dataset, metric), (other, dataset, metric)
+            if metric not in table.better or not {one, two} <= ours.keys() & table.cells.keys():
+                continue
+            printed = table.improvement(metric, table.value(*one), table.value(*two))
+            mine = table.improvement(metric, ours[one], ours[two])
+            gains = (round(printed, _DIGITS), round(mine, _DIGITS))
+            yield Direction(table.name, system, other, dataset, metric, *gains)
+
+
+def _read(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
+    known = {_fold(key): key for table in tables for key in table.cells}
+    name = source_name(source)
+    rows = _rows(source)
+    _, header = next(rows, (1, []))
+    header = [cell.strip().lower() for cell in header]
+    if sorted(header) != sorted(COLUMNS):
+        raise DataError(
+            f"{name}: line 1: the columns must be {','.join(COLUMNS)}, not {','.join(header)}"
+        )
+    ours: dict[Key, float] = {}
+    for line, cells in rows:
+        if not cells:
+            continue
+        where = f"{name}: line {line}"
+        if len(cells) != len(header):
+            raise DataError(f"{where}: {len(cells)} cells instead of {len(header)}")
+        row = dict(zip(header, cells, strict=True))
+        key = _known_key((row["system"], row["dataset"], row["metric"]), known, where)
+        if key in ours:
+            raise DataError(f"{where}: {', '.join(key)} is in the file twice")
+        ours[key] = _number(row["value"], where)
+    if not ours:
+        raise DataError(f"{name}: no figures below the first line")
+    return ours
+
+
+def _rows(source: Source) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(read_segments(source))
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        where = f"{source_name(source)}: line {reader.line_num}"
+        raise DataError(f"{where}: not a CSV file: {error}") from error
+
+
+def _known_key(key: Key, known: dict[Key, Key], where: str) -> Key:
+    folded = _fold(key)
+    if folded in known:
+        return known[folded]
+    for place, column in enumerate(COLUMNS[:3]):
+        names = dict.fromkeys(printed[place] for printed in known.values())
+        if folded[place] not in {given[place] for given in known}:
+            raise DataError(
+                f"{where}: no printed table has {column} '{key[place]}'; one of {', '.join(names)}"
+            )
+    raise DataError(f"{where}: no printed table has a figure for {', '.join(key)} together")
+
+
+def _fold(key: Key) -> Key:
+    system, dataset, metric = (
+        re.sub(r"\(.*?\)|\s", "", part.casefold().replace(",", "")) for part in key
+    )
+    return system, dataset, metric
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise DataError(f"{where}: value '{text}' is not a number")
+    return value

@@ -1,0 +1,112 @@
+"""The two executables of the aligner, run as a user's scripts run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished run: status, output as bytes, messages as text."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def lines(self) -> list[str]:
+        assert not self.stdout or self.stdout.endswith(b"\n")
+        return self.stdout.decode().split("\n")[:-1]
+
+
+@dataclass(frozen=True)
+class Tools:
+    """``fast_align`` and ``atools`` in one folder."""
+
+    folder: Path
+
+    def run(
+        self,
+        tool: str,
+        *arguments: object,
+        stdin: bytes = b"",
+        check: bool = True,
+        timeout: float = 120,
+    ) -> Done:
+        done = subprocess.run(
+            [str(self.folder / tool), *(str(argument) for argument in arguments)],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            timeout=timeout,
+        )
+        result = Done(done.returncode, done.stdout, done.stderr.decode())
+        if check:
+            assert result.status == 0, result.stderr
+        return result
+
+    def fast_align(self, *arguments: object, **options: Any) -> Done:
+        return self.run("fast_align", *arguments, **options)
+
+    def atools(self, *arguments: object, **options: Any) -> Done:
+        return self.run("atools", *arguments, **options)
+
+    def train_both(self, corpus: Path, out: Path, *flags: object) -> dict[str, bytes]:
+        """Run ``--both`` with every output; the outputs' bytes by their option's name."""
+        names = ["links", "stats"] + [
+            f"{direction}-{what}"
+            for direction in ("forward", "reverse")
+            for what in ("links", "params", "full")
+        ]
+        out.mkdir(exist_ok=True)
+        outputs = [argument for name in names for argument in (f"--{name}", out / name)]
+        self.fast_align("-i", corpus, "--both", *outputs, *flags)
+        assert sorted(path.name for path in out.iterdir()) == sorted(names), "nothing but outputs"
+        return {name: (out / name).read_bytes() for name in names}
+
+
+def find_folder() -> Path:
+    """The folder that FAST_ALIGN names, or the one the package was built with."""
+    named = os.environ.get("FAST_ALIGN")
+    if named:
+        path = Path(named)
+        return path if path.is_dir() else path.parent
+    from fast_align_wrapper.binaries import bundled_folder
+
+    return bundled_folder()
+
+
+@pytest.fixture(scope="session")
+def tools() -> Tools:
+    return Tools(find_folder())
+
+
+def write_corpus(path: Path, pairs: Sequence[Pair]) -> Path:
+    """One ``source ||| target`` line per pair."""
+    path.write_bytes("".join(f"{source} ||| {target}\n" for source, target in pairs).encode())
+    return path
+
+
+def read_table(content: bytes) -> dict[tuple[str, str], float]:
+    """Saved parameters: log θ by (conditioning, generated) word."""
+    table = {}
+    for line in content.decode().split("\n")[:-1]:
+        conditioning, generated, logarithm = line.split("\t")
+        assert (conditioning, generated) not in table
+        table[conditioning, generated] = float(logarithm)
+    return table
+
+
+def read_statistics(content: bytes) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(content)
+    return result

@@ -1,0 +1,122 @@
+"""The reference's own files: clab/fast_align at cab1e9a, one thread, on Multi30k German–English.
+
+At most 1 line in 10,000 may differ: two places equally far from the diagonal are equally good, and
+the last bit of a floating-point number decides.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.aligner.conftest import Tools
+
+TOLERATED = 1e-4
+TENSION = {"fwd": "7.21604", "rev": "7.50802"}
+MULTIPLIER = {"fwd": "1.07117", "rev": "0.961227"}
+METHODS = ["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+
+
+def golden_lines(shared: Path, name: str) -> list[str]:
+    with gzip.open(shared / "golden" / "fast_align" / f"{name}.gz", "rt", newline="\n") as file:
+        return file.read().split("\n")[:-1]
+
+
+def corpus_of(shared: Path, stem: str, out: Path) -> Path:
+    texts = [
+        (shared / "data" / "multi30k-de-en" / f"{stem}.{language}").read_text().split("\n")[:-1]
+        for language in ("de", "en")
+    ]
+    lines = [f"{source} ||| {target}\n" for source, target in zip(*texts, strict=True)]
+    out.write_text("".join(lines))
+    return out
+
+
+def assert_same_lines(actual: list[str], expected: list[str]) -> None:
+    assert len(actual) == len(expected)
+    differing = [pair for pair in zip(actual, expected, strict=True) if pair[0] != pair[1]]
+    assert len(differing) <= TOLERATED * len(expected), differing[:5]
+
+
+@pytest.fixture(scope="module")
+def train_corpus(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return corpus_of(shared, "train", tmp_path_factory.mktemp("golden") / "train")
+
+
+@pytest.mark.parametrize(("direction", "flags"), [("fwd", []), ("rev", ["-r"])])
+def test_training(
+    tools: Tools, shared: Path, train_corpus: Path, tmp_path: Path, direction: str, flags: list[str]
+) -> None:
+    saved = tmp_path / "params"
+    done = tools.fast_align("-i", train_corpus, "-d", "-o", "-v", *flags, "-p", saved)
+    assert_same_lines(done.lines, golden_lines(shared, f"train.{direction}.al"))
+    parameters = golden_lines(shared, f"{direction}.params")
+    assert_same_lines(sorted(saved.read_text().split("\n")[:-1]), sorted(parameters))
+    log = (shared / "golden" / "fast_align" / f"{direction}.log").read_text()
+    names = re.compile("conditional probabilities: .*")
+    assert names.sub("", done.stderr) == names.sub("", log)
+
+
+def test_model_1(tools: Tools, shared: Path, train_corpus: Path) -> None:
+    done = tools.fast_align("-i", train_corpus)
+    assert_same_lines(done.lines, golden_lines(shared, "train.model1.al"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_symmetrization(tools: Tools, shared: Path, tmp_path: Path, method: str) -> None:
+    for direction in ("fwd", "rev"):
+        lines = golden_lines(shared, f"train.{direction}.al")
+        (tmp_path / direction).write_text("".join(line + "\n" for line in lines))
+    done = tools.atools("-c", method, "-i", tmp_path / "fwd", "-j", tmp_path / "rev")
+    assert done.lines == golden_lines(shared, f"train.{method}.al")
+
+
+def test_both_directions_at_once(
+    tools: Tools, shared: Path, train_corpus: Path, tmp_path: Path
+) -> None:
+    outputs = tools.train_both(train_corpus, tmp_path / "out", "-d", "-o", "-v")
+    for name, expected in (
+        ("forward-links", "train.fwd.al"),
+        ("reverse-links", "train.rev.al"),
+        ("links", "train.grow-diag-final-and.al"),
+    ):
+        assert_same_lines(outputs[name].decode().split("\n")[:-1], golden_lines(shared, expected))
+
+
+def forced(tools: Tools, shared: Path, folder: Path, direction: str, corpus: Path) -> list[str]:
+    """Align with the reference's own saved parameters."""
+    parameters = folder / f"{direction}.params"
+    parameters.write_text("".join(f"{x}\n" for x in golden_lines(shared, f"{direction}.params")))
+    flags = ["-d", "-T", TENSION[direction], "-m", MULTIPLIER[direction]]
+    reverse = ["-r"] if direction == "rev" else []
+    return tools.fast_align(
+        "-i", "-", "-f", parameters, *flags, *reverse, stdin=corpus.read_bytes()
+    ).lines
+
+
+def test_forced_links_and_scores(tools: Tools, shared: Path, tmp_path: Path) -> None:
+    corpus = corpus_of(shared, "test_2016_flickr", tmp_path / "test")
+    for direction in ("fwd", "rev"):
+        lines = forced(tools, shared, tmp_path, direction, corpus)
+        assert_same_lines(lines, golden_lines(shared, f"test_2016_flickr.{direction}.full"))
+        links = "".join(line.split(" ||| ")[2] + "\n" for line in lines)
+        (tmp_path / direction).write_text(links)
+    done = tools.atools("-c", "grow-diag-final-and", "-i", tmp_path / "fwd", "-j", tmp_path / "rev")
+    assert_same_lines(done.lines, golden_lines(shared, "test_2016_flickr.gdfa.al"))
+
+
+def test_real_text_by_threads_and_chunks(tools: Tools, train_corpus: Path, tmp_path: Path) -> None:
+    """3,000 real pairs: every output byte for byte, however the work is divided."""
+    part = tmp_path / "part"
+    part.write_text("".join(f"{line}\n" for line in train_corpus.read_text().split("\n")[:3000]))
+    flags = ["-d", "-o", "-v"]
+    divisions = [["--threads", 1], ["--threads", 2], ["--threads", 8], ["--memory", 100_000]]
+    outputs = [
+        tools.train_both(part, tmp_path / str(number), *flags, *division)
+        for number, division in enumerate(divisions)
+    ]
+    assert all(one == other for one, other in pairwise(outputs))

@@ -1,0 +1,342 @@
+"""What users do to an aligner: empty sides, odd characters, huge lines, bad files, signals."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import struct
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.aligner.conftest import Pair, Tools, read_statistics, write_corpus
+
+FLAGS = ["-d", "-o", "-v"]
+PLAIN: list[Pair] = [("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")]
+
+
+def random_corpus(pairs: int, seed: int = 1) -> list[Pair]:
+    """Translations word by word, with some words dropped, so that there is something to learn."""
+    chance = random.Random(seed)
+    corpus = []
+    for _ in range(pairs):
+        words = [f"w{int(chance.paretovariate(0.7)) % 300}" for _ in range(chance.randint(1, 20))]
+        target = [word.upper() for word in words if chance.random() < 0.9] or ["X"]
+        corpus.append((" ".join(words), " ".join(target)))
+    return corpus
+
+
+def test_empty_sides_change_nothing_else(tools: Tools, tmp_path: Path) -> None:
+    pairs = random_corpus(200)
+    places = {0: ("", ""), 7: ("", "a b"), 50: ("a b", ""), 203: ("   ", "x")}
+    mixed = list(pairs)
+    for place, pair in places.items():
+        mixed.insert(place, pair)
+    plain = tools.train_both(write_corpus(tmp_path / "plain", pairs), tmp_path / "a", *FLAGS)
+    holes = tools.train_both(write_corpus(tmp_path / "mixed", mixed), tmp_path / "b", *FLAGS)
+    for name in ("links", "forward-links", "reverse-links"):
+        lines = holes[name].split(b"\n")
+        assert all(lines[place] == b"" for place in places)
+        assert [line for at, line in enumerate(lines) if at not in places] == plain[name].split(
+            b"\n"
+        )
+    for name in ("forward-full", "reverse-full", "forward-params", "reverse-params"):
+        assert holes[name] == plain[name]
+    figures = read_statistics(holes["stats"])["forward"]
+    assert figures["pairs"] == 204
+    assert figures["empty_pairs"] == 4
+
+
+def test_empty_sides_in_forced_mode(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    text = b"das buch ||| the book\n ||| the book\ndas ||| \n ||| \nneu ||| new\n"
+    done = tools.fast_align(
+        *["-i", "-", "-f", tmp_path / "params", "-d", "--posteriors", tmp_path / "post"],
+        stdin=text,
+    )
+    sides = [line.split(" ||| ") for line in done.lines]
+    assert [side[2] for side in sides] == ["0-0 1-1", "", "", "", "0-0"]
+    assert all(float(side[3]) < 0 for side in sides)
+    content = (tmp_path / "post").read_bytes()
+    empty = content[8 + 4 * (2 + 2 + 4) :]
+    assert struct.unpack_from("<IIff", empty) == (2, 0, 1.0, 1.0)
+    assert struct.unpack_from("<IIII", empty, 16) == (0, 1, 0, 0)
+
+
+def test_characters_are_data(tools: Tools, tmp_path: Path) -> None:
+    """Renaming words to anything without space, tab or line feed renames them in the output."""
+    odd = [
+        "\0",
+        "a\0b",
+        "\u00a0",
+        "\u3000",
+        "\u2028",
+        "\u0085",
+        "\r",
+        "<eps>",
+        "a|||b",
+        "||||",
+        "😀",
+    ]
+    plain = [f"w{number}" for number in range(len(odd))]
+    pairs = [(f"{a} {b}", f"{b} {a}") for a, b in zip(plain, plain[1:] + plain[:1], strict=True)]
+    renamed = dict(zip(plain, odd, strict=True))
+
+    def rename(segment: str) -> str:
+        return " ".join(renamed[word] for word in segment.split())
+
+    odd_pairs = [(rename(source), rename(target)) for source, target in pairs]
+    first = tools.train_both(write_corpus(tmp_path / "plain", pairs), tmp_path / "a", *FLAGS)
+    second = tools.train_both(write_corpus(tmp_path / "odd", odd_pairs), tmp_path / "b", *FLAGS)
+    for name in ("links", "forward-links", "reverse-links"):
+        assert first[name] == second[name]
+    # <eps> names NULL in a saved file, so the word of that name is left out of it.
+    number = odd.index("<eps>")
+    expected = [
+        "\t".join([renamed.get(e, e), renamed[f], log])
+        for e, f, log in (
+            line.split("\t") for line in first["forward-full"].decode().split("\n")[:-1]
+        )
+        if e != f"w{number}"
+    ]
+    assert second["forward-full"].decode().split("\n")[:-1] == expected
+    forced = tools.fast_align("-i", tmp_path / "odd", "-f", tmp_path / "b" / "forward-full", "-d")
+    assert forced.stdout.decode().count("\n") == len(pairs)
+
+
+def test_tabs_separate_sides_and_runs_of_spaces_tokens(tools: Tools, tmp_path: Path) -> None:
+    usual = write_corpus(tmp_path / "usual", PLAIN)
+    tabbed = tmp_path / "tabbed"
+    tabbed.write_text("".join(f"  {s.replace(' ', '   ')}\t{t} \n" for s, t in PLAIN)[:-1])
+    assert (
+        tools.fast_align("-i", usual, *FLAGS).stdout
+        == tools.fast_align("-i", tabbed, *FLAGS).stdout
+    )
+
+
+@pytest.mark.parametrize("division", [["--threads", 2], ["--threads", 8], ["--memory", 5000]])
+def test_division_of_work_changes_no_byte(
+    tools: Tools, tmp_path: Path, division: list[object]
+) -> None:
+    pairs = [*random_corpus(400), (" ".join(["lang"] * 700), " ".join(f"t{i}" for i in range(90)))]
+    corpus = write_corpus(tmp_path / "corpus", [*pairs, ("", "leer"), *random_corpus(100, seed=2)])
+    one = tools.train_both(corpus, tmp_path / "one", *FLAGS, "--threads", 1)
+    other = tools.train_both(corpus, tmp_path / "other", *FLAGS, *division)
+    assert one == other
+
+
+def test_one_direction_equals_both(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", random_corpus(300))
+    both = tools.train_both(corpus, tmp_path / "out", *FLAGS)
+    for direction, flags in (("forward", []), ("reverse", ["-r"])):
+        saved = tmp_path / direction
+        done = tools.fast_align("-i", corpus, *FLAGS, *flags, "-p", saved)
+        assert done.stdout == both[f"{direction}-links"]
+        assert saved.read_bytes() == both[f"{direction}-params"]
+    for name in ("forward-links", "reverse-links"):
+        (tmp_path / name).write_bytes(both[name])
+    done = tools.atools(
+        *["-c", "grow-diag-final-and", "-i", tmp_path / "forward-links"],
+        *["-j", tmp_path / "reverse-links"],
+    )
+    assert done.stdout == both["links"]
+
+
+def test_forced_alignment_does_not_depend_on_threads(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    runs = []
+    for threads in (1, 2, 8):
+        post = tmp_path / f"post{threads}"
+        options = ["-f", tmp_path / "params", "-d", "--posteriors", post, "--threads", threads]
+        runs.append((tools.fast_align("-i", corpus, *options).stdout, post.read_bytes()))
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_a_line_of_100000_words(tools: Tools, tmp_path: Path) -> None:
+    long_pair = (" ".join(f"l{i % 5000}" for i in range(100_000)), " ".join("abcdefghij"))
+    pairs = [*PLAIN, long_pair, *PLAIN]
+    corpus = write_corpus(tmp_path / "corpus", pairs)
+    outputs = tools.train_both(corpus, tmp_path / "out", *FLAGS)
+    lines = outputs["reverse-links"].split(b"\n")
+    assert len(lines) == len(pairs) + 1
+    assert lines[3].count(b"-") > 1000
+    capped = tools.fast_align("-i", corpus, *FLAGS, "--max-cells", 999_999)
+    assert capped.lines[3] == ""
+    assert all(capped.lines[at] for at in (0, 1, 2, 4, 5, 6))
+    warning = f"fast_align: warning: {corpus}:4: 100000 times 10 words are more than --max-cells"
+    assert capped.stderr.startswith(warning)
+    assert capped.stderr.count("warning") == 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(text=st.binary(max_size=60))
+def test_any_bytes_give_links_or_one_line_of_error(
+    tools: Tools, tmp_path_factory: pytest.TempPathFactory, text: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("bytes") / "corpus"
+    path.write_bytes(b"a b ||| c d\n" + text + b"\na ||| c\n")
+    done = tools.fast_align("-i", path, *FLAGS, check=False)
+    if done.status == 0:
+        assert done.stdout.count(b"\n") == path.read_bytes().count(b"\n")
+        assert "nan" not in done.stderr
+    else:
+        assert done.status == 1
+        assert f"{path}:" in done.stderr
+        assert done.stderr.count("\n") == 1
+        assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["-i", "malformed"], 1, "malformed:2: no '|||' between source and target"),
+        (["-i", "twice"], 1, "twice:1: more than one '|||' or tab in the line"),
+        (["-i", "missing"], 1, "missing: cannot open: No such file or directory"),
+        (["-i", "."], 1, ".: cannot read: Is a directory"),
+        (["-i", "nothing"], 1, "nothing: the corpus has no lines"),
+        (["-i", "empty"], 1, "empty: no pair to train on: each of the 2 lines"),
+        (["-i", "good", "-p", "no/where"], 1, "no/where: cannot write: No such file or directory"),
+        (["-i", "good", "-p", "."], 1, ".: cannot write: Is a directory"),
+        (["-i", "good", "--both", "--links", "no/where"], 1, "no/where: cannot write"),
+        (["-i", "good", "-f", "missing"], 1, "missing: cannot open"),
+        (["-i", "good", "-f", "nothing"], 1, "nothing: no parameters in the file"),
+        (["-i", "good", "-f", "good"], 1, "good:1: not 'word TAB word TAB log probability'"),
+        (["-i", "good", "-f", "number"], 1, "number:1: '0.1x' is not a log probability"),
+        ([], 2, "-i FILE is needed"),
+        (["-i", "good", "surplus"], 2, "unexpected argument 'surplus'"),
+        (["-i", "good", "-I", "0"], 2, "-I takes a whole number from 1"),
+        (["-i", "good", "-q", "nan"], 2, "-q takes a number from 0"),
+        (["-i", "good", "--threads", "-1"], 2, "--threads takes a whole number from 1"),
+        (["-i", "good", "--both"], 2, "--both needs an output"),
+        (["-i", "good", "--both", "-r", "--links", "x"], 2, "--both goes with none of"),
+        (["-i", "good", "--links", "x"], 2, "need --both"),
+        (["-i", "good", "--posteriors", "x"], 2, "--posteriors needs -f"),
+        (["-i", "good", "--both", "--symmetrize", "x"], 2, "--symmetrize takes intersect"),
+    ],
+)
+def test_errors_are_one_line_and_leave_nothing(
+    tools: Tools,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    status: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "good": "a ||| b\n",
+        "malformed": "a ||| b\nc d\n",
+        "twice": "a ||| b ||| c\n",
+        "nothing": "",
+        "empty": " ||| a\n ||| \n",
+        "number": "a\tb\t0.1x\n",
+    }
+    for name, content in files.items():
+        Path(name).write_text(content)
+    done = tools.fast_align(*arguments, check=False)
+    assert done.status == status
+    assert message in done.stderr
+    assert done.stderr.startswith("fast_align: ")
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == set(files)
+
+
+def test_unwritable_standard_output(tools: Tools, tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [tools.folder / "fast_align", "-i", corpus],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+    assert done.returncode == 1
+    assert done.stderr.decode().endswith("standard output: cannot write: No space left on device\n")
+
+
+def test_lines_before_a_malformed_one_are_answered(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    done = tools.fast_align(
+        *["-i", "-", "-f", tmp_path / "params", "-d"],
+        stdin=b"das ||| the\nbuch ||| book\nbuch book\nbuch ||| book\n",
+        check=False,
+    )
+    assert done.status == 1
+    assert len(done.lines) == 2
+    assert done.stderr == "fast_align: standard input:3: no '|||' between source and target\n"
+
+
+def test_forced_mode_answers_line_by_line(tools: Tools, tmp_path: Path) -> None:
+    """Scripts write one line, and wait for its answer before the next."""
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    command = [tools.folder / "fast_align", "-i", "-", "-d", "-f", tmp_path / "params"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as run:
+        assert run.stdin
+        assert run.stdout
+        for source, target in PLAIN:
+            run.stdin.write(f"{source} ||| {target}\n".encode())
+            answer = run.stdout.readline().decode()
+            assert answer.startswith(f"{source} ||| {target} ||| 0-0 1-1 ||| -")
+        run.stdin.close()
+
+
+def test_posteriors_into_a_pipe(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    options = ["-i", corpus, "-f", tmp_path / "params", "-d", "--posteriors"]
+    tools.fast_align(*options, tmp_path / "file")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+    tools.fast_align(*options, pipe)
+    reader.join(timeout=30)
+    assert received == [(tmp_path / "file").read_bytes()]
+
+
+def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    command = ["-i", "-", "-d", "-f", tmp_path / "params", "--posteriors", tmp_path / "post"]
+    with subprocess.Popen(
+        [tools.folder / "fast_align", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as run:
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.glob("post.tmp*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(timeout=30) == -signal.SIGTERM
+    assert {path.name for path in tmp_path.iterdir()} == {"corpus", "params"}
+
+
+def test_progress_lines(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", random_corpus(200))
+    options = ["-i", corpus, "--both", "--links", tmp_path / "links", *FLAGS]
+    assert "progress" not in tools.fast_align(*options).stderr
+    lines = tools.fast_align(*options, "--progress").stderr.split("\n")
+    progress = [line.split(" ") for line in lines if line.startswith("progress ")]
+    assert [line for line in progress if line[1] == line[2]] == [
+        ["progress", "1000", "1000", label] for label in ("forward", "reverse")
+    ]
+
+
+def test_version_and_help(tools: Tools) -> None:
+    assert tools.fast_align("--version").lines == ["fast_align (coverage-eval) 0.1.0"]
+    text = tools.fast_align("--help").stdout.decode()
+    for flag in "idovrIqNaTpfmts":
+        assert f"  -{flag}, --" in text

@@ -1,0 +1,136 @@
+"""atools: every method against a grid filled by the book, and its other commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.aligner.conftest import Tools
+
+METHODS = ["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+LINKS = st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=14)
+Links = set[tuple[int, int]]
+
+
+def grid_of(links: Links, size: int = 8) -> np.ndarray:
+    grid = np.zeros((size, size), dtype=bool)
+    for source, target in links:
+        grid[source, target] = True
+    return grid
+
+
+def symmetrize(method: str, forward: Links, reverse: Links) -> Links:
+    """The definition on a whole grid, cell by cell."""
+    f, r = grid_of(forward), grid_of(reverse)
+    if method == "union":
+        return cells(f | r)
+    grid = f & r
+    if method == "intersect":
+        return cells(grid)
+    while True:
+        before = grid.sum()
+        for source, target in np.argwhere(f | r):
+            if grid[source, target]:
+                continue
+            window = grid[max(0, source - 1) : source + 2, max(0, target - 1) : target + 2]
+            free = not grid[source].any() or not grid[:, target].any()
+            if window.any() and free:
+                grid[source, target] = True
+        if grid.sum() == before:
+            break
+    if method != "grow-diag":
+        for side in (f, r):
+            for source, target in np.argwhere(side):
+                source_free, target_free = not grid[source].any(), not grid[:, target].any()
+                both = source_free and target_free
+                if both or (method == "grow-diag-final" and (source_free or target_free)):
+                    grid[source, target] = True
+    return cells(grid)
+
+
+def cells(grid: np.ndarray) -> Links:
+    return {(int(source), int(target)) for source, target in np.argwhere(grid)}
+
+
+def pharaoh(links: Links, *, reversed_order: bool = False) -> str:
+    return " ".join(f"{i}-{j}" for i, j in sorted(links, reverse=reversed_order))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@settings(max_examples=4, deadline=None)
+@given(pairs=st.lists(st.tuples(LINKS, LINKS), min_size=60, max_size=120))
+def test_symmetrization_equals_the_grid(
+    tools: Tools, tmp_path_factory: pytest.TempPathFactory, method: str, pairs
+) -> None:
+    folder = tmp_path_factory.mktemp("atools")
+    for name, side in (("f", 0), ("r", 1)):
+        text = "".join(pharaoh(pair[side], reversed_order=True) + "\n" for pair in pairs)
+        (folder / name).write_text(text)
+    done = tools.atools("-c", method, "-i", folder / "f", "-j", folder / "r")
+    expected = [pharaoh(symmetrize(method, forward, reverse)) for forward, reverse in pairs]
+    assert done.lines == expected
+
+
+def test_commands_on_one_input(tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "links").write_text("2-1 0-0 0-0\n\n1-3\n")
+    assert tools.atools("-c", "convert", "-i", tmp_path / "links").lines == ["0-0 2-1", "", "1-3"]
+    assert tools.atools("-c", "invert", "-i", tmp_path / "links").lines == ["0-0 1-2", "", "3-1"]
+    shown = tools.atools("-c", "display", "-i", tmp_path / "links").stdout.decode()
+    assert shown == "*.\n..\n.*\n\n\n....\n...*\n\n"
+
+
+def test_standard_input_and_long_links(tools: Tools) -> None:
+    far = "0-0 99999-99999 5-100000"
+    done = tools.atools("-c", "convert", "-i", "-", stdin=far.encode())
+    assert done.lines == ["0-0 5-100000 99999-99999"]
+
+
+def test_fmeasure_by_hand(tools: Tools, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("0-0 1-1 2-2\n0-0\n")
+    (tmp_path / "test").write_text("0-0 1-2\n0-0 1-1 2-2\n")
+    done = tools.atools("-c", "fmeasure", "-i", tmp_path / "gold", "-j", tmp_path / "test")
+    assert done.lines == ["P: 0.4", "R: 0.5", "F: 0.444444"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["-c", "convert", "-i", "bad"], 1, "bad:2: '1_2' is not a link 'source-target'"),
+        (["-c", "convert", "-i", "huge"], 1, "huge:1: '4000000000-0' is not a link"),
+        (["-c", "union", "-i", "one", "-j", "two"], 1, "only 1 lines in one"),
+        (["-c", "union", "-i", "two", "-j", "one"], 1, "only 1 lines in one"),
+        (["-c", "union", "-i", "one", "-j", "none"], 1, "none: cannot open: No such file"),
+        (["-c", "union", "-i", "one"], 2, "-j LINKS is needed for union"),
+        (["-c", "union", "-i", "-", "-j", "-"], 2, "only one of -i and -j"),
+        (["-c", "onion", "-i", "one"], 2, "unknown command 'onion'"),
+        (["-i", "one"], 2, "-c COMMAND is needed"),
+        (["-c", "convert"], 2, "-i LINKS is needed"),
+    ],
+)
+def test_errors_are_one_line(
+    tools: Tools,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    status: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one").write_text("0-0\n")
+    Path("two").write_text("0-0\n1-1\n")
+    Path("bad").write_text("0-0\n0-0 1_2\n")
+    Path("huge").write_text("4000000000-0\n")
+    done = tools.atools(*arguments, check=False)
+    assert done.status == status
+    assert message in done.stderr
+    assert done.stderr.startswith("atools: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_version_and_help(tools: Tools) -> None:
+    assert tools.atools("--version").lines == ["atools (coverage-eval) 0.1.0"]
+    assert "grow-diag-final-and" in tools.atools("--help").stdout.decode()

@@ -1,0 +1,240 @@
+"""Constrained softmax and sparsemax against bisection, the authors' outputs, SciPy, and limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from coverage_eval.attention import (
+    constrained_softmax,
+    constrained_sparsemax,
+    softmax,
+    sparsemax,
+)
+from tests.attention.oracles import random_problem, softmax_oracle, sparsemax_oracle
+
+METHODS = ("auto", "sort", "pardalos-kovoor")
+Array = NDArray[np.float64]
+
+EXTREME = [
+    ([1e30, 0.0, 0.5], [0.3, 1.0, 1.0]),
+    ([1e30, 1e30, 0.0], [0.7, 0.2, 1.0]),
+    ([1e30, 1e30, -1e30], [0.7, 0.7, 1.0]),
+    ([-1e30, 1e30, 0.0, 1e-30], [1.0, 0.25, 0.25, 0.25]),
+    ([-1e30, 1e30, 0.0, 40.0, 40.25], [1.0, 0.25, 0.25, 0.25, 0.125]),
+    ([1e30, 1e20, 1e10, 1.0, 0.0], [0.125, 0.125, 0.125, 0.125, 1.0]),
+    ([3.0, 2.0, 1.0], [5e-324, 0.5, 0.75]),
+    ([3.0, 2.0, 1.0], [1e-310, 1e-300, 1.0]),
+    ([5e-324, 0.0, -5e-324], [0.4, 0.5, 0.4]),
+    ([1.7e308, -1.7e308, 0.0], [0.5, 0.25, 1.0]),
+    ([1e16, 1e16 + 2, 1e16 - 2, 0.0], [0.25, 0.25, 0.25, 1.0]),
+    ([800.0, 0.0, -800.0, -800.5], [0.25, 0.25, 0.25, 1.0]),
+    ([800.0, 0.0, -800.0, -800.5], [0.0, 0.0, 0.5, 1.0]),
+    ([2.0, 1.0], [np.inf, 0.0]),
+    ([0.0], [np.inf]),
+]
+
+
+@pytest.mark.parametrize(("z", "u"), EXTREME, ids=str)
+def test_extreme_magnitudes(z: list[float], u: list[float]) -> None:
+    expected = sparsemax_oracle(z, u)
+    for method in METHODS:
+        np.testing.assert_allclose(constrained_sparsemax(z, u, method=method), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        constrained_softmax(z, u), softmax_oracle(z, u), rtol=1e-12, atol=1e-280
+    )
+    # The same in a batch, where other rows take other paths.
+    scores, bounds = np.vstack([z, np.zeros(len(z))]), np.vstack([u, np.full(len(z), np.inf)])
+    np.testing.assert_allclose(constrained_sparsemax(scores, bounds)[0], expected, rtol=1e-12)
+    np.testing.assert_array_equal(constrained_softmax(scores, bounds)[0], constrained_softmax(z, u))
+
+
+@pytest.mark.parametrize("spread", [0.01, 1.0, 10.0, 200.0])
+def test_against_bisection(spread: float) -> None:
+    rng = np.random.default_rng(11)
+    for positions in (1, 2, 3, 8, 40):
+        for slack in (1.01, 1.5, 6.0):
+            z, u = random_problem(rng, positions, spread=spread, slack=slack)
+            expected = sparsemax_oracle(z, u)
+            for method in METHODS:
+                found = constrained_sparsemax(z, u, method=method)
+                # Attention is z − τ: its last digits are those of z, so relative to 1.
+                np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15 * (1 + spread))
+            np.testing.assert_allclose(
+                constrained_softmax(z, u), softmax_oracle(z, u), rtol=1e-12, atol=1e-280
+            )
+
+
+def test_golden_outputs_of_the_authors_code(shared: Path) -> None:
+    lines = (shared / "golden/attention/transformations.jsonl").read_text().splitlines()
+    for case in map(json.loads, lines):
+        for method in METHODS:
+            np.testing.assert_allclose(
+                constrained_sparsemax(case["z"], case["u"], method=method),
+                case["csparsemax"], rtol=0, atol=1e-9,
+            )  # fmt: skip
+        np.testing.assert_allclose(
+            constrained_softmax(case["z"], case["u"]), case["csoftmax"], rtol=0, atol=1e-9
+        )
+
+
+def _check_with_scipy(alpha: Array, objective: Any, gradient: Any, u: Array) -> None:
+    """SciPy's sequential quadratic programming comes to the same point, and to none better."""
+    from scipy.optimize import minimize
+
+    start = np.minimum(u, 1) / np.minimum(u, 1).sum()
+    solution = minimize(
+        objective, start, jac=gradient, method="SLSQP",
+        bounds=[(0.0, min(bound, 1.0)) for bound in u],
+        constraints=[{"type": "eq", "fun": lambda a: a.sum() - 1, "jac": np.ones_like}],
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )  # fmt: skip
+    # Status 8: no step improves the value any more.
+    assert solution.status in (0, 8), solution.message
+    assert abs(solution.x.sum() - 1) < 1e-9
+    assert objective(alpha) <= solution.fun + 1e-9
+    np.testing.assert_allclose(alpha, solution.x, atol=1e-5)
+
+
+def _log(alpha: Array) -> Array:
+    """SciPy's solver steps on the border, where the gradient of KL is infinite."""
+    return np.asarray(np.log(np.maximum(alpha, 1e-12)))
+
+
+def test_against_a_general_solver() -> None:
+    rng = np.random.default_rng(12)
+    for _ in range(25):
+        z, u = random_problem(rng, 8, spread=1.0)
+        alpha, log_q = constrained_sparsemax(z, u), np.log(softmax(z))
+        _check_with_scipy(alpha, lambda a, z=z: ((a - z) ** 2).sum(), lambda a, z=z: 2 * (a - z), u)
+        _check_with_scipy(
+            constrained_softmax(z, u),
+            lambda a, q=log_q: (a * (_log(a) - q)).sum(),
+            lambda a, q=log_q: _log(a) + 1 - q,
+            u,
+        )
+
+
+problems = (
+    st.integers(1, 20)
+    .flatmap(
+        lambda n: st.tuples(
+            st.lists(st.floats(-30, 30), min_size=n, max_size=n),
+            st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, np.inf]), min_size=n, max_size=n),
+        )
+    )
+    .filter(lambda problem: sum(problem[1]) > 1.0001)
+)
+
+
+@given(problems)
+@settings(max_examples=150, deadline=None)
+def test_properties(problem: tuple[list[float], list[float]]) -> None:
+    z, u = np.array(problem[0]), np.array(problem[1])
+    outputs = [constrained_sparsemax(z, u, method=method) for method in METHODS]
+    for alpha in (*outputs, constrained_softmax(z, u)):
+        assert (alpha >= 0).all()
+        assert (alpha <= u).all()
+        assert abs(alpha.sum() - 1) < 1e-13
+    for other in outputs[1:]:
+        np.testing.assert_allclose(other, outputs[0], rtol=0, atol=1e-12)
+    # Optimality (Proposition 1): one level τ parts the positions.
+    alpha = outputs[0]
+    level = z - alpha
+    interior = (alpha > 0) & (alpha < u)
+    above = level[(alpha == u) & (u > 0)]
+    below = level[alpha == 0][u[alpha == 0] > 0]
+    if interior.any():
+        assert np.ptp(level[interior]) < 1e-13
+        assert above.min(initial=np.inf) >= level[interior].max() - 1e-13
+        assert below.max(initial=-np.inf) <= level[interior].min() + 1e-13
+    else:
+        assert above.min(initial=np.inf) >= below.max(initial=-np.inf) - 1e-13
+
+
+@given(problems)
+@settings(max_examples=60, deadline=None)
+def test_softmax_is_optimal(problem: tuple[list[float], list[float]]) -> None:
+    z, u = np.array(problem[0]), np.array(problem[1])
+    alpha = constrained_softmax(z, u)
+    free = alpha < u
+    # α = λ exp(z) where free, and the bound is below that elsewhere.
+    with np.errstate(divide="ignore"):
+        log_scale = np.log(alpha) - z
+    if free.any():
+        assert np.ptp(log_scale[free]) < 1e-11
+        assert log_scale[~free].max(initial=-np.inf) <= log_scale[free].max() + 1e-11
+
+
+@pytest.mark.parametrize("transform", [constrained_softmax, constrained_sparsemax])
+def test_bounds_that_sum_to_one_are_returned_exactly(transform: Any) -> None:
+    rng = np.random.default_rng(13)
+    for u in ([0.25, 0.5, 0.25], [1.0, 0.0], [0.1] * 10, [1 / 3] * 3, rng.dirichlet(np.ones(40))):
+        z = rng.normal(size=len(u)) * 5
+        np.testing.assert_array_equal(transform(z, u), u)
+        narrow = np.array(u, dtype=np.float32)
+        if narrow.astype(float).sum() >= 1:
+            np.testing.assert_array_equal(transform(z.astype(np.float32), narrow), narrow)
+    batch = rng.dirichlet(np.ones(30), size=500)
+    np.testing.assert_array_equal(transform(rng.normal(size=batch.shape), batch), batch)
+    long = np.full(10**6, 1e-6)
+    np.testing.assert_array_equal(transform(rng.normal(size=10**6), long), long)
+
+
+def test_wide_bounds_give_the_unconstrained_transformations() -> None:
+    z = np.random.default_rng(14).normal(size=(300, 17)) * 2
+    for bound in (1.0, 3.0, np.inf):
+        np.testing.assert_allclose(constrained_sparsemax(z, bound), sparsemax(z), atol=2e-15)
+        np.testing.assert_allclose(constrained_softmax(z, bound), softmax(z), atol=2e-15)
+
+
+def test_exhausted_words_and_the_sink() -> None:
+    z = np.array([9.0, 1.0, 0.5, -3.0])
+    u = np.array([0.0, 0.25, 0.0, np.inf])
+    np.testing.assert_array_equal(constrained_sparsemax(z, u), [0, 0.25, 0, 0.75])
+    np.testing.assert_allclose(constrained_softmax(z, u), [0, 0.25, 0, 0.75], rtol=1e-15)
+
+
+def test_batches_of_every_shape_agree_with_rows() -> None:
+    rng = np.random.default_rng(15)
+    for rows, positions in ((1, 1), (3, 2), (50, 7), (7, 50), (640, 30), (2, 5000)):
+        pairs = [random_problem(rng, positions, spread=5.0) for _ in range(rows)]
+        z, u = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+        sample = rng.integers(rows, size=min(rows, 20))
+        for method in METHODS:
+            batch = constrained_sparsemax(z, u, method=method)
+            single = [constrained_sparsemax(z[i], u[i], method=method) for i in sample]
+            np.testing.assert_allclose(batch[sample], single, rtol=0, atol=1e-14)
+        single = [constrained_softmax(z[i], u[i]) for i in sample]
+        np.testing.assert_allclose(constrained_softmax(z, u)[sample], single, rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", [100_000, 400_000])
+def test_methods_agree_on_long_rows(length: int) -> None:
+    rng = np.random.default_rng(16)
+    z = rng.normal(size=length)
+    for u in (rng.uniform(0, 4 / length, size=length), rng.uniform(size=length)):
+        by_sort, by_medians = (constrained_sparsemax(z, u, method=method) for method in METHODS[1:])
+        np.testing.assert_allclose(by_medians, by_sort, rtol=0, atol=1e-12)
+        assert abs(by_sort.sum() - 1) < 1e-12
+
+
+def test_softmax_saturating_one_position_after_the_other() -> None:
+    # Each fixed position pushes exactly one more over its bound: the longest chain there is.
+    positions = 400
+    u = np.empty(positions)
+    left = 1.0
+    for j in range(positions):
+        u[j] = left / (positions - j) * (1 - 1e-4)
+        left -= u[j]
+    u[-1] = 1.0
+    alpha = constrained_softmax(np.zeros(positions), u)
+    np.testing.assert_allclose(alpha[:-1], u[:-1], rtol=1e-12)
+    np.testing.assert_allclose(alpha, softmax_oracle(np.zeros(positions), u), rtol=1e-9)

@@ -1,0 +1,198 @@
+"""What all four transformations share: shapes, masks, padding, types and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention import (
+    AttentionError,
+    InfeasibleBoundsError,
+    constrained_softmax,
+    constrained_sparsemax,
+    softmax,
+    sparsemax,
+)
+from coverage_eval.errors import CoverageEvalError
+
+Transformation = Callable[..., np.ndarray[Any, Any]]
+
+# Bounds 0.4 bind nearly every row of the random scores below.
+ALL: dict[str, Transformation] = {
+    "softmax": softmax,
+    "sparsemax": sparsemax,
+    "constrained_softmax": lambda z, **kw: constrained_softmax(z, 0.4, **kw),
+    "constrained_sparsemax": lambda z, **kw: constrained_sparsemax(z, 0.4, **kw),
+    "by medians": lambda z, **kw: constrained_sparsemax(z, 0.4, method="pardalos-kovoor", **kw),
+}
+every = pytest.mark.parametrize("transform", ALL.values(), ids=ALL.keys())
+BOUNDED = {
+    "constrained_softmax": constrained_softmax,
+    "constrained_sparsemax": constrained_sparsemax,
+}
+bounded = pytest.mark.parametrize("transform", BOUNDED.values(), ids=BOUNDED.keys())
+
+
+@every
+def test_batch_equals_row_by_row_along_every_axis(transform: Transformation) -> None:
+    z = np.random.default_rng(1).normal(size=(4, 5, 6)) * 2
+    for axis in range(-3, 3):
+        batch = transform(z, axis=axis)
+        rows = np.apply_along_axis(transform, axis, z)
+        np.testing.assert_allclose(batch, rows, rtol=0, atol=2e-15)
+        np.testing.assert_allclose(batch.sum(axis=axis), 1, atol=1e-14)
+        assert batch.flags.c_contiguous
+
+
+@every
+def test_padding_by_mask_equals_padding_by_infinity_equals_leaving_out(
+    transform: Transformation,
+) -> None:
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=(7, 9)) * 2
+    mask = np.arange(9) < rng.integers(3, 10, size=(7, 1))
+    by_mask = transform(np.where(mask, z, np.nan), mask=mask)  # what is masked is never read
+    by_infinity = transform(np.where(mask, z, -np.inf))
+    np.testing.assert_array_equal(by_mask, by_infinity)
+    assert (by_mask[~mask] == 0).all()
+    for row in range(7):
+        alone = transform(z[row, mask[row]])
+        np.testing.assert_allclose(by_mask[row, mask[row]], alone, rtol=0, atol=2e-15)
+
+
+@every
+def test_types(transform: Transformation) -> None:
+    z = np.random.default_rng(3).normal(size=(3, 8))
+    assert transform(z).dtype == np.float64
+    assert transform(z.astype(np.float32)).dtype == np.float32
+    assert transform([3, 2, 1, 0]).dtype == np.float64
+    np.testing.assert_allclose(transform(z.astype(np.float32)), transform(z), atol=2e-6)
+
+
+@every
+def test_the_input_is_left_alone(transform: Transformation) -> None:
+    z = np.random.default_rng(4).normal(size=(3, 8))
+    kept = z.copy()
+    transform(z, mask=np.arange(8) < 5)
+    np.testing.assert_array_equal(z, kept)
+
+
+@every
+def test_empty_batch_and_non_contiguous_input(transform: Transformation) -> None:
+    assert transform(np.zeros((0, 4))).shape == (0, 4)
+    z = np.random.default_rng(5).normal(size=(12, 10))
+    np.testing.assert_array_equal(transform(z[::2, ::-2]), transform(z[::2, ::-2].copy()))
+
+
+@every
+@given(st.lists(st.floats(-20, 20), min_size=3, max_size=12), st.floats(-100, 100), st.randoms())
+@settings(max_examples=30, deadline=None)
+def test_distribution_invariant_to_shift_and_order(
+    transform: Transformation, values: list[float], shift: float, random: Any
+) -> None:
+    z = np.array(values)
+    alpha = transform(z)
+    assert (alpha >= 0).all()
+    assert abs(alpha.sum() - 1) < 1e-13
+    np.testing.assert_allclose(transform(z + shift), alpha, atol=1e-12)
+    order = list(range(len(z)))
+    random.shuffle(order)
+    np.testing.assert_allclose(transform(z[order]), alpha[order], atol=1e-14)
+    assert (np.diff(alpha[np.argsort(z)]) >= -1e-15).all()
+
+
+@every
+@pytest.mark.parametrize(
+    ("z", "mask", "row", "message"),
+    [
+        ([[0.0, 1, 2], [0, np.nan, 2]], None, (1,), "row 1: a score is NaN"),
+        ([[0.0, 1, 2], [0, np.inf, 2]], None, (1,), "row 1: a score is +inf"),
+        ([[[0.0, 1, 2], [-np.inf] * 3]], None, (0, 1), r"row \(0, 1\): every position is masked"),
+        ([0.0, 1, 2], [False] * 3, (), "^every position is masked"),
+        ([], None, (), "no positions"),
+        (1.0, None, (), "axis -1 does not exist"),
+        (["a"], None, (), "real numbers"),
+        ([1j], None, (), "real numbers"),
+        ([[1], [1, 2]], None, (), "rectangular"),
+        ([1.0, 2, 3], [True, False], (), r"do not fit together: .*\(2,\)"),
+    ],
+)
+def test_errors_name_the_row(
+    transform: Transformation, z: Any, mask: Any, row: tuple[int, ...], message: str
+) -> None:
+    with pytest.raises(AttentionError, match=message.replace("+", r"\+")) as caught:
+        transform(z, mask=mask)
+    assert caught.value.row == row
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, CoverageEvalError)
+    assert "\n" not in str(caught.value)
+
+
+@bounded
+@pytest.mark.parametrize(
+    ("u", "kind", "message"),
+    [
+        ([[1, 1, 1], [0.2, 0.3, 0.4]], InfeasibleBoundsError, "row 1: the upper bounds sum to 0.9"),
+        ([[1, 1, 1], [1, np.nan, 1]], AttentionError, "row 1: an upper bound is NaN"),
+        ([[1, 1, 1], [1, -0.25, 1]], AttentionError, "row 1: an upper bound is negative: -0.25"),
+        ([1, 1], AttentionError, "do not fit together"),
+        (["x"] * 3, AttentionError, "upper bounds must be real numbers"),
+    ],
+)
+def test_errors_of_bounds(
+    transform: Transformation, u: Any, kind: type[AttentionError], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        transform(np.zeros((2, 3)), u)
+
+
+@bounded
+def test_masked_positions_do_not_count_towards_the_bounds(transform: Transformation) -> None:
+    z, u = [1.0, 2.0, 3.0], [0.5, 0.4, 0.7]
+    with pytest.raises(InfeasibleBoundsError, match=r"sum to 0\.9"):
+        transform(z, u, mask=[True, True, False])
+    with pytest.raises(InfeasibleBoundsError, match=r"sum to 0\.9"):
+        transform([1.0, 2.0, -np.inf], u)
+    np.testing.assert_array_equal(
+        transform(z, [0.5, 0.5, np.nan], mask=[True, True, False]), [0.5, 0.5, 0]
+    )
+
+
+@bounded
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_in_the_bounds_is_forgiven(transform: Transformation, dtype: type) -> None:
+    # f − β after ten steps: credits a rounding below 0, sums a rounding below 1.
+    eps = np.finfo(dtype).eps
+    u = np.array([0.5, 0.5 - 8 * eps, -3 * eps], dtype=dtype)
+    alpha = transform(np.array([1, 2, 3], dtype=dtype), u)
+    np.testing.assert_array_equal(alpha, np.maximum(u, 0))
+
+
+@bounded
+def test_broadcasting_of_bounds(transform: Transformation) -> None:
+    rng = np.random.default_rng(6)
+    z, u = rng.normal(size=(5, 4)), rng.uniform(0.3, 1, size=4)
+    np.testing.assert_array_equal(transform(z, u), transform(z, np.tile(u, (5, 1))))
+    np.testing.assert_array_equal(transform(z[0], np.tile(u, (5, 1))), transform(z[[0] * 5], u))
+    np.testing.assert_allclose(
+        transform(z.T, u[:, None], axis=0), transform(z, u).T, rtol=0, atol=1e-15
+    )
+
+
+@bounded
+def test_type_of_the_result_follows_scores_and_arrays_of_bounds(transform: Transformation) -> None:
+    z = np.zeros(3, dtype=np.float32)
+    assert transform(z, 0.7).dtype == np.float32
+    assert transform(z, np.full(3, 0.7, dtype=np.float32)).dtype == np.float32
+    assert transform(z, np.full(3, 0.7)).dtype == np.float64
+    assert (transform(np.array([9, 0, 0], np.float32), 0.7) <= np.float32(0.7)).all()
+
+
+def test_unknown_method() -> None:
+    with pytest.raises(AttentionError, match="unknown method 'newton'"):
+        constrained_sparsemax([1.0], 1.0, method="newton")  # type: ignore[arg-type]

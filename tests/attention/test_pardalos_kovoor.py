@@ -1,0 +1,155 @@
+"""Algorithm 1 of the appendix: the general problem, the reduction, ties, and errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention import (
+    AttentionError,
+    InfeasibleBoundsError,
+    canonical_problem,
+    constrained_sparsemax,
+    pardalos_kovoor,
+)
+from coverage_eval.attention.pardalos_kovoor import threshold_by_medians
+from tests.attention.oracles import random_problem
+
+
+def _bisection(a: Any, b: Any, c: Any, d: float) -> np.ndarray[Any, Any]:
+    with mpmath.workprec(130):
+        low, high = mpmath.mpf(-1000), mpmath.mpf(1000)
+        for _ in range(100):
+            y = (low + high) / 2
+            total = mpmath.fsum(
+                mpmath.mpf(w) * min(max(y, mpmath.mpf(s)), mpmath.mpf(t))
+                for s, t, w in zip(a, b, c, strict=True)
+            )
+            low, high = (y, high) if total <= d else (low, y)
+        return np.clip(float(low), a, b)
+
+
+@given(st.integers(1, 15), st.integers(0, 10**6), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_general_problem_against_bisection(size: int, seed: int, tied: bool) -> None:
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=size) * 3
+    b = a + rng.exponential(size=size) * (rng.uniform(size=size) > 0.2)
+    c = rng.uniform(0.1, 3, size=size)
+    if tied:  # many split points coincide
+        a, b, c = np.round(a), np.round(b), np.ceil(c)
+    d = float(c @ a + rng.uniform() * (c @ b - c @ a))
+    x = pardalos_kovoor(a, b, c, d)
+    assert (x >= a).all()
+    assert (x <= b).all()
+    np.testing.assert_allclose(c @ x, d, atol=1e-11)
+    np.testing.assert_allclose(x, _bisection(a, b, c, d), atol=1e-11)
+
+
+def test_reduction_of_constrained_sparsemax() -> None:
+    # Eqs. 18-22: x = (α − z) / 2.
+    rng = np.random.default_rng(21)
+    for positions in (1, 2, 5, 30, 300):
+        z, u = random_problem(rng, positions)
+        x = pardalos_kovoor(*canonical_problem(z, u))
+        np.testing.assert_allclose(2 * x + z, constrained_sparsemax(z, u), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("median", ["lower", "mean"])
+def test_the_printed_strict_signs_of_line_10_lose_positions(median: str) -> None:
+    """With b_j < τ_L and a_j > τ_R as printed, a position whose bound *is* an end drops out."""
+    rng = np.random.default_rng(20)
+    wrong = 0
+    for _ in range(100):
+        z, u = random_problem(rng, 6)
+        a, b, c, d = canonical_problem(z, np.minimum(u, 1))
+        right = np.abs(_as_printed(a, b, c, d, median).sum() - d) < 1e-9
+        np.testing.assert_allclose(pardalos_kovoor(a, b, c, d).sum(), d, atol=1e-12)
+        wrong += not right
+    assert wrong > 30
+
+
+def _as_printed(
+    a: np.ndarray[Any, Any], b: np.ndarray[Any, Any], c: np.ndarray[Any, Any], d: float, median: str
+) -> np.ndarray[Any, Any]:
+    """Algorithm 1 literally, with either reading of the median of an even number of points."""
+    aw, bw, cw = a, b, c
+    points = np.unique(np.concatenate([a, b]))
+    tau_l, tau_r, s_tight, xi = -np.inf, np.inf, 0.0, 0.0
+    while len(aw):
+        tau = float(points[(len(points) - 1) // 2] if median == "lower" else np.median(points))
+        level = (aw <= tau) & (tau <= bw)
+        s = s_tight + float(cw[bw < tau] @ bw[bw < tau] + cw[aw > tau] @ aw[aw > tau])
+        s += (xi + float(cw[level].sum())) * tau
+        if s <= d:
+            tau_l = tau
+        if s >= d:
+            tau_r = tau
+        # As a set of points still to try; with its ends kept, the lower median would not move.
+        points = points[(points > tau_l) & (points < tau_r)]
+        s_tight += float(cw[bw < tau_l] @ bw[bw < tau_l] + cw[aw > tau_r] @ aw[aw > tau_r])
+        xi += float(cw[(aw <= tau_l) & (bw >= tau_r)].sum())
+        inside = ((tau_l < aw) & (aw < tau_r)) | ((tau_l < bw) & (bw < tau_r))
+        aw, bw, cw = aw[inside], bw[inside], cw[inside]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.float64(d - s_tight) / xi
+    return np.asarray(np.clip(np.nan_to_num(y), a, b))
+
+
+@pytest.mark.parametrize("positions", [1, 3, 4095, 4097, 20_000, 100_003])
+def test_fast_form_reaches_the_mass(positions: int) -> None:
+    rng = np.random.default_rng(22)
+    for sharpness in (1e-3, 1.0, 30.0):
+        for bound in (1.5 / positions, 0.3, 1.0):
+            z = np.sort(rng.normal(size=positions) * sharpness)  # sorted: the worst for sampling
+            u = np.minimum(rng.uniform(0.8, 1.2, size=positions) * bound, 1.0)
+            if u.sum() <= 1:
+                continue
+            tau = threshold_by_medians(z, u)
+            mass = np.clip(z - tau, 0, u).sum()
+            assert abs(mass - 1) < 1e-9
+
+
+def test_fast_form_with_all_scores_equal() -> None:
+    z, u = np.zeros(50_000), np.full(50_000, 1e-4)
+    assert abs(threshold_by_medians(z, u) + 1 / 50_000) < 1e-15
+
+
+def test_no_position_between_its_bounds() -> None:
+    np.testing.assert_array_equal(pardalos_kovoor([0, 0], [1, 2], [1, 1], 3.0), [1, 2])
+    np.testing.assert_array_equal(pardalos_kovoor([0, 0], [1, 2], [1, 1], 0.0), [0, 0])
+    np.testing.assert_array_equal(pardalos_kovoor([0, 5], [1, 6], [1, 1], 6.0), [1, 5])
+    np.testing.assert_array_equal(pardalos_kovoor([2], [2], [1], 2.0), [2])
+
+
+def test_infinite_upper_bounds_and_zero_weights() -> None:
+    np.testing.assert_array_equal(
+        pardalos_kovoor([0, 0, -1], [np.inf, 1, 1], [1, 1, 0], 5.0), [4, 1, 1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (([0, 0], [1, 1], [1], 1.0), "equally long"),
+        (([], [], [], 1.0), "equally long"),
+        (([0, np.nan], [1, 1], [1, 1], 1.0), "finite"),
+        (([0, 0], [1, np.nan], [1, 1], 1.0), "not NaN"),
+        (([0, 2], [1, 1], [1, 1], 1.0), "at most the upper bound"),
+        (([0, 0], [1, 1], [1, -1], 1.0), "not be negative"),
+    ],
+)
+def test_errors(problem: Any, message: str) -> None:
+    with pytest.raises(AttentionError, match=message):
+        pardalos_kovoor(*problem)
+
+
+@pytest.mark.parametrize("d", [-0.5, 2.5])
+def test_infeasible(d: float) -> None:
+    with pytest.raises(InfeasibleBoundsError, match="the bounds allow only 0 to 2"):
+        pardalos_kovoor([0, 0], [1, 1], [1, 1], d)

@@ -1,0 +1,73 @@
+"""``demo`` finds the errors that were put in; ``doctor`` finds what is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.diagnosis import EXTRAS
+from tests.conftest import RunCli
+
+
+@pytest.fixture(scope="module")
+def demo(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    folder = tmp_path_factory.mktemp("demo") / "new"
+    return run_cli("demo", "--folder", folder).stdout, folder
+
+
+def row(text: str, name: str) -> list[float]:
+    (line,) = re.findall(rf"^{name} .*", text, re.MULTILINE)
+    return [float(number) for number in re.findall(r"\d+\.\d+", line)]
+
+
+def test_appendix_b(demo: tuple[str, Path]) -> None:
+    rep = {name: row(demo[0], name)[0] for name in ("softmax", "sparsemax", "csparsemax")}
+    assert rep["csparsemax"] < rep["sparsemax"] < rep["softmax"]
+    assert "'contempt contempt'" in demo[0]
+
+
+def test_the_aligner_finds_the_known_links(demo: tuple[str, Path]) -> None:
+    assert row(demo[0], "grow-diag-final-and")[0] < 10
+
+
+def test_each_score_finds_its_error(demo: tuple[str, Path]) -> None:
+    careful, repeating, dropping = (
+        row(demo[0], name) for name in ("careful", "repeating", "dropping")
+    )
+    for column, worst in ((0, repeating), (1, dropping), (2, dropping)):  # REP, DROP, SoftDROP
+        others = [r[column] for r in (careful, repeating, dropping) if r is not worst]
+        assert worst[column] > 2 * max(others)
+    assert careful[3] > max(repeating[3], dropping[3])  # BLEU
+
+
+def test_the_commands_it_shows_give_its_figures(demo: tuple[str, Path], run_cli: RunCli) -> None:
+    text, folder = demo
+    shown = re.findall(r"^  coverage-eval (.*)$", text, re.MULTILINE)
+    assert len(shown) == 2
+    rep, drop = (run_cli(*line.split(), "-b").stdout.strip() for line in shown)
+    assert float(rep) == row(text, "repeating")[0]
+    assert float(drop) == row(text, "dropping")[1]
+    assert {path.name for path in folder.iterdir()} >= {"train.de", "test.links", "model"}
+
+
+def test_it_is_the_same_every_time(demo: tuple[str, Path], run_cli: RunCli) -> None:
+    again = run_cli("demo").stdout
+    assert again == demo[0][: len(again)]
+
+
+def test_doctor(run_cli: RunCli) -> None:
+    findings = {item["part"]: item for item in json.loads(run_cli("doctor", "-f", "json").stdout)}
+    assert findings["coverage-eval"]["found"] == "0.1.0"
+    assert findings["fast_align"]["ok"]
+    for extra, packages in EXTRAS.items():
+        for package in packages:
+            finding = findings[package]
+            assert finding["ok"] or f"'coverage-eval[{extra}]'" in finding["remedy"]
+
+
+def test_doctor_finds_a_missing_aligner(run_cli: RunCli, tmp_path: Path) -> None:
+    text = run_cli("doctor", env={"FAST_ALIGN": str(tmp_path / "nothing")}).stdout
+    assert re.search(r"^fast_align +missing", text, re.MULTILINE)

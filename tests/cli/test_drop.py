@@ -1,0 +1,236 @@
+"""``coverage-eval drop``: links from files, a model trained or loaded, hard and soft."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.testbed.errors import omit_words
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import RunCli
+from tests.metrics import oracles
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Training text, a test set and an output that leaves out a tenth of the words."""
+    folder = tmp_path_factory.mktemp("corpus")
+    generator = random.Random(1)
+    for name, pairs in (("train", generate(1500, seed=1)), ("test", generate(200, seed=2))):
+        for side in ("source", "target"):
+            lines = [" ".join(getattr(pair, side)) for pair in pairs]
+            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
+    targets = (folder / "test.target").read_text().splitlines()
+    short = [" ".join(omit_words(line.split(), 0.1, generator)) for line in targets]
+    (folder / "short").write_text("\n".join(short) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, run_cli: RunCli) -> Path:
+    arguments = ("--train-src", "train.source", "--train-tgt", "train.target")
+    run_cli("drop", "short", "test.target", "--src", "test.source", *arguments,
+            "--save-model", "model", cwd=corpus)  # fmt: skip
+    return corpus / "model"
+
+
+def score(
+    run_cli: RunCli, corpus: Path, *arguments: object, hyp: str = "short"
+) -> dict[str, object]:
+    result = run_cli("drop", hyp, "test.target", *arguments, "-f", "json", cwd=corpus)
+    (only,) = json.loads(result.stdout)["scores"]
+    assert isinstance(only, dict)
+    return only
+
+
+@pytest.mark.parametrize("soft", [(), ("--soft",)])
+def test_omissions_are_found(
+    run_cli: RunCli, corpus: Path, model: Path, soft: tuple[str, ...]
+) -> None:
+    options = ("--src", "test.source", "--model", model, *soft)
+    found = score(run_cli, corpus, *options)
+    assert 2 < float(str(found["score"])) < 12  # a tenth of the words was left out
+    assert found["segments"] == 200
+    same = score(run_cli, corpus, *options, hyp="test.target")
+    assert same["score"] == 0
+
+
+def test_training_on_the_spot_and_a_saved_model_agree(
+    run_cli: RunCli, corpus: Path, model: Path
+) -> None:
+    source = ("--src", "test.source")
+    training = ("--train-src", "train.source", "--train-tgt", "train.target")
+    assert score(run_cli, corpus, *source, *training) == score(
+        run_cli, corpus, *source, "--model", model
+    )
+
+
+@pytest.mark.parametrize("method", ["forward", "grow-diag-final-and"])
+def test_agrees_with_links_from_files_and_with_the_definition(
+    run_cli: RunCli, corpus: Path, model: Path, method: str
+) -> None:
+    links = {}
+    for text in ("test.target", "short"):
+        arguments = ("align", "apply", model, "test.source", text, "--symmetrize", method)
+        lines = run_cli(*arguments, cwd=corpus).stdout
+        (corpus / f"{text}.links").write_text(lines)
+        links[text] = [
+            [tuple(map(int, link.split("-"))) for link in line.split()]
+            for line in lines.splitlines()
+        ]
+    from_files = score(
+        run_cli, corpus, "--src", "test.source",
+        "--src-ref-align", "test.target.links", "--src-hyp-align", "short.links",
+    )  # fmt: skip
+    by_model = score(
+        run_cli, corpus, "--src", "test.source", "--model", model, "--symmetrize", method
+    )
+    assert from_files["score"] == by_model["score"]
+    assert by_model["score"] == oracles.drop(links["test.target"], links["short"])  # type: ignore[arg-type]
+
+
+def test_evidence(run_cli: RunCli, corpus: Path, model: Path) -> None:
+    found = score(run_cli, corpus, "--src", "test.source", "--model", model, "--sentence-level")
+    sources = (corpus / "test.source").read_text().splitlines()
+    dropped = 0
+    for source, sentence in zip(sources, found["sentences"], strict=True):  # type: ignore[call-overload]
+        for word in sentence["dropped"]:
+            assert source.split()[word["position"]] == word["word"]
+            dropped += 1
+    assert dropped == found["statistics"]["dropped_words"] > 0  # type: ignore[index]
+
+
+def test_csv_of_segments(run_cli: RunCli, corpus: Path, model: Path) -> None:
+    arguments = ("--src", "test.source", "--model", model, "--sentence-level", "-f", "csv")
+    text = run_cli("drop", "short", "test.target", *arguments, cwd=corpus).stdout
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows[0] == ["segment", "score", "dropped"]
+    assert [row[0] for row in rows[1:]] == [str(i) for i in range(1, 201)]
+
+
+def test_empty_segments_are_data(run_cli: RunCli, corpus: Path, model: Path) -> None:
+    (corpus / "empty").write_text("\n" * 200)
+    options = ("--src", "test.source", "--model", model)
+    assert score(run_cli, corpus, *options, hyp="empty")["score"] == 100
+    assert score(run_cli, corpus, *options, "--soft", hyp="empty")["score"] == 100
+
+
+def test_signature_names_all_that_moves_the_score(
+    run_cli: RunCli, corpus: Path, model: Path
+) -> None:
+    (corpus / "stop").write_text("der\ndie\ndas\n")
+    options = ("--src", "test.source", "--model", model, "--stopwords", "stop")
+    plain = str(score(run_cli, corpus, *options[:4])["signature"])
+    assert plain.startswith("DROP|aligner:fast_align-coverage-eval-0.1.0|model:")
+    assert "|sym:grow-diag-final-and|denom:aligned|stop:none|sink:no|tok:none|compat:none|" in plain
+    other = str(
+        score(run_cli, corpus, *options, "--denominator", "source", "--sink",
+              "--symmetrize", "union", "--compat", "acl2018")["signature"]
+    )  # fmt: skip
+    assert "|sym:union|denom:source|stop:3-" in other
+    assert "|sink:yes|tok:none|compat:acl2018|" in other
+    soft = str(score(run_cli, corpus, *options[:4], "--soft")["signature"])
+    assert soft.startswith("SoftDROP|aligner:fast_align-coverage-eval-0.1.0|model:")
+
+
+class TestScriptCompatibility:
+    def write(self, folder: Path, ref: str, hyp: str) -> tuple[object, ...]:
+        (folder / "ref.links").write_text(ref)
+        (folder / "hyp.links").write_text(hyp)
+        for name in ("hyp", "ref", "src"):
+            (folder / name).write_text("a b\n" * ref.count("\n"))
+        return ("drop", "hyp", "ref", "--src-ref-align", "ref.links",
+                "--src-hyp-align", "hyp.links", "-b")  # fmt: skip
+
+    def test_an_empty_line(self, run_cli: RunCli, tmp_path: Path) -> None:
+        arguments = self.write(tmp_path, "0-0 1-1\n\n", "0-0\n\n")
+        assert run_cli(*arguments, cwd=tmp_path).stdout == "50.00\n"
+        compat = run_cli(*arguments, "--compat", "acl2018", cwd=tmp_path).stdout
+        assert compat == "33.33\n"
+
+    def test_skipped_lines_shift_the_pairing_and_unequal_files_are_cut(
+        self, run_cli: RunCli, tmp_path: Path
+    ) -> None:
+        ref, hyp = "<doc>\n0-0 1-1\n0-0\n1-1\n", "0-0\n1-1\n0-0\n0-0\n"
+        arguments = self.write(tmp_path, ref, hyp)
+        result = run_cli(*arguments, cwd=tmp_path, check=False)
+        assert result.returncode == 1
+        assert "ref.links: line 1: '<doc>' is not a link" in result.stderr
+        expected = oracles.drop_script(ref.splitlines(), hyp.splitlines())
+        compat = run_cli(*arguments, "--compat", "acl2018", cwd=tmp_path).stdout
+        assert compat == f"{expected:.2f}\n"
+
+
+class TestErrors:
+    @pytest.fixture
+    def texts(self, tmp_path: Path) -> Path:
+        for name in ("src", "ref", "hyp"):
+            (tmp_path / name).write_text("a b\nc\n")
+        (tmp_path / "links").write_text("0-0\n0-0\n")
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            (),
+            ("--model", "m", "--train-src", "src", "--train-tgt", "ref", "--src", "src"),
+            ("--train-src", "src", "--src", "src"),
+            ("--src-ref-align", "links"),
+            ("--model", "m"),
+            ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
+            ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
+            ("--model", "m", "--src", "src", "--save-model", "n"),
+        ],
+    )
+    def test_usage(self, run_cli: RunCli, texts: Path, arguments: tuple[str, ...]) -> None:
+        result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
+        assert result.returncode == 2
+        assert not result.stdout
+
+    @pytest.mark.parametrize(
+        ("links", "message"),
+        [
+            ("0-0\n", "unequal numbers of lines: hyp has 2, ref has 2, links has 1, "),
+            ("0-0\n1-0\n", "links: line 2: link 1-0 is out of range: the source has 1 tokens"),
+            ("0-0\n0-7\n", "links: line 2: link 0-7 is out of range"),
+            ("0-0\n0:0\n", "links: line 2: '0:0' is not a link"),
+            ("\n\n", "DROP: no source word is aligned with the reference"),
+        ],
+    )
+    def test_bad_links(self, run_cli: RunCli, texts: Path, links: str, message: str) -> None:
+        (texts / "links").write_text(links)
+        arguments = ("--src", "src", "--src-ref-align", "links", "--src-hyp-align", "links")
+        result = run_cli("drop", "hyp", "ref", *arguments, cwd=texts, check=False)
+        assert result.returncode == 1
+        assert message in result.stderr
+        assert result.stderr.count("\n") == 1
+
+    def test_no_model(self, run_cli: RunCli, texts: Path) -> None:
+        for name, message in (("nowhere", "no such file"), ("src", "src")):
+            result = run_cli(
+                "drop", "hyp", "ref", "--src", "src", "--model", name, cwd=texts, check=False
+            )
+            assert result.returncode == 1
+            assert message in result.stderr
+            assert result.stderr.count("\n") == 1
+
+    def test_a_missing_text_is_found_before_training(self, run_cli: RunCli, texts: Path) -> None:
+        result = run_cli(
+            "drop", "nowhere", "ref", "--src", "src", "--train-src", "src", "--train-tgt", "ref",
+            "--save-model", "m", cwd=texts, check=False,
+        )  # fmt: skip
+        assert result.returncode == 1
+        assert "nowhere: no such file" in result.stderr
+        assert not (texts / "m").exists()
+
+    def test_another_tokenisation_than_the_models_is_warned_of(
+        self, run_cli: RunCli, corpus: Path, model: Path
+    ) -> None:
+        options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b")
+        result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
+        assert "the model was trained on text of tokeniser 'none'" in result.stderr

@@ -1,0 +1,128 @@
+"""``coverage-eval profile`` as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RunCli
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    texts = {
+        "hyp": "a b a b a b\nthe the cat\n\n",
+        "src": "x y z\ndie katze\nq\n",
+        "ref": "a b c\nthe the cat\nz\n",
+        "hyp_links": "0-0 1-1\n1-2\n\n",
+        "ref_links": "0-0 2-2\n1-2 0-0\n\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    return {name: tmp_path / name for name in texts}
+
+
+def everything(files: dict[str, Path]) -> list[object]:
+    return [
+        "profile", files["hyp"], "--src", files["src"], "--ref", files["ref"],
+        "--src-hyp-align", files["hyp_links"], "--src-ref-align", files["ref_links"],
+    ]  # fmt: skip
+
+
+def test_text_says_what_each_figure_means(run_cli: RunCli, files: dict[str, Path]) -> None:
+    lines = run_cli(*everything(files)).stdout.splitlines()
+    (cdr,) = [line for line in lines if line.startswith("CDR ")]
+    # Covered 0 of {0, 2} and 1 of {0, 1}.
+    assert "50.00" in cdr
+    assert "CDR|links:given|tok:none|version:" in cdr
+    assert "covered" in cdr
+
+
+def test_json_and_csv_have_the_same_values(run_cli: RunCli, files: dict[str, Path]) -> None:
+    scores = json.loads(run_cli(*everything(files), "-f", "json").stdout)["scores"]
+    rows = list(csv.DictReader(io.StringIO(run_cli(*everything(files), "-f", "csv").stdout)))
+    assert {s["figure"]: s["score"] for s in scores} == {
+        row["figure"]: float(row["score"]) for row in rows
+    }
+    assert all(score["signature"] and score["meaning"] for score in scores)
+    by_name = {score["figure"]: score["score"] for score in scores}
+    assert by_name["length-ratio"] == 9 / 6
+    assert by_name["uncovered-source"] == 50  # covered: 0, 1 of three, 1 of two, none of one
+
+
+def test_sentence_level(run_cli: RunCli, files: dict[str, Path]) -> None:
+    done = run_cli("profile", files["hyp"], "--sentence-level", "-f", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert [row["segment"] for row in rows] == ["1", "2", "3"]
+    assert [row["tail-loop"] for row in rows] == ["0.0", "0.0", "0.0"]
+    assert [row["rep-3"] for row in rows] == ["50.0", "0.0", ""]
+    done = run_cli("profile", files["hyp"], "--sentence-level", "-f", "json")
+    assert json.loads(done.stdout)["sentences"][2]["rep-3"] is None
+
+
+def test_markdown_latex_score_only_and_confidence(run_cli: RunCli, files: dict[str, Path]) -> None:
+    for form, part in (("markdown", "| seq-rep-1"), ("latex", "\\toprule")):
+        assert part in run_cli("profile", files["hyp"], "-f", form).stdout
+    assert run_cli("profile", files["hyp"], "-b").stdout.splitlines()[0] == "33.33"
+    first, second = (
+        run_cli("profile", files["hyp"], "--confidence", "--bootstrap", 50, "-f", "csv").stdout
+        for _ in range(2)
+    )
+    assert first == second
+    assert first.startswith("figure,score,low,high,")
+
+
+def test_jobs_and_standard_input(run_cli: RunCli, files: dict[str, Path]) -> None:
+    plain = run_cli("profile", files["hyp"]).stdout
+    assert run_cli("profile", "-", "-j", 2, stdin=files["hyp"].read_text()).stdout == plain
+
+
+def test_tokenizer_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "h").write_text("No, no!\n")
+    done = run_cli("profile", tmp_path / "h", "--tokenize", "char", "-f", "json").stdout
+    scores = {s["figure"]: s for s in json.loads(done)["scores"]}
+    assert scores["distinct-1"]["score"] == pytest.approx(500 / 6)  # N o , n o !
+    assert "|tok:char|" in scores["distinct-1"]["signature"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "message"),
+    [
+        ({"hyp_links": "0-0\n0-9\n\n"}, 1, "hyp_links: line 2: link 0-9 is out of range"),
+        ({"hyp_links": "0-0\nx\n\n"}, 1, "hyp_links: line 2: 'x' is not a link"),
+        ({"src": "x y z\n"}, 1, "unequal numbers of lines"),
+        ({"hyp": "", "src": "", "ref": "", "hyp_links": "", "ref_links": ""}, 1, "no segments"),
+    ],
+)
+def test_bad_data_is_one_line_on_stderr(
+    run_cli: RunCli,
+    files: dict[str, Path],
+    changes: dict[str, str],
+    status: int,
+    message: str,
+) -> None:
+    for name, text in changes.items():
+        files[name].write_text(text)
+    done = run_cli(*everything(files), check=False)
+    assert done.returncode == status
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_links_without_their_texts_are_a_usage_error(
+    run_cli: RunCli, files: dict[str, Path]
+) -> None:
+    done = run_cli("profile", files["hyp"], "--src-hyp-align", files["hyp_links"], check=False)
+    assert done.returncode == 2
+    assert "needs --src" in done.stderr
+    done = run_cli(
+        "profile", files["hyp"], "--src", files["src"], "--src-ref-align", files["ref_links"],
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "needs --ref and --src-hyp-align" in done.stderr

@@ -1,0 +1,98 @@
+"""AER, precision, recall, F1: by hand, against a count link by link, and what must hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.errors import DataError
+from coverage_eval.link_formats import Gold
+from coverage_eval.metrics.aer import AER, F1, Precision, Recall, aer
+
+positions = st.integers(0, 5)
+link_sets = st.sets(st.tuples(positions, positions), max_size=10)
+corpora = st.lists(st.tuples(link_sets, link_sets, link_sets), min_size=1, max_size=5)
+
+
+def columns(corpus):
+    return [list(column) for column in zip(*corpus, strict=True)]
+
+
+def test_by_hand():
+    # A has 4 links, 2 of them sure and 3 possible; 3 links are sure.
+    links = [[(0, 0), (1, 1), (2, 2)], [(0, 1)]]
+    sure = [[(0, 0), (1, 1), (3, 3)], []]
+    possible = [[(0, 0)], [(0, 1)]]
+    scores = aer(links, sure, possible)
+    assert [score.value for score in scores] == pytest.approx(
+        [100 * (1 - 5 / 7), 75, 200 / 3, 100 * 2 * 0.75 * (2 / 3) / (0.75 + 2 / 3)]
+    )
+    assert [score.metric for score in scores] == ["AER", "precision", "recall", "F1"]
+    assert scores[0].statistics == {
+        "links": 4, "sure_links": 3, "sure_links_found": 2, "possible_links_found": 3,
+    }  # fmt: skip
+
+
+@given(corpora)
+def test_every_count_one_by_one(corpus):
+    a = s = both = likely = 0
+    for links, sure, possible in corpus:
+        for link in {*links, *sure, *possible}:
+            a += link in links
+            s += link in sure
+            both += link in links and link in sure
+            likely += link in links and (link in sure or link in possible)
+    if not a or not s:
+        return
+    error, precision, recall, f1 = (score.value / 100 for score in aer(*columns(corpus)))
+    assert error == pytest.approx(1 - (both + likely) / (a + s))
+    assert precision == pytest.approx(likely / a)
+    assert recall == pytest.approx(both / s)
+    assert f1 * (precision + recall) == pytest.approx(2 * precision * recall)
+    assert 0 <= error <= 1
+
+
+@given(corpora)
+def test_swapped_links_and_shuffled_pairs_score_the_same(corpus):
+    def flip(links):
+        return {(target, source) for source, target in links}
+
+    if not any(links and sure for links, sure, _ in corpus):
+        return
+    values = [score.value for score in aer(*columns(corpus))]
+    flipped = [tuple(map(flip, row)) for row in reversed(corpus)]
+    assert [score.value for score in aer(*columns(flipped))] == values
+
+
+@given(st.lists(link_sets.filter(bool), min_size=1, max_size=4))
+def test_gold_against_itself_is_perfect(corpus):
+    assert [score.value for score in aer(corpus, corpus)] == [0, 100, 100, 100]
+
+
+def test_segments_without_denominator_have_no_score():
+    rows = [([], Gold((), ())), ([(0, 0)], Gold((), ())), ([], Gold(((0, 0),), ()))]
+    statistics = AER.statistics(rows)
+    assert AER().sentence_scores(statistics) == [None, 100, 100]
+    assert Precision().sentence_scores(statistics) == [None, 0, None]
+    assert Recall().sentence_scores(statistics) == [None, None, 0]
+    assert F1().sentence_scores(statistics) == [None, None, None]
+
+
+def test_nothing_found_is_an_f1_of_zero():
+    assert [score.value for score in aer([[(0, 0)]], [[(1, 1)]])] == [100, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("links", "sure", "message"),
+    [
+        ([], [], "no pairs to compare: the files are empty"),
+        ([[]], [[]], "AER: there are neither links nor sure gold links"),
+        ([[]], [[(0, 0)]], "precision: there are no links"),
+        ([[(0, 0)]], [[]], "recall: there are no sure gold links"),
+    ],
+)
+def test_undefined_corpora_say_why(links, sure, message):
+    with pytest.raises(DataError) as caught:
+        aer(links, sure)
+    assert str(caught.value) == message

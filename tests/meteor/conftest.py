@@ -1,0 +1,53 @@
+"""What the tests of METEOR need: the extra's data, the golden set, Java, a cache of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.errors import MissingDependencyError
+from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(pytestconfig: pytest.Config) -> Iterator[None]:
+    """Keep the paraphrase index in pytest's cache folder, from run to run, not in the user's."""
+    folder = pytestconfig.cache.mkdir("meteor")
+    before = os.environ.get("COVERAGE_EVAL_CACHE")
+    os.environ["COVERAGE_EVAL_CACHE"] = str(folder)
+    yield
+    if before is None:
+        del os.environ["COVERAGE_EVAL_CACHE"]
+    else:
+        os.environ["COVERAGE_EVAL_CACHE"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _extra() -> None:
+    """Skip where the ``meteor`` extra is not installed."""
+    pytest.importorskip("snowballstemmer", reason="the meteor extra is not installed")
+    try:
+        jar_path()
+        paraphrase_path()
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Skip where there is no Java to run the jar."""
+    if shutil.which("java") is None:
+        pytest.skip("no Java here: the comparison with the Meteor jar is left out")
+
+
+@pytest.fixture(scope="session")
+def golden(shared: Path) -> Path:
+    """The figures of the Meteor 1.5 jar; see the README in the folder for their origin."""
+    folder = shared / "golden" / "meteor"
+    if not folder.is_dir():
+        pytest.skip(f"no golden figures at {folder}")
+    return folder

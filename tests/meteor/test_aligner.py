@@ -1,0 +1,165 @@
+"""The aligner against a plain transcription of its description, and its invariants."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.metrics.meteor.aligner import Candidate, Match, align, count_chunks
+
+Found = list[list[Candidate]]
+
+
+@st.composite
+def candidate_lists(draw: st.DrawFn, words: int = 7) -> Found:
+    """Candidates of a pair of up to ``words`` words a side, with many ties and duplicates."""
+    length = draw(st.integers(1, words))
+    reference_length = draw(st.integers(1, words))
+    found: Found = [[] for _ in range(reference_length)]
+    for _ in range(draw(st.integers(0, 12))):
+        position = draw(st.integers(0, reference_length - 1))
+        start = draw(st.integers(0, length - 1))
+        module = draw(st.sampled_from([0, 0, 1, 2, 3, 3]))
+        size = reference_size = 1
+        if module == 3:
+            size = draw(st.integers(1, min(3, length - start)))
+            reference_size = draw(st.integers(1, min(3, reference_length - position)))
+        found[position].append(Candidate(start, size, reference_size, module))
+    return found
+
+
+class Path:
+    """A state of the search, with everything kept apart and in the open."""
+
+    def __init__(self) -> None:
+        self.credit = self.chunks = self.distance = 0
+        self.end = -1
+        self.matches: list[Match] = []
+
+    def copy(self) -> Path:
+        twin = Path()
+        twin.__dict__ = {**self.__dict__, "matches": list(self.matches)}
+        return twin
+
+    def hypothesis(self) -> set[int]:
+        return {w for _, c in self.matches for w in range(c.start, c.start + c.length)}
+
+    def reference(self) -> set[int]:
+        return {w for p, c in self.matches for w in range(p, p + c.reference_length)}
+
+    def take(self, position: int, c: Candidate) -> None:
+        if self.end not in (-1, c.start):
+            self.chunks += 1
+        self.end = c.start + c.length
+        self.matches.append(Match(position, c))
+        share = 1.0 if c.module == 0 else 0.5
+        self.credit += int(share * c.length) + int(share * c.reference_length)
+
+    def close(self) -> None:
+        if self.end != -1:
+            self.chunks += 1
+            self.end = -1
+
+    def key(self) -> tuple[int, int, int]:
+        return -self.credit, self.chunks, self.distance
+
+
+def is_fixed(found: Found, position: int) -> bool:
+    """Whether the position has one candidate, whose words no other candidate covers."""
+    if len(found[position]) != 1:
+        return False
+    (only,) = found[position]
+    everything = [(p, c) for p, here in enumerate(found) for c in here]
+    for word in range(position, position + only.reference_length):
+        if sum(p <= word < p + c.reference_length for p, c in everything) != 1:
+            return False
+    for word in range(only.start, only.start + only.length):
+        if sum(c.start <= word < c.start + c.length for _, c in everything) != 1:
+            return False
+    return True
+
+
+def transcription(found: Found, beam: int) -> list[Match]:
+    """The search as the description of Meteor's aligner has it, step by step."""
+    paths = [Path()]
+    for position in range(len(found)):
+        paths = sorted(paths, key=Path.key)[:beam]
+        following = []
+        for path in paths:
+            if position in path.reference():
+                following.append(path)
+                continue
+            if is_fixed(found, position):
+                (only,) = found[position]
+                path.take(position, only)
+                path.distance += abs(position - only.start)
+                following.append(path)
+                continue
+            for c in found[position]:
+                if path.hypothesis().isdisjoint(range(c.start, c.start + c.length)):
+                    child = path.copy()
+                    child.take(position, c)
+                    following.append(child)
+                    path.distance += abs(position - c.start)
+            path.close()
+            following.append(path)
+        paths = following
+    for path in paths:
+        path.close()
+    return sorted(paths, key=Path.key)[0].matches
+
+
+@settings(max_examples=300, deadline=None)
+@given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
+def test_the_search_is_the_described_one(found: Found, beam: int) -> None:
+    assert align(found, beam) == transcription(found, beam)
+
+
+@settings(max_examples=100, deadline=None)
+@given(candidate_lists())
+def test_no_word_is_matched_twice(found: Found) -> None:
+    matches = align(found)
+    taken = [w for _, c in matches for w in range(c.start, c.start + c.length)]
+    reference = [w for p, c in matches for w in range(p, p + c.reference_length)]
+    assert len(set(taken)) == len(taken)
+    assert len(set(reference)) == len(reference)
+    assert all(candidate in found[position] for position, candidate in matches)
+    assert [p for p, _ in matches] == sorted(p for p, _ in matches)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.permutations(range(5)), st.integers(1, 5))
+def test_exact_matches_of_few_words_get_the_most_credit_and_then_the_fewest_chunks(
+    order: list[int], kinds: int
+) -> None:
+    """With a beam wider than the number of paths the result cannot be beaten by any assignment."""
+    hypothesis = [i % kinds for i in order]
+    reference = [i % kinds for i in range(5)]
+    found = [
+        [Candidate(start, 1, 1, 0) for start, word in enumerate(hypothesis) if word == wanted]
+        for wanted in reference
+    ]
+    matches = align(found, beam_size=10**6)
+    assert len(matches) == 5
+    chunks = [
+        count_chunks([Match(p, Candidate(s, 1, 1, 0)) for p, s in enumerate(places)])
+        for places in itertools.permutations(range(5))
+        if [hypothesis[s] for s in places] == reference
+    ]
+    assert count_chunks(matches) == min(chunks)
+
+
+def test_no_candidates_no_matches() -> None:
+    assert align([]) == []
+    assert align([[], []]) == []
+
+
+@pytest.mark.parametrize(
+    ("starts", "chunks"),
+    [([], 0), ([(0, 0)], 1), ([(0, 0), (1, 1)], 1), ([(0, 1), (1, 0)], 2), ([(0, 0), (2, 1)], 2)],
+)
+def test_chunks(starts: list[tuple[int, int]], chunks: int) -> None:
+    assert count_chunks([Match(p, Candidate(s, 1, 1, 0)) for p, s in starts]) == chunks

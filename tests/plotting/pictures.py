@@ -1,0 +1,64 @@
+"""One call of each public function, for the tests that hold for all of them."""
+
+import numpy as np
+
+from coverage_eval import plotting
+from coverage_eval.attention import sparsemax
+
+SOURCE = ["überlassen", "sie", "das", "ruhig", "uns", ".", "<SINK>"]
+REFERENCE = ["leave", "that", "up", "to", "us", "."]
+SOFTMAX = ["give", "us", "us", "a", "silence", "."]
+CSPARSEMAX = ["leave", "it", "to", "us", "."]
+
+# Attention made for these tests: what a system that translates so might have attended to.
+SOFTMAX_WEIGHTS = np.array(
+    [
+        [0.74, 0.04, 0.04, 0.05, 0.08, 0.03, 0.02],
+        [0.04, 0.05, 0.02, 0.04, 0.80, 0.03, 0.02],
+        [0.05, 0.04, 0.02, 0.10, 0.74, 0.03, 0.02],
+        [0.02, 0.02, 0.03, 0.85, 0.04, 0.02, 0.02],
+        [0.02, 0.02, 0.03, 0.86, 0.03, 0.02, 0.02],
+        [0.01, 0.01, 0.02, 0.02, 0.02, 0.90, 0.02],
+    ]
+)
+CSPARSEMAX_WEIGHTS = np.array(
+    [
+        [1.0, 0, 0, 0, 0, 0, 0],
+        [0, 0.1, 0.9, 0, 0, 0, 0],
+        [0, 0.3, 0, 0.7, 0, 0, 0],
+        [0, 0, 0, 0, 1.0, 0, 0],
+        [0, 0, 0, 0, 0, 1.0, 0],
+    ]
+)
+FERTILITY = [1, 1, 1, 1, 1, 1, np.inf]
+SCORES = np.array([[1.2, 0.8, -0.2], [0.1, 0.6, 0.9], [-0.4, 0.1, 1.4]])
+
+# Each accepts ``ax`` or ``axes`` through its keyword arguments.
+PICTURES = {
+    "alignment_grid": lambda **kwargs: plotting.alignment_grid(
+        SOURCE, REFERENCE, CSPARSEMAX, [(0, 0), (2, 1), (4, 4), (5, 5)], [(0, 0), (4, 3)], **kwargs
+    ),
+    "attention_heatmap": lambda **kwargs: plotting.attention_heatmap(
+        SOFTMAX_WEIGHTS, SOURCE, SOFTMAX, fertility=FERTILITY, title="softmax", **kwargs
+    ),
+    "attention_heatmaps_side_by_side": lambda **kwargs: plotting.attention_heatmaps_side_by_side(
+        (SOFTMAX_WEIGHTS, CSPARSEMAX_WEIGHTS), SOURCE, (SOFTMAX, CSPARSEMAX), **kwargs
+    ),
+    "coverage_animation": lambda **kwargs: plotting.coverage_animation(
+        SOFTMAX_WEIGHTS, SOURCE, SOFTMAX, fertility=FERTILITY, **kwargs
+    ),
+    "coverage_histogram": lambda **kwargs: plotting.coverage_histogram(
+        {"softmax": SOFTMAX_WEIGHTS.sum(0), "csparsemax": CSPARSEMAX_WEIGHTS.sum(0)}, **kwargs
+    ),
+    "metric_bars": lambda **kwargs: plotting.metric_bars(
+        ["softmax", "csparsemax"], [29.51, 29.85], intervals=[[29, 30], [29.4, 30.3]], **kwargs
+    ),
+    "segment_scatter": lambda **kwargs: plotting.segment_scatter(
+        [0, 0, 2, 4, 4], [0, 0, 0, 2, 5], **kwargs
+    ),
+    "simplex": lambda **kwargs: plotting.simplex(
+        sparsemax(SCORES), scores=SCORES, regions=True, texts=[], **kwargs
+    ),
+    "simplex_figure1": plotting.simplex_figure1,
+    "transformation_curves": plotting.transformation_curves,
+}

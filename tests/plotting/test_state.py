@@ -1,0 +1,90 @@
+"""What holds for every picture: no setting changes, no display, no figure left behind."""
+
+import os
+import subprocess
+import sys
+import warnings
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.animation import FuncAnimation
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from coverage_eval import plotting
+from tests.plotting.pictures import PICTURES
+
+HELPERS = {"quiet_missing_glyphs"}
+MANY = {"attention_heatmaps_side_by_side": (1, 2), "simplex_figure1": (4, 4)}
+
+
+def draw_all(result):
+    """Draw what a function returned, be it Axes, several or an animation."""
+    if isinstance(result, FuncAnimation):
+        result._draw_was_started = True  # its frames are another test's matter
+        return
+    for ax in np.ravel(np.asarray(result, dtype=object)):
+        assert isinstance(ax, Axes)
+        ax.figure.canvas.draw()
+
+
+def test_every_public_function_is_among_the_pictures():
+    assert set(PICTURES) == set(plotting.__all__) - HELPERS
+    assert set(dir(plotting)) >= set(plotting.__all__)
+    with pytest.raises(AttributeError, match="no_such_picture"):
+        plotting.no_such_picture  # noqa: B018
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_no_setting_changes_and_no_figure_stays_open(name):
+    before = dict(mpl.rcParams)
+    open_before = plt.get_fignums()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_all(PICTURES[name]())
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == open_before
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_given_axes_are_drawn_on_and_returned(name):
+    figure = Figure()
+    if name in MANY:
+        axes = figure.subplots(*MANY[name], squeeze=False)
+        given = axes if name == "simplex_figure1" else tuple(axes[0])
+        assert PICTURES[name](axes=given) is given
+    else:
+        ax = figure.subplots()
+        result = PICTURES[name](ax=ax)
+        assert name == "coverage_animation" or result is ax
+        draw_all(result)
+    figure.canvas.draw()
+    assert all(ax.has_data() for ax in figure.axes)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_other_settings_of_the_user_do_no_harm(name):
+    with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "font.size": 14}):
+        draw_all(PICTURES[name]())
+
+
+def test_pictures_need_neither_pyplot_nor_a_display():
+    script = (
+        "import sys, coverage_eval.plotting as plotting\n"
+        "assert 'matplotlib' not in sys.modules, 'the package alone must import quickly'\n"
+        "from tests.plotting.pictures import PICTURES\n"
+        "for name, draw in PICTURES.items():\n"
+        "    result = draw()\n"
+        "    if name == 'coverage_animation':\n"
+        "        result._draw_was_started = True\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k not in {"DISPLAY", "WAYLAND_DISPLAY"}}
+    # A backend that needs a display and a toolkit: chosen, it would fail here.
+    environment |= {"MPLBACKEND": "GTK4Agg", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
