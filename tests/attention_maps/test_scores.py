@@ -14,15 +14,18 @@ from scipy.stats import entropy, wasserstein_distance
 from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.attention_maps import coverage as cov
 from coverage_eval.attention_maps import dispersion as disp
-from coverage_eval.attention_maps.saer import saer, saer_statistics
+from coverage_eval.attention_maps.gold import SAER, compare_with_gold
 from coverage_eval.attention_maps.scores import (
     SCORES,
     ScoreSettings,
     eos_attention,
     score_corpus,
     score_maps,
+    score_table,
 )
 from coverage_eval.errors import DataError
+from coverage_eval.link_formats import Gold
+from coverage_eval.metrics.aer import AER
 
 # Three target words, four source words; coverage 1.75, 0.75, 0.5, 0.
 A = np.array([[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.25, 0.5, 0.25, 0]])
@@ -115,16 +118,36 @@ def test_eos_attention() -> None:
 
 
 def test_saer_is_aer_for_links_and_soft_otherwise() -> None:
-    sure, possible = {(0, 0), (1, 1)}, {(2, 1)}
+    gold = Gold(((0, 0), (1, 1)), ((2, 1),))
     hard = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
     # AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|) with A = {0-0, 2-1, 1-2}
-    assert saer(saer_statistics(hard, sure, possible)) == pytest.approx(1 - (1 + 2) / (3 + 2))
+    assert saer(hard, gold) == pytest.approx(100 * (1 - (1 + 2) / (3 + 2)))
+    links = AER.statistics([([(0, 0), (2, 1), (1, 2)], gold)])
+    assert saer(hard, gold) == pytest.approx(AER().sentence_scores(links)[0])
     soft = np.array([[0.5, 0.5, 0], [0, 0.75, 0.25]])
-    expected = 1 - ((0.5 + 0.75) + (0.5 + 0.75 + 0.25)) / (2 + 2)
-    assert saer(saer_statistics(soft, sure, possible)) == pytest.approx(expected)
-    assert saer(saer_statistics(np.zeros((2, 3)), (), ())) == 0
+    expected = 100 * (1 - ((0.5 + 0.75) + (0.5 + 0.75 + 0.25)) / (2 + 2))
+    assert saer(soft, gold) == pytest.approx(expected)
+    assert saer(np.zeros((2, 3)), Gold((), ())) is None
     with pytest.raises(DataError, match="gold link 5-0"):
-        saer_statistics(soft, {(5, 0)}, ())
+        saer(soft, Gold(((5, 0),), ()))
+
+
+def saer(weights: np.ndarray, gold: Gold) -> float | None:
+    return SAER().sentence_scores(SAER.statistics([(weights, gold)]))[0]
+
+
+def test_agreement_with_gold_over_a_corpus_is_a_ratio_of_sums() -> None:
+    maps = [AttentionMap(np.eye(2)), AttentionMap(np.array([[0.25, 0.75]]))]
+    golds = [Gold(((0, 0), (1, 1)), ()), Gold(((0, 0),), ())]
+    table = score_table(maps, ["zeros"], agreement=compare_with_gold(maps, golds))
+    assert [item.values["aer"] for item in table.segments] == [0, 100]
+    assert table.corpus["aer"] == pytest.approx(100 * (1 - 4 / 6))
+    assert table.segments[1].values["saer"] == pytest.approx(75)
+    assert table.corpus["saer"] == pytest.approx(100 * (1 - (2 * 2 + 2 * 0.25) / (4 + 2)))
+    with pytest.raises(DataError, match="2 attention maps, but gold links of 1 segments"):
+        compare_with_gold(maps, golds[:1])
+    with pytest.raises(DataError, match="segment 2: gold link 1-1"):
+        compare_with_gold(maps, [golds[0], golds[0]])
 
 
 @pytest.mark.parametrize("weights", EMPTY, ids=lambda w: str(w.shape))
