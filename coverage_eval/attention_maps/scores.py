@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from coverage_eval.attention_maps import coverage as cov
 from coverage_eval.attention_maps import dispersion
+from coverage_eval.attention_maps.gold import GoldAgreement
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Signature
 
-__all__ = ["SCORES", "MapScore", "ScoreSettings", "SegmentScores", "score_corpus", "score_maps"]
+__all__ = [
+    "SCORES",
+    "MapScore",
+    "ScoreSettings",
+    "ScoreTable",
+    "SegmentScores",
+    "score_corpus",
+    "score_maps",
+    "score_table",
+]
 
 
 @dataclass(frozen=True)
@@ -35,9 +45,10 @@ class ScoreSettings:
         """The part of a map that is scored, ``[T, S]``."""
         return item.weights if self.with_eos else item.word_weights
 
-    def signature(self, level: str) -> Signature:
-        """All that moves the scores of maps of a level."""
-        return Signature.of("attention", level=level, **asdict(self))
+    def signature(self, level: str, links: str | None = None) -> Signature:
+        """All that moves the scores of maps of a level; ``links`` is AER's rule, if it is there."""
+        aer = {} if links is None else {"links": links}
+        return Signature.of("attention", level=level, **asdict(self), **aer)
 
 
 @dataclass(frozen=True)
@@ -187,3 +198,60 @@ def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
         mean = SCORES[name].corpus == "mean"
         corpus[name] = total / len(present) if total is not None and mean else total
     return corpus
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """All scores of a corpus.
+
+    Attributes:
+        segments: One item a segment.
+        corpus: Score by name, None where it applies to no segment.
+        signature: All that moved the scores.
+    """
+
+    segments: list[SegmentScores]
+    corpus: dict[str, float | None]
+    signature: Signature
+
+
+def score_table(
+    maps: Sequence[AttentionMap],
+    names: Sequence[str] = tuple(SCORES),
+    settings: ScoreSettings | None = None,
+    agreement: GoldAgreement | None = None,
+) -> ScoreTable:
+    """Score every segment and the corpus.
+
+    Args:
+        maps: One a segment.
+        names: Of :data:`SCORES`.
+        settings: What counts as over- and under-attended, and whether EOS counts.
+        agreement: With gold links: adds AER and SAER, in per cent.
+
+    Raises:
+        DataError: A name is unknown.
+    """
+    settings = settings or ScoreSettings()
+    segments = score_maps(maps, names, settings)
+    corpus = score_corpus(segments)
+    if agreement is not None:
+        added = _gold_scores(agreement)
+        for name, (_, total) in added.items():
+            corpus[name] = total
+        segments = [
+            replace(item, values={**item.values, **{n: v[0][i] for n, v in added.items()}})
+            for i, item in enumerate(segments)
+        ]
+    level = maps[0].level if maps else "bpe"
+    rule = None if agreement is None else agreement.rule
+    return ScoreTable(segments, corpus, settings.signature(level, rule))
+
+
+def _gold_scores(agreement: GoldAgreement) -> dict[str, tuple[list[float | None], float | None]]:
+    """AER and SAER of the segments, and of the sums over the corpus."""
+    scores = {}
+    for metric, statistics in agreement.figures()[:2]:
+        total = metric.sentence_scores(statistics.sum(axis=0, keepdims=True))[0]
+        scores[metric.name.lower()] = (metric.sentence_scores(statistics), total)
+    return scores

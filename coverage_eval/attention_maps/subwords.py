@@ -112,7 +112,13 @@ def merge_subwords(
     hypotheses = [item.hypothesis_words for item in maps]
     source_scheme = source_scheme or recognise_scheme(sources, "source")
     target_scheme = target_scheme or recognise_scheme(hypotheses, "hypothesis")
-    return [_merge(item, source_scheme, target_scheme) for item in maps]
+    merged = []
+    for number, item in enumerate(maps, start=1):
+        try:
+            merged.append(_merge(item, source_scheme, target_scheme))
+        except DataError as error:  # noqa: PERF203 (rows that sum to more than 1)
+            raise DataError(f"segment {number}: merged to words, {error}") from error
+    return merged
 
 
 def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> AttentionMap:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from coverage_eval.attention_maps import AttentionMap, save
+from coverage_eval.attention_maps.gold import GoldAgreement, compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.picture import save_picture
-from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_maps
-from coverage_eval.cli.dumps import dump_options
-from coverage_eval.cli.options import echo, format_option, output_option, width_option
+from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
+from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
+from coverage_eval.cli.options import (
+    Output,
+    echo,
+    format_option,
+    output_option,
+    print_score,
+    scoring_options,
+    width_option,
+)
 from coverage_eval.errors import DataError
 from coverage_eval.links import format_links
+from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.report.attention import render_attention_scores, render_coverage
+from coverage_eval.report.scores import render_scores
 
 _threshold_option = click.option(
     "--threshold", type=click.FloatRange(0, 1, max_open=True),
@@ -52,6 +65,8 @@ _SCORE_LIST = "\n".join(
 )  # fmt: skip
 @click.option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
 @click.option("--per-word", is_flag=True, help="One line a source word, with its coverage.")
+@click.option("--gold", type=click.Path(), help="Gold links: adds AER and SAER, in per cent.")
+@gold_options
 @width_option
 @format_option
 @output_option
@@ -62,20 +77,26 @@ def score(
     under: float,
     with_eos: bool,
     per_word: bool,
+    gold: str | None,
+    threshold: float | None,
     width: int,
     output_format: str,
     output: str | None,
+    **gold_form: Any,
 ) -> None:
     """Coverage scores of attention: one line a segment, then the corpus.
 
-    The corpus is the mean over segments, and the sum for counts of words. Experimental scores
-    follow a formula recalled from its paper, which was not read again.
+    The corpus is the mean over segments, the sum for counts of words, and for AER and SAER the
+    ratio of sums. Experimental scores follow a formula recalled from its paper, which was not read
+    again.
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
-    segments = score_maps(maps, names or tuple(SCORES), settings)
-    signature = settings.signature(maps[0].level)
+    agreement = None
+    if gold is not None:
+        agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
+    table = score_table(maps, names or tuple(SCORES), settings, agreement)
     render = render_coverage if per_word else render_attention_scores
-    echo(render(segments, signature, output_format, width=width), output)
+    echo(render(table, output_format, width=width), output)
 
 
 @command.command("links")
@@ -89,6 +110,47 @@ def links(maps: list[AttentionMap], threshold: float | None, output: str | None)
     """
     lines = [format_links(hard_links(item, threshold)) for item in maps]
     echo("\n".join(lines), output)
+
+
+@command.command("aer")
+@dump_options
+@click.argument("gold")
+@gold_options
+@scoring_options
+def aer(
+    maps: list[AttentionMap],
+    gold: str,
+    threshold: float | None,
+    output: Output,
+    **gold_form: Any,
+) -> None:
+    """AER of attention's hard links and SAER of its weights (per cent) against the links of GOLD.
+
+    The links of GOLD are between the tokens of DUMP, or between words with --words.
+    """
+    agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
+    _print_agreement(agreement, output)
+
+
+def _print_agreement(agreement: GoldAgreement, output: Output) -> None:
+    """All figures of the corpus; AER with the others as evidence of each segment."""
+    counted = agreement.figures()
+    if output.score_only or output.sentence_level:
+        values = {metric.name: metric.sentence_scores(rows) for metric, rows in counted[1:]}
+        evidence = [
+            dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)
+        ]
+        print_score(*counted[0], output, evidence=evidence)
+        return
+    scores = []
+    for metric, rows in counted:
+        interval = None
+        if output.confidence:
+            interval = bootstrap_interval(
+                metric, rows, resamples=output.bootstrap, seed=output.seed
+            )
+        scores.append(metric.corpus_score(rows, interval=interval))
+    echo(render_scores(scores, output.output_format, width=output.width), output.output)
 
 
 @command.command("convert")

@@ -1,4 +1,4 @@
-"""The options by which ``attention`` commands read a dump of any toolkit."""
+"""The options by which ``attention`` commands read a dump of any toolkit, and gold links."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from coverage_eval.attention_maps import FORMATS, AttentionMap, load
 from coverage_eval.attention_maps.raw import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
 from coverage_eval.corpus import read_segments
+from coverage_eval.link_formats import GOLD_FORMATS, Gold, read_gold
 
-__all__ = ["dump_options"]
+__all__ = ["dump_options", "gold_options", "read_golds"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,3 +82,32 @@ def _read(
     if not words:
         return maps
     return merge_subwords(maps, source_scheme=src_subwords, target_scheme=hyp_subwords)
+
+
+_GOLD_OPTIONS = [
+    click.option(
+        "--gold-format", default="auto", show_default=True, type=click.Choice(GOLD_FORMATS),
+        help="Form of the gold links.",
+    ),
+    click.option(
+        "--one-based", is_flag=True, help="Positions of Pharaoh or Talp gold links count from 1."
+    ),
+    click.option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
+    click.option(
+        "--threshold", type=click.FloatRange(0, 1, max_open=True),
+        help="AER links what has more weight than this; by default each target word's maximum.",
+    ),
+]  # fmt: skip
+
+
+def gold_options(command: F) -> Callable[..., Any]:
+    """Add the options of gold links, which :func:`read_golds` takes, and --threshold."""
+    wrapped: Callable[..., Any] = command
+    for option in reversed(_GOLD_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def read_golds(gold: str, gold_format: str, *, one_based: bool, swapped: bool) -> list[Gold]:
+    """The gold links of a file."""
+    return list(read_gold(gold, gold_format, one_based=one_based, swapped=swapped))

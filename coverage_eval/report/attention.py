@@ -5,30 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coverage_eval.attention_maps.scores import SegmentScores, score_corpus
+from coverage_eval.attention_maps.scores import ScoreTable, SegmentScores
 from coverage_eval.metrics.base import Signature
 from coverage_eval.report.tables import render_json, render_table
 
 __all__ = ["render_attention_scores", "render_coverage", "sign_table"]
 
 
-def render_attention_scores(
-    segments: Sequence[SegmentScores],
-    signature: Signature,
-    output_format: str,
-    *,
-    width: int = 2,
-) -> str:
+def render_attention_scores(table: ScoreTable, output_format: str, *, width: int = 2) -> str:
     """One row a segment, numbered from 1, and a last one for the corpus.
 
     Args:
-        segments: At least one.
-        signature: All that moved the scores.
+        table: The scores.
         output_format: One of :data:`coverage_eval.report.tables.FORMATS`. JSON also has every
             source word's coverage.
         width: Digits after the decimal point in text, LaTeX and Markdown.
     """
-    corpus = score_corpus(segments)
+    segments, corpus, signature = table.segments, table.corpus, table.signature
     if output_format == "json":
         records = [
             {"segment": number, **item.values, "coverage": list(item.coverage), **_named(item)}
@@ -44,24 +37,18 @@ def render_attention_scores(
     return sign_table(header, rows, signature, output_format, width=width)
 
 
-def render_coverage(
-    segments: Sequence[SegmentScores],
-    signature: Signature,
-    output_format: str,
-    *,
-    width: int = 2,
-) -> str:
+def render_coverage(table: ScoreTable, output_format: str, *, width: int = 2) -> str:
     """One row a source word: segment and position from 1, coverage, and whether it stands out."""
     header = ["segment", "position", "word", "coverage", "attended"]
     rows: list[list[object]] = [
         [number, position + 1, word, value, _attended(item, position)]
-        for number, item in enumerate(segments, start=1)
+        for number, item in enumerate(table.segments, start=1)
         for position, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))
     ]
     if output_format == "json":
         records = [dict(zip(header, row, strict=True)) for row in rows]
-        return render_json({"signature": str(signature), "words": records})
-    return sign_table(header, rows, signature, output_format, width=width)
+        return render_json({"signature": str(table.signature), "words": records})
+    return sign_table(header, rows, table.signature, output_format, width=width)
 
 
 def sign_table(

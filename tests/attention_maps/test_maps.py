@@ -1,0 +1,259 @@
+"""The map itself, its own files, subword merging, and links."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention_maps import AttentionMap, load, save
+from coverage_eval.attention_maps.hard import argmax_links, hard_links, threshold_links
+from coverage_eval.attention_maps.subwords import (
+    SCHEMES,
+    Scheme,
+    join_pieces,
+    merge_subwords,
+    recognise_scheme,
+    word_starts,
+)
+from coverage_eval.errors import DataError
+
+W = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]])
+
+
+class Cells(HTMLParser):
+    """The texts of a table's cells, and how often each element opens and closes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.open: list[str] = []
+        self.styles: list[str] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+        if tag == "td":
+            self.styles.append(str(dict(attrs).get("style", "")))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1] in {"td", "th"}:
+            self.rows[-1][-1] += data
+
+
+def test_tokens_must_be_as_many_as_rows_and_columns() -> None:
+    with pytest.raises(DataError, match=r"2 × 3 .* has 3 columns, but 2 source tokens"):
+        AttentionMap(W, source=("a", "b"))
+    with pytest.raises(DataError, match="2 rows, but 1 hypothesis"):
+        AttentionMap(W, hypothesis=("a",))
+    with pytest.raises(DataError, match="cannot have the EOS"):
+        AttentionMap(np.zeros((0, 2)), tgt_eos=True)
+    with pytest.raises(DataError, match="level 'letters'"):
+        AttentionMap(W, level="letters")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("weights", "reason"),
+    [
+        ([[0.5, np.nan]], "nan in row 1, column 2"),
+        ([[0.5], [1.1]], "1.1 in row 2, column 1"),
+        ([[-0.1]], "-0.1 in row 1"),
+        ([[1], [1, 2]], "not a rectangle"),
+        ([["a"]], "not a rectangle"),
+        ([1.0], "has 1 dimensions"),
+    ],
+)
+def test_what_is_no_attention_is_refused(weights: object, reason: str) -> None:
+    with pytest.raises(DataError, match=reason):
+        AttentionMap(weights)  # type: ignore[arg-type]
+
+
+def test_rounding_is_put_right_and_the_array_is_not_shared() -> None:
+    mine = np.array([[1.0004, -0.0004]])
+    item = AttentionMap(mine)
+    assert item.weights.tolist() == [[1, 0]]
+    assert mine[0, 0] == 1.0004
+
+
+def test_words_and_flags() -> None:
+    item = AttentionMap(W, ("a", "b", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
+    assert item.word_weights.tolist() == [[0.5, 0.25]]
+    assert (item.source_words, item.hypothesis_words) == (("a", "b"), ("x",))
+    assert item.row_stochastic
+    unknown = AttentionMap(W[:, :2], tgt_eos=True)
+    assert not unknown.row_stochastic
+    assert (unknown.source_labels, unknown.hypothesis_words) == (("1", "2"), ("1",))
+
+
+def test_html_is_a_shaded_and_escaped_table() -> None:
+    item = AttentionMap(W, ("<b>", "a&b", "c"), ("<script>alert(1)</script>", "'x'"))
+    table = Cells(item._repr_html_())
+    assert table.rows == [
+        ["", "<script>alert(1)</script>", "'x'"],
+        ["<b>", "0.50", ""],
+        ["a&b", "0.25", "1.00"],
+        ["c", "0.25", ""],
+    ]
+    assert [bool(style) for style in table.styles] == [True, False, True, True, True, False]
+    assert "0.50" in table.styles[0]
+
+
+def test_html_of_large_and_empty_maps() -> None:
+    table = Cells(AttentionMap(np.zeros((100, 200)))._repr_html_())
+    assert len(table.rows) == 61
+    assert "first 60" in AttentionMap(np.zeros((100, 200)))._repr_html_()
+    assert Cells(AttentionMap(np.zeros((0, 0)))._repr_html_()).rows == [[""]]
+
+
+@pytest.mark.parametrize("ending", ["npz", "jsonl"])
+def test_own_files_give_back_what_was_saved(ending: str, tmp_path: Path) -> None:
+    maps = [
+        AttentionMap(W, ("a", "b\u2028", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True),
+        AttentionMap(np.zeros((0, 2)), ("a", "b"), (), level="word"),
+        AttentionMap(np.zeros((2, 0)), (), ("x", "y")),
+        AttentionMap(np.eye(2), hard=True),
+        AttentionMap(np.array([[1 / 3, 2 / 3]])),
+    ]
+    path = tmp_path / f"maps.{ending}"
+    save(maps, path)
+    loaded = load(path)
+    for got, expected in zip(loaded, maps, strict=True):
+        np.testing.assert_array_equal(got.weights, expected.weights)
+        for name in ("source", "hypothesis", "tgt_eos", "src_eos", "level", "hard"):
+            assert getattr(got, name) == getattr(expected, name), name
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"\.npz or \.jsonl"):
+        save([], tmp_path / "maps.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_merging_sums_source_pieces_and_averages_target_pieces() -> None:
+    weights = np.array(
+        [[0.1, 0.2, 0.3, 0.4], [0.3, 0.2, 0.1, 0.4], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    )
+    source, hypothesis = ("Net@@", "ahu", ".", "</s>"), ("▁Net", "ahu", "▁.", "</s>")
+    item = AttentionMap(weights, source, hypothesis, tgt_eos=True, src_eos=True)
+    merged = merge_subwords([item])[0]
+    assert merged.source == ("Netahu", ".", "</s>")
+    assert merged.hypothesis == ("Netahu", ".", "</s>")
+    expected = [[0.4, 0.2, 0.4], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    np.testing.assert_allclose(merged.weights, expected)
+    assert merged.level == "word"
+    assert merged.row_stochastic
+
+
+def test_merging_links_keeps_them_links() -> None:
+    item = AttentionMap(np.eye(3), ("a@@", "b", "c"), ("x", "y@@", "z"), hard=True)
+    assert merge_subwords([item])[0].weights.tolist() == [[1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "scheme", "words"),
+    [
+        ("Obama emp@@ fängt Net@@ any@@ ahu", "bpe", ["Obama", "empfängt", "Netanyahu"]),
+        ("▁Hello ▁wor ld .", "sentencepiece", ["Hello", "world."]),
+        ("de_DE ▁ Hal lo", "sentencepiece", ["de_DE", "Hallo"]),
+        ("Hello ￭, l ￭'￭ eau", "joiner", ["Hello,", "l'eau"]),
+        ("a b@@ c", "none", ["a", "b@@", "c"]),
+        ("cut@@", "bpe", ["cut"]),
+        ("", "bpe", []),
+    ],
+)
+def test_schemes(tokens: str, scheme: Scheme, words: list[str]) -> None:
+    pieces = tuple(tokens.split())
+    item = AttentionMap(np.zeros((1, len(pieces))), pieces, ("x",))
+    merged = merge_subwords([item], source_scheme=scheme)[0]
+    assert list(merged.source or ()) == words
+    if tokens:
+        assert recognise_scheme([pieces], "source") == scheme or scheme == "none"
+
+
+def test_a_scheme_is_that_of_the_whole_corpus_or_refused() -> None:
+    """A segment without marks is in the scheme of the others: every piece goes on without ▁."""
+    maps = [
+        AttentionMap(np.zeros((1, 2)), ("▁a", "b"), ("x",)),
+        AttentionMap(np.zeros((1, 2)), ("a", "b"), ("x",)),
+    ]
+    assert [item.source for item in merge_subwords(maps)] == [("ab",), ("ab",)]
+    mixed = [AttentionMap(np.zeros((1, 2)), ("▁a", "b@@"), ("x",))]
+    with pytest.raises(DataError, match=r"several schemes \(@@ and ▁\)"):
+        merge_subwords(mixed)
+    with pytest.raises(DataError, match=r"segment 1: .* without the source text"):
+        merge_subwords([AttentionMap(W)])
+
+
+def test_merging_what_sums_to_more_than_1_names_the_segment() -> None:
+    item = AttentionMap(np.full((1, 2), 0.75), ("▁a", "b"), ("x",))
+    with pytest.raises(DataError, match=r"segment 2: .*has 1.5 in row 1"):
+        merge_subwords([AttentionMap(W[:, :1], ("▁a",), ("x", "y")), item])
+
+
+pieces = st.lists(st.sampled_from(["a", "b@@", "▁c", "￭d", "e￭", "▁", "￭", "@@"]), max_size=8)
+
+
+@given(pieces, pieces, st.sampled_from(SCHEMES), st.integers(0, 9))
+def test_merging_against_loops(
+    source: list[str], hypothesis: list[str], scheme: Scheme, seed: int
+) -> None:
+    weights = np.random.default_rng(seed).random((len(hypothesis), len(source)))
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1)
+    item = AttentionMap(weights, tuple(source), tuple(hypothesis))
+    merged = merge_subwords([item], source_scheme=scheme, target_scheme=scheme)[0]
+
+    def groups(tokens: list[str]) -> list[range]:
+        starts = word_starts(tokens, scheme)
+        return [range(a, b) for a, b in zip(starts, [*starts[1:], len(tokens)], strict=False)]
+
+    expected = [
+        [
+            sum(weights[t, s] for t in rows for s in columns) / len(rows)
+            for columns in groups(source)
+        ]
+        for rows in groups(hypothesis)
+    ]
+    loops = np.clip(np.array(expected).reshape(merged.weights.shape), 0, 1)
+    np.testing.assert_allclose(merged.weights, loops, atol=1e-12)
+    assert merged.source == tuple(
+        join_pieces([source[i] for i in g], scheme) for g in groups(source)
+    )
+
+
+def test_argmax_links_leave_out_eos_and_words_without_weight() -> None:
+    weights = np.array([[0.1, 0.3, 0.6], [0.4, 0.4, 0.2], [0, 0, 1], [1, 0, 0]])
+    item = AttentionMap(weights, tgt_eos=True, src_eos=True)
+    assert hard_links(item) == [(0, 1), (1, 0)]
+    assert argmax_links(np.zeros((0, 3))) == argmax_links(np.zeros((3, 0))) == []
+
+
+def test_threshold_links_are_strictly_above() -> None:
+    assert threshold_links(W, 0.25) == [(0, 0), (1, 1)]
+    assert threshold_links(W, 0.0) == [(0, 0), (1, 0), (1, 1), (2, 0)]
+    assert hard_links(AttentionMap(W), 0.6) == [(1, 1)]
+    links = np.array([[1.0, 1.0], [0.0, 0.0]])
+    assert hard_links(AttentionMap(links, hard=True)) == [(0, 0), (1, 0)]
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 5), st.integers(1, 5), st.integers(0, 99))
+def test_argmax_against_threshold(rows: int, columns: int, seed: int) -> None:
+    """The argmax of a row is among the links above any threshold below its maximum."""
+    weights = np.random.default_rng(seed).dirichlet(np.ones(columns), size=rows)
+    weights = weights.reshape(rows, columns)
+    best = argmax_links(weights)
+    assert len(best) == rows
+    assert set(best) <= set(threshold_links(weights, 0.99 / columns))

@@ -1,0 +1,221 @@
+"""Each score against figures worked out by hand or by another program's formula."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import entropy, wasserstein_distance
+
+from coverage_eval.attention_maps import AttentionMap
+from coverage_eval.attention_maps import coverage as cov
+from coverage_eval.attention_maps import dispersion as disp
+from coverage_eval.attention_maps.gold import SAER, compare_with_gold
+from coverage_eval.attention_maps.scores import (
+    SCORES,
+    ScoreSettings,
+    eos_attention,
+    score_corpus,
+    score_maps,
+    score_table,
+)
+from coverage_eval.errors import DataError
+from coverage_eval.link_formats import Gold
+from coverage_eval.metrics.aer import AER
+
+# Three target words, four source words; coverage 1.75, 0.75, 0.5, 0.
+A = np.array([[1, 0, 0, 0], [0.5, 0.25, 0.25, 0], [0.25, 0.5, 0.25, 0]])
+EMPTY = [np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((3, 0))]
+
+rectangles = hnp.arrays(
+    np.float64,
+    hnp.array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=6),
+    elements=st.floats(0, 1) | st.sampled_from([0.0, 1.0, 1e-300]),
+)
+
+
+def test_coverage() -> None:
+    assert cov.coverage(A).tolist() == [1.75, 0.75, 0.5, 0]
+    assert cov.mean_coverage(A) == 0.75
+    assert cov.over_attended(A) == 1
+    assert cov.over_attended(A, over=1.75) == 0
+    assert cov.under_attended(A) == 1
+    assert cov.under_attended(A, under=0.75) == 2
+    assert cov.ignored_source(A) == 0.25
+
+
+def test_cdp_of_the_paper_and_of_the_code() -> None:
+    deviations = [0.75, 0.25, 0.5, 1]
+    paper = -sum(math.log(1 + d**2) for d in deviations) / 4
+    code = sum(math.log(1 / (1 + abs(d) ** 6)) for d in deviations) / 4
+    assert cov.cdp_paper(A) == pytest.approx(paper)
+    assert cov.cdp_code(A) == pytest.approx(code)
+    assert paper == pytest.approx(-0.355801, abs=1e-6)
+    assert code == pytest.approx(-0.218174, abs=1e-6)
+    assert cov.cdp_code(np.eye(3)) == cov.cdp_paper(np.eye(3)) == 0
+
+
+def test_gnmt_summary_and_truncated_penalties() -> None:
+    assert cov.gnmt_penalty(A) == pytest.approx(0.2 * (math.log(0.75) + math.log(0.5)))
+    assert cov.gnmt_penalty(A, beta=1) == pytest.approx(math.log(0.375))
+    assert cov.summary_penalty(A) == pytest.approx(0.75)
+    assert cov.summary_penalty(A, beta=2) == pytest.approx(1.5)
+    expected = math.log(1.75) + math.log(0.75) + math.log(0.5) + math.log(0.4)
+    assert cov.truncated_coverage(A) == pytest.approx(expected)
+
+
+def test_undertranslation() -> None:
+    weak = np.array([[0.009, 0.04, 0.95], [0.009, 0.04, 0.95]])
+    assert cov.undertranslated_max(weak) == pytest.approx(1 / 3)
+    assert cov.undertranslated_sum(weak) == pytest.approx(2 / 3)
+    assert cov.undertranslated_max(A) == 0.25
+
+
+def test_absentmindedness_is_minus_mean_entropy() -> None:
+    assert disp.ap_out(A) == pytest.approx(-np.mean([entropy(row) for row in A]))
+    columns = [entropy(column) if column.sum() else 0 for column in A.T]
+    assert disp.ap_in(A) == pytest.approx(-np.mean(columns))
+    assert disp.ap_out(np.eye(4)) == 0
+    assert math.copysign(1, disp.ap_out(np.eye(4))) == 1
+    assert disp.ap_out(np.full((3, 4), 0.1)) == pytest.approx(-math.log(4))
+
+
+def test_confidence() -> None:
+    total = cov.cdp_code(A) + disp.ap_out(A) + disp.ap_in(A)
+    assert disp.confidence(A) == pytest.approx(math.exp(-0.05 * total**2))
+    assert disp.confidence(np.eye(5)) == 1
+    # The two absentmindednesses change places when a program transposes the matrix; the sum stays.
+    assert disp.ap_in(A.T) == pytest.approx(disp.ap_out(A))
+
+
+def test_wass_to_unif() -> None:
+    mean_row = A.mean(axis=0)
+    assert disp.wass_to_unif(A) == pytest.approx(0.5 * np.abs(mean_row - 0.25).sum())
+    # With unit distance between any two positions, that is the Wasserstein distance; two positions
+    # on a line have it.
+    two = np.array([[0.9, 0.1]])
+    line = wasserstein_distance([0, 1], [0, 1], [0.9, 0.1], [0.5, 0.5])
+    assert disp.wass_to_unif(two) == pytest.approx(line)
+    assert disp.wass_to_unif(np.full((2, 4), 0.25)) == 0
+    assert disp.wass_to_unif(np.array([[1.0, 0, 0, 0]])) == 0.75
+
+
+def test_sparsity() -> None:
+    assert disp.zeros(A) == 5 / 12
+    assert disp.support_size(A) == 7 / 3
+
+
+def test_eos_attention() -> None:
+    weights = np.array([[0.5, 0.5], [1, 0], [0.2, 0.8]])
+    item = AttentionMap(weights, tgt_eos=True, src_eos=True)
+    assert eos_attention(item) == 0.25
+    assert eos_attention(AttentionMap(weights)) is None
+    assert eos_attention(AttentionMap(weights[2:], tgt_eos=True, src_eos=True)) == 0
+
+
+def test_saer_is_aer_for_links_and_soft_otherwise() -> None:
+    gold = Gold(((0, 0), (1, 1)), ((2, 1),))
+    hard = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
+    # AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|) with A = {0-0, 2-1, 1-2}
+    assert saer(hard, gold) == pytest.approx(100 * (1 - (1 + 2) / (3 + 2)))
+    links = AER.statistics([([(0, 0), (2, 1), (1, 2)], gold)])
+    assert saer(hard, gold) == pytest.approx(AER().sentence_scores(links)[0])
+    soft = np.array([[0.5, 0.5, 0], [0, 0.75, 0.25]])
+    expected = 100 * (1 - ((0.5 + 0.75) + (0.5 + 0.75 + 0.25)) / (2 + 2))
+    assert saer(soft, gold) == pytest.approx(expected)
+    assert saer(np.zeros((2, 3)), Gold((), ())) is None
+    with pytest.raises(DataError, match="gold link 5-0"):
+        saer(soft, Gold(((5, 0),), ()))
+
+
+def saer(weights: np.ndarray, gold: Gold) -> float | None:
+    return SAER().sentence_scores(SAER.statistics([(weights, gold)]))[0]
+
+
+def test_agreement_with_gold_over_a_corpus_is_a_ratio_of_sums() -> None:
+    maps = [AttentionMap(np.eye(2)), AttentionMap(np.array([[0.25, 0.75]]))]
+    golds = [Gold(((0, 0), (1, 1)), ()), Gold(((0, 0),), ())]
+    table = score_table(maps, ["zeros"], agreement=compare_with_gold(maps, golds))
+    assert [item.values["aer"] for item in table.segments] == [0, 100]
+    assert table.corpus["aer"] == pytest.approx(100 * (1 - 4 / 6))
+    assert table.segments[1].values["saer"] == pytest.approx(75)
+    assert table.corpus["saer"] == pytest.approx(100 * (1 - (2 * 2 + 2 * 0.25) / (4 + 2)))
+    with pytest.raises(DataError, match="2 attention maps, but gold links of 1 segments"):
+        compare_with_gold(maps, golds[:1])
+    with pytest.raises(DataError, match="segment 2: gold link 1-1"):
+        compare_with_gold(maps, [golds[0], golds[0]])
+
+
+@pytest.mark.parametrize("weights", EMPTY, ids=lambda w: str(w.shape))
+def test_empty_maps_have_the_documented_scores(weights: np.ndarray) -> None:
+    values = score_maps([AttentionMap(weights)])[0].values
+    ignored = float(weights.shape == (0, 3))  # words, but nothing that attends to them
+    zero = {
+        "mean_coverage", "over_attended", "ap_in", "ap_out", "wass_to_unif", "zeros",
+        "support_size", "summary_penalty", "gnmt_penalty",
+    }  # fmt: skip
+    assert {name for name in zero if values[name] != 0} == set()
+    assert values["under_attended"] == 3 * ignored
+    for name in ("ignored_source", "undertranslated_max", "undertranslated_sum"):
+        assert values[name] == ignored
+    assert values["cdp_code"] == values["cdp_paper"] == pytest.approx(-ignored * math.log(2))
+    assert values["confidence"] == pytest.approx(math.exp(-0.05 * (ignored * math.log(2)) ** 2))
+    assert values["truncated_coverage"] == pytest.approx(3 * ignored * math.log(0.4))
+    assert values["eos_attention"] is None
+
+
+@given(rectangles)
+def test_no_score_is_ever_nan_or_infinite(weights: np.ndarray) -> None:
+    item = AttentionMap(weights, src_eos=weights.shape[1] > 1)
+    for settings in (ScoreSettings(), ScoreSettings(with_eos=True)):
+        values = score_maps([item], settings=settings)[0].values
+        assert all(v is None or math.isfinite(v) for v in values.values()), values
+
+
+@given(rectangles, st.randoms(use_true_random=False))
+def test_scores_do_not_depend_on_the_order_of_words(weights: np.ndarray, random: object) -> None:
+    rng = np.random.default_rng(weights.size)
+    shuffled = weights[rng.permutation(len(weights))][:, rng.permutation(weights.shape[1])]
+    before, after = (score_maps([AttentionMap(w)])[0].values for w in (weights, shuffled))
+    for name in SCORES:
+        assert after[name] == pytest.approx(before[name], abs=1e-9), name
+
+
+def test_eos_is_scored_only_on_request() -> None:
+    weights = np.array([[0.25, 0.75], [0.0, 1.0]])
+    item = AttentionMap(weights, ("a", "</s>"), ("x", "</s>"), tgt_eos=True, src_eos=True)
+    plain, full = (
+        score_maps([item])[0],
+        score_maps([item], settings=ScoreSettings(with_eos=True))[0],
+    )
+    assert plain.words == ("a",)
+    assert plain.coverage == (0.25,)
+    assert full.words == ("a", "</s>")
+    assert full.coverage == (0.25, 1.75)
+    assert full.over == (1,)
+
+
+def test_the_corpus_is_the_mean_or_the_sum_of_counts() -> None:
+    with_eos = AttentionMap(np.array([[0.5, 0.5]]), src_eos=True)
+    segments = score_maps([AttentionMap(A), AttentionMap(np.zeros((0, 2))), with_eos])
+    corpus = score_corpus(segments)
+    assert corpus["under_attended"] == 1 + 2 + 0
+    assert corpus["ignored_source"] == pytest.approx((0.25 + 1 + 0) / 3)
+    assert corpus["eos_attention"] == 0.5
+    assert score_corpus(score_maps([AttentionMap(A)]))["eos_attention"] is None
+    assert score_corpus([]) == {}
+
+
+def test_recalled_formulas_say_so_in_help_and_docstring() -> None:
+    functions = {**vars(cov), **vars(disp), "eos_attention": eos_attention}
+    for name, score in SCORES.items():
+        assert ("xperimental" in str(functions[name].__doc__)) == score.experimental, name
+
+
+def test_unknown_score() -> None:
+    with pytest.raises(DataError, match="'nonsense' is none of"):
+        score_maps([AttentionMap(A)], ["nonsense"])
