@@ -127,8 +127,8 @@ def _drop_of_scripts(references: Iterable[str], hypotheses: Iterable[str]) -> tu
 
 
 def _drop(metric: DROP, references: Iterable[str], hypotheses: Iterable[str]) -> float:
-    links = ([parse_links(line) for line in side] for side in (references, hypotheses))
-    return metric.corpus_score(metric.statistics(*links)).value
+    expected, covered = (map(parse_links, side) for side in (references, hypotheses))
+    return metric.corpus_score(metric.statistics(expected, covered)).value
 
 
 def _outcome_of(line: str) -> str:
