@@ -154,6 +154,25 @@ def test_side_by_side_shares_rows_and_scale():
     assert left.images[0].get_clim() == right.images[0].get_clim()
 
 
+def test_margins_side_by_side_have_one_scale():
+    axes = attention_heatmaps_side_by_side(
+        (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX)),
+        SOURCE,
+        (SOFTMAX, CSPARSEMAX),
+        fertility=np.ones(len(SOURCE)),
+    )
+    left, right = (ax.child_axes[0].get_xlim() for ax in axes)
+    assert left == right
+
+
+def test_a_sentence_of_fifty_words_keeps_every_label():
+    words = [f"word{i}" for i in range(50)]
+    weights = np.eye(50)
+    for ax in attention_heatmaps_side_by_side((weights, weights), words, (words, words)):
+        assert labels(ax.xaxis) == words
+        assert labels(ax.yaxis) == words
+
+
 def test_long_sentences_keep_readable_labels():
     words = [f"word{i}" for i in range(1000)]
     ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))

@@ -42,7 +42,7 @@ def test_no_setting_changes_and_no_figure_stays_open(name):
     before = dict(mpl.rcParams)
     open_before = plt.get_fignums()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         draw_all(PICTURES[name]())
     assert dict(mpl.rcParams) == before
     assert plt.get_fignums() == open_before
