@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "notebooks"))
 
-import make_figures  # noqa: E402 (lies beside the notebooks)
+import make_figures
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
