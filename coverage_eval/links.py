@@ -193,14 +193,13 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
     return tuple(sorted(growing.links))
 
 
-def _around(link: Link) -> Iterator[Link]:
+def _around(link: Link) -> tuple[Link, ...]:
     """The eight neighbours of a link."""
-    source, target = link
-    for near in (source - 1, source, source + 1):
-        yield near, target - 1
-        if near != source:
-            yield near, target
-        yield near, target + 1
+    i, j = link
+    return (
+        (i - 1, j - 1), (i - 1, j), (i - 1, j + 1), (i, j - 1),
+        (i, j + 1), (i + 1, j - 1), (i + 1, j), (i + 1, j + 1),
+    )  # fmt: skip
 
 
 class _Growing:
@@ -227,8 +226,8 @@ class _Growing:
         later in the same pass if it sorts after the addition, else in the next pass: the order of
         full passes, without their cost, which is quadratic in long segments.
         """
-        remaining = union - self.links
-        due = {near for link in self.links for near in _around(link) if near in remaining}
+        remaining = {link for link in union - self.links if self._is_free(link)}
+        due = {link for link in remaining if not self.links.isdisjoint(_around(link))}
         while due:
             this_pass = list(due)
             heapify(this_pass)
