@@ -17,13 +17,30 @@ from coverage_eval.attention.gradients import (
     sparsemax_vjp,
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
+from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
+from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
 from coverage_eval.attention.softmax import softmax
+from coverage_eval.attention.source import SINK, AttentionSource, append_sink, sink_at_end
 from coverage_eval.attention.sparsemax import sparsemax, sparsemax_algorithm_1
+from coverage_eval.attention.state import AttentionState
+from coverage_eval.attention.step import AttentionStep, StepResult
 
 __all__ = [
+    "SINK",
+    "AdditiveScore",
+    "AttendGradients",
+    "AttendResult",
     "AttentionError",
+    "AttentionSource",
+    "AttentionState",
+    "AttentionStep",
+    "BilinearScore",
     "InfeasibleBoundsError",
+    "StepResult",
     "Support",
+    "append_sink",
+    "attend",
+    "attend_vjp",
     "canonical_problem",
     "constrained_softmax",
     "constrained_softmax_jacobian",
@@ -33,6 +50,7 @@ __all__ = [
     "constrained_sparsemax_vjp",
     "find_support",
     "pardalos_kovoor",
+    "sink_at_end",
     "softmax",
     "softmax_jacobian",
     "softmax_vjp",
