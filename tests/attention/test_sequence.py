@@ -72,7 +72,9 @@ def loss_and_gradient(kind, transformation, exhaustion, values, weights):
     result = run(kind, transformation, exhaustion, values)
     loss = sum(
         float((part * weight).sum())
-        for part, weight in zip((result.attention, result.contexts, result.cumulative), weights)
+        for part, weight in zip(
+            (result.attention, result.contexts, result.cumulative), weights, strict=True
+        )
     )
     gradients = attend_vjp(
         result, d_attention=weights[0], d_contexts=weights[1], d_cumulative=weights[2]
@@ -190,7 +192,7 @@ def test_rows_do_not_depend_on_their_batch():
     rng = np.random.default_rng(0)
     d_contexts = rng.normal(size=batch.contexts.shape)
     gradients = attend_vjp(batch, d_contexts=d_contexts)
-    for row, (s, t) in enumerate(zip(LENGTHS, TARGETS)):
+    for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
         alone = attend(
             states[row : row + 1, :t],
             memory[row : row + 1, :s],
@@ -216,8 +218,9 @@ def test_types_follow_the_input():
             values["states"].astype(dtype), values["memory"].astype(dtype), AttentionStep(score)
         )
         gradients = attend_vjp(result, d_attention=result.attention)
-        for array in (result.attention, result.contexts, result.cumulative, gradients.states,
-                      gradients.memory, gradients.cumulative, gradients.parameters["weight"]):  # fmt: skip
+        outputs = result.attention, result.contexts, result.cumulative
+        inputs = gradients.states, gradients.memory, gradients.cumulative
+        for array in (*outputs, *inputs, gradients.parameters["weight"]):
             assert array.dtype == expected
         assert gradients.fertilities is None
 
@@ -234,7 +237,7 @@ def test_what_does_not_fit_is_refused():
     step = AttentionStep(BilinearScore(), "constrained_sparsemax")
     with pytest.raises(AttentionError, match=r"\[batch, target, size\]"):
         attend(np.ones((2, 3)), np.ones((2, 3, 3)), step, fertilities=2)
-    with pytest.raises(AttentionError, match="row 0: target length 4 is not in 0..3"):
+    with pytest.raises(AttentionError, match="row 0: target length 4 is not in"):
         attend(np.ones((1, 3, 3)), np.ones((1, 3, 3)), step, fertilities=2, target_lengths=[4])
     with pytest.raises(AttentionError, match="decoder states of shape"):
         attend(np.ones((2, 3, 3)), np.ones((1, 3, 3)), step, fertilities=2)

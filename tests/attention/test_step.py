@@ -33,10 +33,12 @@ def transform(name, z, u):
     if "constrained" not in name:
         u = [math.inf] * len(z)
     if name.endswith("sparsemax"):
-        tau = bisect(lambda t: sum(max(0, min(b, a - t)) for a, b in zip(z, u)), -50, 50)
-        return [max(0, min(b, a - tau)) for a, b in zip(z, u)]
-    tau = bisect(lambda t: sum(min(b, math.exp(a - t)) for a, b in zip(z, u)), -50, 50)
-    return [min(b, math.exp(a - tau)) for a, b in zip(z, u)]
+        tau = bisect(
+            lambda t: sum(max(0, min(b, a - t)) for a, b in zip(z, u, strict=True)), -50, 50
+        )
+        return [max(0, min(b, a - tau)) for a, b in zip(z, u, strict=True)]
+    tau = bisect(lambda t: sum(min(b, math.exp(a - t)) for a, b in zip(z, u, strict=True)), -50, 50)
+    return [min(b, math.exp(a - tau)) for a, b in zip(z, u, strict=True)]
 
 
 def slow_score(score, query, word, beta):
@@ -60,7 +62,7 @@ def slow_run(step, queries, memory, fertilities):
     beta = [0.0] * words
     rows, contexts = [], []
     for query in queries:
-        credit = [max(0.0, f - b) for f, b in zip(fertilities, beta)]
+        credit = [max(0.0, f - b) for f, b in zip(fertilities, beta, strict=True)]
         z = [
             slow_score(step.score, query, memory[j], beta[j])
             + (step.exhaustion * credit[j] if math.isfinite(credit[j]) else 0.0)
@@ -68,8 +70,8 @@ def slow_run(step, queries, memory, fertilities):
         ]
         alpha = transform(step.transformation, z, credit)
         rows.append(alpha)
-        contexts.append(sum(a * h for a, h in zip(alpha, memory)))
-        beta = [b + a for b, a in zip(beta, alpha)]
+        contexts.append(sum(a * h for a, h in zip(alpha, memory, strict=True)))
+        beta = [b + a for b, a in zip(beta, alpha, strict=True)]
     return np.array(rows), np.array(contexts)
 
 
@@ -134,7 +136,7 @@ def test_figure_1_through_the_step():
         step = AttentionStep(BilinearScore(), name)
         source = step.source(np.eye(3)[None], fertilities=1.0)
         state = step.start(source)
-        for scores, triple in zip(z, triples):
+        for scores, triple in zip(z, triples, strict=True):
             result, state = step(scores[None], source, state)
             assert result.attention[0].round(2).tolist() == triple
 
