@@ -3,6 +3,14 @@
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.constrained_softmax import constrained_softmax
 from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
+from coverage_eval.attention.fertility import (
+    FertilityTable,
+    actual,
+    constant,
+    expected,
+    guided,
+    training_targets,
+)
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -17,6 +25,7 @@ from coverage_eval.attention.gradients import (
     sparsemax_vjp,
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
+from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
 from coverage_eval.attention.softmax import softmax
@@ -35,21 +44,29 @@ __all__ = [
     "AttentionState",
     "AttentionStep",
     "BilinearScore",
+    "FertilityTable",
     "InfeasibleBoundsError",
     "StepResult",
     "Support",
+    "actual",
     "append_sink",
     "attend",
     "attend_vjp",
     "canonical_problem",
+    "constant",
     "constrained_softmax",
     "constrained_softmax_jacobian",
     "constrained_softmax_vjp",
     "constrained_sparsemax",
     "constrained_sparsemax_jacobian",
     "constrained_sparsemax_vjp",
+    "coverage_penalty",
+    "expected",
     "find_support",
+    "guided",
+    "length_penalty",
     "pardalos_kovoor",
+    "penalized_score",
     "sink_at_end",
     "softmax",
     "softmax_jacobian",
@@ -59,4 +76,5 @@ __all__ = [
     "sparsemax_algorithm_1",
     "sparsemax_jacobian",
     "sparsemax_vjp",
+    "training_targets",
 ]
