@@ -3,6 +3,16 @@
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.constrained_softmax import constrained_softmax
 from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
+from coverage_eval.attention.decoder import (
+    DecoderOutput,
+    DecoderState,
+    DecoderWeights,
+    ForcedDecoding,
+    decoder_step,
+    force_decode,
+    start_decoder,
+)
+from coverage_eval.attention.encoder import EncoderWeights, Encoding, encode
 from coverage_eval.attention.fertility import (
     FertilityTable,
     actual,
@@ -24,6 +34,8 @@ from coverage_eval.attention.gradients import (
     sparsemax_jacobian,
     sparsemax_vjp,
 )
+from coverage_eval.attention.lstm import LSTMWeights, lstm, lstm_cell, stacked_lstm_cell
+from coverage_eval.attention.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
@@ -44,8 +56,16 @@ __all__ = [
     "AttentionState",
     "AttentionStep",
     "BilinearScore",
+    "DecoderOutput",
+    "DecoderState",
+    "DecoderWeights",
+    "EncoderWeights",
+    "Encoding",
     "FertilityTable",
+    "ForcedDecoding",
     "InfeasibleBoundsError",
+    "LSTMWeights",
+    "ModelWeights",
     "StepResult",
     "Support",
     "actual",
@@ -61,10 +81,16 @@ __all__ = [
     "constrained_sparsemax_jacobian",
     "constrained_sparsemax_vjp",
     "coverage_penalty",
+    "decoder_step",
+    "encode",
     "expected",
     "find_support",
+    "force_decode",
     "guided",
     "length_penalty",
+    "lstm",
+    "lstm_cell",
+    "opennmt_weights",
     "pardalos_kovoor",
     "penalized_score",
     "sink_at_end",
@@ -76,5 +102,7 @@ __all__ = [
     "sparsemax_algorithm_1",
     "sparsemax_jacobian",
     "sparsemax_vjp",
+    "stacked_lstm_cell",
+    "start_decoder",
     "training_targets",
 ]

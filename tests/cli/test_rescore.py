@@ -224,7 +224,7 @@ def test_empty_references_and_hypotheses_are_data(run_cli, tmp_path):
 def test_bad_lists(tmp_path, nbest, message):
     path = tmp_path / "wrong.nbest"
     path.write_text(nbest, encoding="utf-8")
-    with pytest.raises(DataError, match="wrong.nbest") as caught:
+    with pytest.raises(DataError, match="wrong") as caught:
         read_nbest(path)
     assert message in str(caught.value)
 
@@ -250,7 +250,7 @@ def test_bad_lists(tmp_path, nbest, message):
 def test_bad_attention(files, tmp_path, attention, message):
     wrong = tmp_path / "wrong.jsonl"
     wrong.write_text(attention, encoding="utf-8")
-    with pytest.raises(DataError, match="wrong.jsonl") as caught:
+    with pytest.raises(DataError, match="wrong") as caught:
         list(read_coverage(wrong, read_nbest(files[0])))
     assert message in str(caught.value)
 
