@@ -28,6 +28,8 @@ COMMANDS = {
     "reproduce": "Run experiments of the papers again, printed figures beside ours.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
+    "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
+    "rescore": "Choose from n-best lists with length and coverage penalties.",
 }
 
 
