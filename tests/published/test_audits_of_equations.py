@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from coverage_eval.errors import MissingDependencyError
 from coverage_eval.published.audits import (
     algorithm1,
     appendix_a,
@@ -19,9 +20,11 @@ from coverage_eval.published.audits import (
     reduction,
     report_equations,
     scripts,
+    text_rows,
 )
-from coverage_eval.published.claims import Verdict
+from coverage_eval.published.claims import Audit, Verdict
 from coverage_eval.published.figure1 import load_figure1
+from coverage_eval.report.audits import render_audit, render_overview
 
 Vector = NDArray[np.float64]
 
@@ -141,3 +144,17 @@ def test_random_problems_are_the_same_each_time_and_feasible() -> None:
         assert np.array_equal(z, same_z)
         assert np.array_equal(u, same_u)
         assert u.sum() > 1
+
+
+def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise MissingDependencyError("METEOR needs its extra; pip install 'coverage-eval[meteor]'")
+
+    monkeypatch.setattr(text_rows, "METEOR", missing)
+    audit = Audit("scripts", "title", scripts.audit())
+    (row,) = [claim for claim in audit.claims if claim.verdict is not Verdict.HOLDS]
+    assert row.text.startswith("5. METEOR")
+    assert row.verdict is Verdict.UNCHECKED
+    for form in ("text", "csv", "json"):
+        assert "coverage-eval[meteor]" in render_overview([audit], form)
+        assert "not checked" in render_audit(audit, form)
