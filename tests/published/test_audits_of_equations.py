@@ -93,6 +93,12 @@ def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a() -> None:
     assert threshold.verdict is jacobians.verdict is Verdict.HOLDS
 
 
+def test_the_losses_of_the_report_on_an_example_by_hand() -> None:
+    # z = (1, 0): p = (1, 0), τ = 0; q = (1/2, 1/2): (1 − 0)/2 + 1/4 − 1/2 = 1/4.
+    losses = [float(loss([1.0, 0.0], [0.5, 0.5])) for loss in report_equations.LOSSES]
+    assert losses == [0.25] * 4
+
+
 def test_the_reports_equations() -> None:
     algorithms, product, losses, gradient = report_equations.audit()
     assert algorithms.verdict is losses.verdict is gradient.verdict is Verdict.HOLDS
