@@ -132,7 +132,8 @@ def _gradient() -> Claim:
 
 
 def _numeric_gradient(z: Vector, q: Vector) -> Vector:
-    gradient: Vector = finite_differences(
-        lambda scores: sparsemax_loss_by_support(scores[None], q[None]), z
-    )[0]
+    def loss(scores: Vector) -> Vector:
+        return np.atleast_1d(sparsemax_loss_by_support(scores, q))
+
+    gradient: Vector = finite_differences(loss, z)[0]
     return gradient
