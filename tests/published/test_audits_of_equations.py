@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from coverage_eval.errors import MissingDependencyError
 from coverage_eval.published.audits import (
     algorithm1,
     appendix_a,
@@ -19,9 +20,11 @@ from coverage_eval.published.audits import (
     reduction,
     report_equations,
     scripts,
+    text_rows,
 )
-from coverage_eval.published.claims import Verdict
+from coverage_eval.published.claims import Audit, Verdict
 from coverage_eval.published.figure1 import load_figure1
+from coverage_eval.report.audits import render_audit, render_overview
 
 Vector = NDArray[np.float64]
 
@@ -90,6 +93,12 @@ def test_only_the_sign_of_eq_9_is_wrong_in_appendix_a() -> None:
     assert threshold.verdict is jacobians.verdict is Verdict.HOLDS
 
 
+def test_the_losses_of_the_report_on_an_example_by_hand() -> None:
+    # z = (1, 0): p = (1, 0), τ = 0; q = (1/2, 1/2): (1 − 0)/2 + 1/4 − 1/2 = 1/4.
+    losses = [float(loss([1.0, 0.0], [0.5, 0.5])) for loss in report_equations.LOSSES]
+    assert losses == [0.25] * 4
+
+
 def test_the_reports_equations() -> None:
     algorithms, product, losses, gradient = report_equations.audit()
     assert algorithms.verdict is losses.verdict is gradient.verdict is Verdict.HOLDS
@@ -141,3 +150,17 @@ def test_random_problems_are_the_same_each_time_and_feasible() -> None:
         assert np.array_equal(z, same_z)
         assert np.array_equal(u, same_u)
         assert u.sum() > 1
+
+
+def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise MissingDependencyError("METEOR needs its extra; pip install 'coverage-eval[meteor]'")
+
+    monkeypatch.setattr(text_rows, "METEOR", missing)
+    audit = Audit("scripts", "title", scripts.audit())
+    (row,) = [claim for claim in audit.claims if claim.verdict is not Verdict.HOLDS]
+    assert row.text.startswith("5. METEOR")
+    assert row.verdict is Verdict.UNCHECKED
+    for form in ("text", "csv", "json"):
+        assert "coverage-eval[meteor]" in render_overview([audit], form)
+        assert "not checked" in render_audit(audit, form)

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.published.claims import Claim, Fact, Verdict
 from coverage_eval.published.registry import AUDITS, run_audit
+from coverage_eval.report.audits import render_audit
+from coverage_eval.report.tables import FORMATS
 
 FACTS = st.lists(
     st.builds(
@@ -51,6 +53,8 @@ def test_every_audit_runs_and_names_places_and_facts(name: str) -> None:
         assert claim.place
         names = [fact.what for fact in claim.facts]
         assert len(set(names)) == len(names)
+    for form in FORMATS:
+        assert render_audit(audit, form)
 
 
 def test_an_unknown_audit_is_refused() -> None:
