@@ -41,10 +41,16 @@ def meteor(run_cli: RunCli, pytestconfig: pytest.Config) -> RunCli:
 def without(packages: str, folder: Path) -> dict[str, str]:
     """An environment in which Python finds none of some packages."""
     (folder / "sitecustomize.py").write_text(
-        "import importlib.util as util, sys\n"
+        "import importlib.metadata as metadata, importlib.util as util, sys\n"
         "find = util.find_spec\n"
         f"hidden = {packages.split()!r}\n"
         "util.find_spec = lambda name, *rest: None if name in hidden else find(name, *rest)\n"
+        "version = metadata.version\n"
+        "def find_version(name):\n"
+        "    if name in hidden:\n"
+        "        raise metadata.PackageNotFoundError(name)\n"
+        "    return version(name)\n"
+        "metadata.version = find_version\n"
         "sys.modules.update(dict.fromkeys(hidden))\n"
     )
     return {"PYTHONPATH": str(folder)}
