@@ -41,10 +41,16 @@ def meteor(run_cli: RunCli, pytestconfig: pytest.Config) -> RunCli:
 def without(packages: str, folder: Path) -> dict[str, str]:
     """An environment in which Python finds none of some packages."""
     (folder / "sitecustomize.py").write_text(
-        "import importlib.util as util, sys\n"
+        "import importlib.metadata as metadata, importlib.util as util, sys\n"
         "find = util.find_spec\n"
         f"hidden = {packages.split()!r}\n"
         "util.find_spec = lambda name, *rest: None if name in hidden else find(name, *rest)\n"
+        "version = metadata.version\n"
+        "def find_version(name):\n"
+        "    if name in hidden:\n"
+        "        raise metadata.PackageNotFoundError(name)\n"
+        "    return version(name)\n"
+        "metadata.version = find_version\n"
         "sys.modules.update(dict.fromkeys(hidden))\n"
     )
     return {"PYTHONPATH": str(folder)}
@@ -85,10 +91,10 @@ def test_segments_with_what_their_scores_are_made_of(
     assert [line["segment"] for line in sentences] == [1, 2, 3, 4]
     assert sentences[2]["score"] == 0.0
     kinds = [[m["kind"] for m in line["inexact_matches"]] for line in sentences]
-    assert kinds == [["stem"], ["synonym"], [], ["paraphrase"]]
+    assert kinds == [["stem"], ["paraphrase", "synonym"], [], ["paraphrase"]]
     assert sentences[3]["inexact_matches"][0]["hypothesis"] == ["as", "a", "result", "of"]
     for line in sentences:
-        assert 0 <= line["score"] <= max(line["precision"], line["recall"])
+        assert 0 <= line["score"] <= max(line["precision"], line["recall"]) + 1e-9
     table = meteor(*files, "--sentence-level", "-f", "csv").stdout
     assert [row["segment"] for row in csv.DictReader(io.StringIO(table))] == ["1", "2", "3", "4"]
     assert "cats ~ cat (stem) 1-1" in table
@@ -158,13 +164,3 @@ def test_a_java_that_fails_is_reported(
         assert (done.returncode, done.stdout) == (1, "")
         assert message in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_a_cache_that_cannot_be_written_costs_one_warning(
-    meteor: RunCli, files: tuple[Path, Path], tmp_path: Path
-) -> None:
-    expected = meteor(*files).stdout
-    (tmp_path / "file").write_text("")
-    done = meteor(*files, "-j", 2, env={"COVERAGE_EVAL_CACHE": str(tmp_path / "file" / "cache")})
-    assert done.stdout == expected
-    assert re.fullmatch(r"coverage-eval: warning: .*COVERAGE_EVAL_CACHE.*\n", done.stderr)

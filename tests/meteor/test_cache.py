@@ -7,16 +7,18 @@ import multiprocessing
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.meteor import phrase_cache
+from coverage_eval.metrics.meteor import METEOR, counting, phrase_cache
 from coverage_eval.metrics.meteor.phrase_cache import (
     cache_folder,
     index_folder,
     open_index,
     table_hash,
 )
+from coverage_eval.metrics.meteor.statistics import FIELDS
 
 
 @pytest.fixture
@@ -105,6 +107,24 @@ def test_without_a_cache_there_is_one_warning_and_an_index(
         folder = index_folder(table)
     assert len(caught) == 1
     assert len(open_index(folder).targets) == 1000
+
+
+def test_scoring_goes_on_without_a_cache(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In several processes too, with one warning in all."""
+    monkeypatch.setattr(counting, "paraphrase_path", lambda: table)
+    texts = [["a x", "q b"] * 200, ["b c x", "a y"] * 200]
+    monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "cache"))
+    expected = METEOR().statistics(*texts)
+    matched = expected[:, FIELDS.index("hyp_matched")]
+    assert matched.tolist() == [2, 1] * 200
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.warns(UserWarning, match="COVERAGE_EVAL_CACHE") as caught:
+        statistics = METEOR().statistics(*texts, jobs=2)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(statistics, expected)
 
 
 def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,6 @@ def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
 
 
 def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexicon, "version", lambda _: "3.0.1")
+    monkeypatch.setattr(lexicon, "package_version", lambda _: "3.0.1")
     with pytest.raises(MissingDependencyError, match=r"before version 3.*3\.0\.1.*pip install"):
         Lexicon()

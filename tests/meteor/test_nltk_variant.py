@@ -14,8 +14,9 @@ from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor, WordNet
 from coverage_eval.metrics.meteor.resources import jar_path
 
 PAIRS = [
-    ("he bought a car", "he bought an automobile"),
-    ("the geese went home", "a goose goes home"),
+    # NLTK looks for synonyms of stems, so that "automobile" (automobil) has none.
+    ("he bought a car", "he bought an auto"),
+    ("cars go home", "auto go home"),
     ("It is raining cats and dogs", "it rains cats , dogs"),
     ("nothing in common", "xyzzy plugh"),
     ("", "a b"),

@@ -101,7 +101,7 @@ def write_table(path: Path, table: list[Pair]) -> Path:
 def test_a_table_is_read_whole_whatever_the_blocks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    monkeypatch.setattr(phrase_builder, "_BLOCK", block)
+    monkeypatch.setattr(phrase_builder, "BLOCK", block)
     table = [("a b", "c"), ("a b", "d é"), ("e", "f")]
     path = write_table(tmp_path / "table.gz", table)
     read = [

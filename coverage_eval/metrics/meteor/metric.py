@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +22,7 @@ from coverage_eval.metrics.meteor.counting import (
     prepare,
 )
 from coverage_eval.metrics.meteor.java_backend import JarSettings, checked_statistics
-from coverage_eval.metrics.meteor.resources import jar_path
+from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
     BETA,
@@ -118,9 +117,9 @@ class METEOR(TextMetric):
             MissingDependencyError: The ``meteor`` extra is not installed.
         """
         jar_path()
-        versions = {"data": f"pycocoevalcap-{version('pycocoevalcap')}"}
+        versions = {"data": f"pycocoevalcap-{package_version('pycocoevalcap')}"}
         if self.backend == "python":
-            versions["stemmer"] = f"snowballstemmer-{version('snowballstemmer')}"
+            versions["stemmer"] = f"snowballstemmer-{package_version('snowballstemmer')}"
         return Signature.of(self.name, id=self.eval_id, backend=self.backend, **versions)
 
     def score(self, summed: Statistics) -> NDArray[np.float64]:
