@@ -43,8 +43,8 @@ def pixels(figure):
     return np.asarray(figure.canvas.buffer_rgba())
 
 
-def cell_colour(ax, row, column):
-    image = pixels(ax.figure)
+def cell_colour(ax, row, column, image=None):
+    image = pixels(ax.figure) if image is None else image
     # Off the cell's centre line, away from rulings and outlines.
     x, y = ax.transData.transform((column + 0.1, row + 0.1))
     return tuple(int(v) for v in image[image.shape[0] - 1 - int(y), int(x), :3])
