@@ -91,8 +91,8 @@ def attention_heatmap(
         ax = new_axes(*_figure_size(source, hypothesis, margin=margin), compressed=True)
     image = _draw_cells(ax, weights)
     source_fonts, hypothesis_fonts = font_families(source, hypothesis)
-    word_ticks(ax, "x", hypothesis, hypothesis_fonts)
-    word_ticks(ax, "y", source, source_fonts)
+    word_ticks(ax, "x", hypothesis, hypothesis_fonts, keep=repeated)
+    word_ticks(ax, "y", source, source_fonts, keep=dropped)
     outline(ax, "x", repeated, len(source), "repeated")
     outline(ax, "y", dropped, len(hypothesis), "dropped")
     entries = explain_outlines(ax, _legend(repeated, dropped, threshold)) if legend else 0
@@ -193,6 +193,7 @@ def _figure_size(
 def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
     rows, columns = weights.shape[1], weights.shape[0]
     ax.tick_params(which="both", length=0)
+    ax.grid(visible=False)
     if weights.size == 0:
         ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
         empty = "source" if rows == 0 else "hypothesis"
@@ -203,6 +204,7 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
         cmap=colours.attention_colormap(),
         vmin=0.0,
         vmax=1.0,
+        origin="upper",
         aspect="equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto",
         # Sharp cells where there are pixels enough; else averaged colours, so that none vanishes.
         interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
