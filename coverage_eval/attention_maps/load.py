@@ -9,6 +9,7 @@ from typing import Literal
 from coverage_eval.attention_maps import (
     alti,
     fairseq,
+    link_files,
     marian,
     native,
     nematus,
@@ -43,6 +44,7 @@ FORMATS: dict[str, Format] = {
         marian.FORMAT,
         marian.OPENNMT_ALIGN,
         sockeye.LINKS,
+        link_files.FORMAT,
     )
 }
 

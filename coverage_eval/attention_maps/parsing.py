@@ -22,6 +22,7 @@ __all__ = [
     "parse_links",
     "parse_object",
     "parse_rows",
+    "printable",
     "shown",
     "split_fields",
 ]
@@ -32,6 +33,11 @@ _FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 def shown(text: str, limit: int = 60) -> str:
     """Text of a file as a message can quote it: one line, no control characters, cut."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def printable(text: str) -> str:
+    """A message with the control characters of a file taken out."""
+    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def split_fields(line: str) -> list[str]:

@@ -301,6 +301,37 @@ def bare_npz(samples: Sequence[Sample]) -> bytes:
     return file.getvalue()
 
 
+def pharaoh(samples: Sequence[Sample]) -> bytes:
+    return "".join(_pairs(s.links) + "\n" for s in samples).encode()
+
+
+def talp(samples: Sequence[Sample]) -> bytes:
+    """The first link of each pair is only possible."""
+    return pharaoh(samples).replace(b"-", b"p", 1)
+
+
+def naacl(samples: Sequence[Sample]) -> bytes:
+    return "".join(
+        f"{number:04d} {s + 1} {t + 1} {'SP'[t % 2]}\n"
+        for number, item in enumerate(samples, start=1)
+        for s, t in item.links
+    ).encode()
+
+
+def giza(samples: Sequence[Sample]) -> bytes:
+    text = ""
+    for number, item in enumerate(samples, start=1):
+        words = "NULL ({ }) "
+        for position, token in enumerate(item.source):
+            linked = "".join(f"{t + 1} " for s, t in item.links if s == position)
+            words += f"{token} ({{ {linked}}}) "
+        text += (
+            f"# Sentence pair ({number}) source length {len(item.source)} target length "
+            f"{len(item.hypothesis)} alignment score : 0.1\n{' '.join(item.hypothesis)}\n{words}\n"
+        )
+    return text.encode()
+
+
 @dataclass(frozen=True)
 class Case:
     """What a written file must load as.
@@ -336,5 +367,9 @@ CASES = {
     "alti": Case("alti", alti, tgt_eos=True, src_eos=True, scale=0.5),
     "jsonl": Case("jsonl", jsonl, tgt_eos=True, src_eos=True),
     "npz": Case("npz", npz, tgt_eos=True, src_eos=True),
+    "pharaoh": Case("links", pharaoh, texts="both", hard=True),
+    "talp": Case("links", talp, texts="both", hard=True),
+    "naacl": Case("links", naacl, texts="both", hard=True),
+    "giza": Case("links", giza, texts="both", hard=True),
     "arrays": Case("arrays", bare_npz, tgt_eos=True, src_eos=True, texts="both"),
 }

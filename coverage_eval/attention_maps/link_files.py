@@ -1,0 +1,53 @@
+"""Files of hard links alone, as word aligners write them, read as maps of zeros and ones.
+
+Pharaoh (``i-j``), Talp (``ipj`` possible), NAACL/WPT and GIZA A3, by
+:mod:`coverage_eval.link_formats`; possible links count as links. The texts tell the sizes.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from coverage_eval.attention_maps.parsing import printable
+from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.errors import DataError
+from coverage_eval.link_formats import read_gold
+
+__all__ = ["FORMAT"]
+
+_TALP_LINE = re.compile(r"\s*(?:\*?\d+[-p?]\d+)(?:\s+\*?\d+[-p?]\d+)*\s*", re.ASCII)
+_NAACL_LINE = re.compile(r"\s*\d+\s+\d+\s+\d+(?:\s+[SP])?(?:\s+[0-9.eE+-]+)?\s*", re.ASCII)
+_PROBED = 50
+_MOST = 1_000_000  # a NAACL file's last number says how many pairs there are, and may be mistyped
+
+
+def _recognise(dump: Dump) -> bool:
+    lines = dump.probe[:_PROBED]
+    if lines and lines[0].startswith("# Sentence pair ("):
+        return True
+    return bool(lines) and any(
+        all(form.fullmatch(line) for line in lines) for form in (_TALP_LINE, _NAACL_LINE)
+    )
+
+
+def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
+    try:
+        golds = list(islice(read_gold(dump.path), _MOST + 1))
+    except DataError as error:
+        raise DataError(printable(str(error))) from error
+    if len(golds) > _MOST:
+        raise DataError(f"{dump.name}: has links of more than {_MOST:,} segments")
+    return [
+        RawMap(f"{dump.name}: segment {number}", links=list(gold.possible))
+        for number, gold in enumerate(golds, start=1)
+    ]
+
+
+FORMAT = Format(
+    name="links",
+    title="Pharaoh, Talp, NAACL or GIZA A3 links",
+    layout=Layout(),
+    recognise=_recognise,
+    read=_read,
+)

@@ -1,0 +1,262 @@
+"""The installed command ``coverage-eval attention``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pickle
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention_maps import load
+from coverage_eval.attention_maps.scores import SCORES
+from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
+from tests.conftest import RunCli
+
+MAPS = (
+    '{"attention": [[0.9, 0.1], [0, 1], [0.5, 0.5]], "source": ["ein", "Haus"],'
+    ' "hypothesis": ["a", "house", "</s>"], "tgt_eos": true, "src_eos": false}\n'
+    '{"attention": [[1, 0]], "source": ["<b>", "&"], "hypothesis": ["x"],'
+    ' "tgt_eos": false, "src_eos": false}\n'
+)
+SIGNATURE = "attention|level:bpe|over:1.5|under:0.2|with_eos:no|version:0.1.0"
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "dump.jsonl"
+    path.write_text(MAPS)
+    return path
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> tuple[str, ...]:
+    (tmp_path / "src").write_text("".join(" ".join(s.source) + "\n" for s in SAMPLES))
+    (tmp_path / "hyp").write_text("".join(" ".join(s.hypothesis) + "\n" for s in SAMPLES))
+    return "--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")
+
+
+def test_score_prints_a_line_a_segment_and_the_corpus(run_cli: RunCli, dump: Path) -> None:
+    scores = ("-s", "mean_coverage", "-s", "ignored_source", "-s", "under_attended")
+    result = run_cli("attention", "score", dump, *scores)
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert lines[0][:4] == ["segment", "mean_coverage", "ignored_source", "under_attended"]
+    assert lines[2:5] == [
+        ["1", "1.00", "0.00", "0.00"],
+        ["2", "0.50", "0.50", "1.00", "2:&"],
+        ["corpus", "0.75", "0.25", "1.00"],
+    ]
+    assert result.stdout.splitlines()[-1] == SIGNATURE
+    assert result.stderr == ""
+
+
+def test_score_of_every_form(run_cli: RunCli, dump: Path) -> None:
+    record = json.loads(run_cli("attention", "score", dump, "-f", "json").stdout)
+    assert record["signature"] == SIGNATURE
+    assert list(record["corpus"]) == list(SCORES)
+    assert record["segments"][0]["coverage"] == [0.9, 1.1]
+    assert record["segments"][1]["under_attended_words"] == ["2:&"]
+    assert record["corpus"]["eos_attention"] is None
+    table = run_cli("attention", "score", dump, "-f", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [row["segment"] for row in rows] == ["1", "2", "corpus"]
+    assert float(rows[0]["cdp_code"]) == record["segments"][0]["cdp_code"]
+    assert {row["signature"] for row in rows} == {SIGNATURE}
+    assert run_cli("attention", "score", dump, "-f", "latex").stdout.endswith(f"% {SIGNATURE}\n")
+    assert run_cli("attention", "score", dump, "-f", "markdown").stdout.count("|") > 60
+
+
+def test_score_per_word(run_cli: RunCli, dump: Path) -> None:
+    table = run_cli("attention", "score", dump, "--per-word", "--over", 1, "-f", "csv").stdout
+    rows = [row[:5] for row in csv.reader(io.StringIO(table))]
+    assert rows == [
+        ["segment", "position", "word", "coverage", "attended"],
+        ["1", "1", "ein", "0.9", ""],
+        ["1", "2", "Haus", "1.1", "over"],
+        ["2", "1", "<b>", "1.0", ""],
+        ["2", "2", "&", "0.0", "under"],
+    ]
+
+
+def test_score_with_eos_and_settings_moves_the_signature(run_cli: RunCli, dump: Path) -> None:
+    record = json.loads(
+        run_cli("attention", "score", dump, "--with-eos", "--under", 0.95, "-f", "json").stdout
+    )
+    assert "|under:0.95|with_eos:yes|" in record["signature"]
+    assert record["segments"][0]["coverage"] == [1.4, 1.6]
+    assert record["corpus"]["under_attended"] == 1
+
+
+def test_score_against_gold(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("1-1 2p2\n1-1\n")
+    gold = ("--gold", tmp_path / "gold", "--one-based", "-s", "zeros", "-f", "json")
+    record = json.loads(run_cli("attention", "score", dump, *gold).stdout)
+    # Links 0-0 1-1; sure 0-0, possible 1-1: 1 - (1 + 2) / (2 + 1), then 1 - 2/2.
+    assert [s["aer"] for s in record["segments"]] == [0, 0]
+    # Weight on sure 0.9, on possible 1.9; all 2, and one sure link.
+    assert record["segments"][0]["saer"] == pytest.approx(100 * (1 - 2.8 / 3))
+    assert record["corpus"]["saer"] == pytest.approx(100 * (1 - 4.8 / 5))
+    assert "|links:argmax|" in record["signature"]
+
+
+def test_aer(run_cli: RunCli, dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold").write_text("0-0\n1-0\n")
+    lines = run_cli("attention", "aer", dump, tmp_path / "gold").stdout.splitlines()
+    assert lines[0] == "AER|links:argmax|null:no|version:0.1.0 = 60.00"
+    assert lines[1] == "SAER|version:0.1.0 = 64.00"
+    assert [line.split("|")[0] for line in lines[2:]] == ["precision", "recall", "F1"]
+    threshold = run_cli("attention", "aer", dump, tmp_path / "gold", "--threshold", 0.05, "-b")
+    # Links 0-0 1-0 1-1, and 0-0: 1 - 2/6.
+    assert threshold.stdout == "66.67\n"
+    (tmp_path / "gold").write_text("0-0\n")
+    result = run_cli("attention", "aer", dump, tmp_path / "gold", check=False)
+    assert result.returncode == 1
+    assert "2 attention maps, but gold links of 1 segments" in result.stderr
+
+
+def test_links_feed_drop(run_cli: RunCli, tmp_path: Path) -> None:
+    """DROP on attention: the reference's map covers both source words, the hypothesis's one."""
+    (tmp_path / "src").write_text("ein Haus\n")
+    (tmp_path / "ref").write_text("a house\n")
+    (tmp_path / "hyp").write_text("a a\n")
+    for name, rows in (("ref", [[0.9, 0.1], [0.2, 0.8]]), ("hyp", [[1, 0], [0.6, 0.4]])):
+        np.save(tmp_path / f"{name}.npy", np.array([*rows, [0.5, 0.5]]))
+        text = ("--src", tmp_path / "src", "--hyp", tmp_path / name)
+        links = tmp_path / f"{name}.links"
+        # Three rows and two columns for two and two words could be a source with EOS, too.
+        turned = ("--orientation", "target-source")
+        run_cli("attention", "links", tmp_path / f"{name}.npy", *text, *turned, "-o", links)
+    assert (tmp_path / "ref.links").read_text() == "0-0 1-1\n"
+    assert (tmp_path / "hyp.links").read_text() == "0-0 0-1\n"
+    drop = run_cli(
+        "drop", tmp_path / "hyp", tmp_path / "ref", "--src", tmp_path / "src", "-b",
+        "--src-ref-align", tmp_path / "ref.links", "--src-hyp-align", tmp_path / "hyp.links",
+    )  # fmt: skip
+    assert drop.stdout == "50.00\n"
+
+
+def test_links_by_threshold(run_cli: RunCli, dump: Path) -> None:
+    result = run_cli("attention", "links", dump, "--threshold", 0.05)
+    assert result.stdout == "0-0 1-0 1-1\n0-0\n"
+    assert run_cli("attention", "links", dump, "--threshold", 1, check=False).returncode == 2
+
+
+@pytest.mark.parametrize("ending", ["npz", "jsonl"])
+def test_convert(run_cli: RunCli, ending: str, tmp_path: Path, texts: tuple[str, ...]) -> None:
+    (tmp_path / "dump").write_bytes(opennmt_pickle(SAMPLES))
+    output = tmp_path / f"maps.{ending}"
+    result = run_cli("attention", "convert", tmp_path / "dump", *texts, "-o", output)
+    assert result.stdout == ""
+    for item, s in zip(load(output), SAMPLES, strict=True):
+        np.testing.assert_allclose(item.weights, s.weights[:, :-1], atol=1e-6)
+        assert item.source == s.source
+        assert item.hypothesis == (*s.hypothesis, "</s>")
+
+
+def test_words_are_merged(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "dump").write_bytes(nematus(SAMPLES))
+    result = run_cli("attention", "score", tmp_path / "dump", "--words", "-f", "json")
+    record = json.loads(result.stdout)
+    assert "|level:word|" in record["signature"]
+    assert len(record["segments"][0]["coverage"]) == 3
+    named = run_cli(
+        "attention", "score", tmp_path / "dump", "--words", "--src-subwords", "none", "-f", "json"
+    )
+    assert len(json.loads(named.stdout)["segments"][0]["coverage"]) == 6
+
+
+def test_standard_input_needs_the_format_s_name(run_cli: RunCli) -> None:
+    content = fairseq_soft(SAMPLES)
+    result = run_cli("attention", "links", "-", stdin=content, check=False)
+    assert result.returncode == 1
+    assert "standard input: name its format, one of npz" in result.stderr
+    named = run_cli("attention", "links", "-", "--input-format", "fairseq", stdin=content)
+    assert named.stdout.count("\n") == len(SAMPLES)
+
+
+def test_ambiguous_shapes_are_refused_with_what_was_seen(run_cli: RunCli, tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", np.array([[0.5, 0.5], [0.25, 0.75]]))
+    (tmp_path / "text").write_text("a b\n")
+    arguments = ("attention", "score", tmp_path / "m.npy", "--src", tmp_path / "text", "--hyp",
+                 tmp_path / "text")  # fmt: skip
+    result = run_cli(*arguments, check=False)
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"coverage-eval: error: {tmp_path / 'm.npy'}: ambiguous: every matrix fits both "
+        "target-source and source-target; the first has 2 rows and 2 columns for 2 target and 2 "
+        "source tokens (each row sums to 1, as in target-source); say which orientation it is\n"
+    )
+    assert run_cli(*arguments, "--orientation", "target-source").returncode == 0
+
+
+def test_marian_right_to_left(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "dump").write_text("x y z ||| 1,0,0,0 0,1,0,0 0,0,1,0 0,0,0,1\n")
+    forward = run_cli("attention", "links", tmp_path / "dump")
+    assert forward.stdout == "0-0 1-1 2-2\n"
+    back = run_cli("attention", "links", tmp_path / "dump", "--right-to-left")
+    assert back.stdout == "0-2 1-1 2-0\n"
+
+
+class Attack:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> Any:
+        return os.system, (f"touch {self.path}",)
+
+
+def test_a_malicious_pickle_is_refused_and_not_executed(run_cli: RunCli, tmp_path: Path) -> None:
+    proof = tmp_path / "executed"
+    with (tmp_path / "dump").open("wb") as file:
+        pickle.dump({"pred": [Attack(proof)], "gold": []}, file, protocol=2)
+    result = run_cli("attention", "score", tmp_path / "dump", check=False)
+    assert result.returncode == 1
+    assert "refused: the pickle asks for" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert not proof.exists()
+
+
+@pytest.mark.parametrize(
+    ("ending", "magic"),
+    [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF"), ("gif", b"GIF8")],
+)
+def test_plot(run_cli: RunCli, dump: Path, ending: str, magic: bytes, tmp_path: Path) -> None:
+    pictures = [tmp_path / f"{name}.{ending}" for name in "ab"]
+    for picture in pictures:
+        result = run_cli("attention", "plot", dump, "--index", 2, "-o", picture, "--title", "T")
+        assert (result.stdout, result.stderr) == ("", "")
+    assert pictures[0].read_bytes().startswith(magic)
+    assert pictures[0].read_bytes() == pictures[1].read_bytes()
+    if ending == "svg":
+        ET.parse(pictures[0])  # the tokens <b> and & are escaped
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--index", 3, "-o", "x.png"), "there are 2 segments"),
+        (("-o", "x.bmp"), "a picture's name ends in .png, .svg, .pdf, .gif"),
+        (("-o", "none/x.png"), "none/x.png: cannot be written"),
+    ],
+)
+def test_plot_refuses_in_one_line_and_writes_nothing(
+    run_cli: RunCli, dump: Path, arguments: tuple[Any, ...], reason: str, tmp_path: Path
+) -> None:
+    result = run_cli("attention", "plot", dump, *arguments, check=False, cwd=tmp_path)
+    assert result.returncode == 1
+    assert reason in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [dump]
+
+
+def test_help_marks_what_is_experimental(run_cli: RunCli) -> None:
+    text = run_cli("attention", "score", "--help").stdout
+    for name, score in SCORES.items():
+        line = next(line for line in text.splitlines() if line.startswith(f"  {name}: "))
+        assert line.endswith("[experimental]") == score.experimental
