@@ -17,9 +17,13 @@ from coverage_eval.alignment import (
     read_triples,
     train_model,
 )
+from coverage_eval.cli.aligner_options import (
+    fast_align_option,
+    symmetrize_option,
+    threads_option,
+)
 from coverage_eval.cli.options import Output, print_score, scoring_options, tokenize_option
 from coverage_eval.corpus import check_source, read_segments
-from coverage_eval.links import SYMMETRIZATIONS
 from coverage_eval.metrics.drop import DENOMINATORS, DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.metrics.words import StopWords
@@ -149,13 +153,7 @@ def _print_soft(inputs: _Inputs, output: Output, stop: StopWords) -> None:
 @click.option("--src-ref-align", help="Links of source and reference, a line a segment.")
 @click.option("--src-hyp-align", help="Links of source and hypothesis.")
 @click.option("--soft", is_flag=True, help="Soft DROP: coverage lost under the model's posteriors.")
-@click.option(
-    "--symmetrize",
-    default="grow-diag-final-and",
-    show_default=True,
-    type=click.Choice(SYMMETRIZATIONS),
-    help="How both directions of links are joined.",
-)
+@symmetrize_option
 @click.option(
     "--denominator",
     default="aligned",
@@ -170,8 +168,8 @@ def _print_soft(inputs: _Inputs, output: Output, stop: StopWords) -> None:
     type=click.Choice(["acl2018"]),
     help="Treat empty lines of links as the paper's published script does.",
 )
-@click.option("--fast-align", help="Another compiled fast_align.")
-@click.option("--threads", type=click.IntRange(1), help="Threads of the aligner.  [default: all]")
+@fast_align_option
+@threads_option
 @tokenize_option
 @scoring_options
 def command(

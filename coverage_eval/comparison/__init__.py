@@ -1,0 +1,1 @@
+"""Several systems on one test set: scores, intervals, tests, and where they differ."""
