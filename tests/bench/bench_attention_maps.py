@@ -15,7 +15,7 @@ import numpy as np
 from coverage_eval.attention_maps import load, score_maps
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.attention_maps import writers  # noqa: E402 (the tests are no package that is installed)
+from tests.attention_maps import writers
 
 SEGMENTS, LENGTH = 300, 30
 
