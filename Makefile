@@ -27,6 +27,9 @@ format: $(DEVELOPMENT)
 bench: $(DEVELOPMENT)
 	for script in tests/bench/bench_*.py; do $(PY) $$script || exit 1; done
 
+figures: $(DEVELOPMENT)
+	$(PY) notebooks/make_figures.py
+
 clean:
 	rm -rf $(VENV) build dist
 

@@ -1,3 +1,58 @@
-"""coverage-eval: finds and explains coverage errors in machine translation."""
+"""coverage-eval: finds and explains coverage errors in machine translation.
+
+>>> import coverage_eval
+>>> rep = coverage_eval.REP()
+>>> statistics = rep.statistics(["a red red house"], ["a red house"])
+>>> print(rep.corpus_score(statistics))
+REP|n:2|w1:1.0|w2:2.0|norm:refwords|tok:none|version:0.1.0 = 66.67
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from coverage_eval.alignment import Triple as Triple
+    from coverage_eval.alignment import align_texts as align_texts
+    from coverage_eval.alignment import cover_texts as cover_texts
+    from coverage_eval.alignment import read_triples as read_triples
+    from coverage_eval.corpus import read_parallel as read_parallel
+    from coverage_eval.corpus import read_segments as read_segments
+    from coverage_eval.metrics.bleu import BLEU as BLEU
+    from coverage_eval.metrics.drop import DROP as DROP
+    from coverage_eval.metrics.rep import REP as REP
+    from coverage_eval.metrics.significance import bootstrap_interval as bootstrap_interval
+    from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
+
+# Name → module; imported when first asked for, so that importing the package costs nothing.
+_MODULES = {
+    "BLEU": "coverage_eval.metrics.bleu",
+    "DROP": "coverage_eval.metrics.drop",
+    "REP": "coverage_eval.metrics.rep",
+    "SoftDROP": "coverage_eval.metrics.soft_drop",
+    "Triple": "coverage_eval.alignment",
+    "align_texts": "coverage_eval.alignment",
+    "bootstrap_interval": "coverage_eval.metrics.significance",
+    "cover_texts": "coverage_eval.alignment",
+    "read_parallel": "coverage_eval.corpus",
+    "read_segments": "coverage_eval.corpus",
+    "read_triples": "coverage_eval.alignment",
+}
+
+__all__ = [  # noqa: PLE0604 (names of strings only)
+    "__version__",
+    *_MODULES,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from heapq import heapify, heappop, heappush
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -192,6 +193,15 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
     return tuple(sorted(growing.links))
 
 
+def _around(link: Link) -> tuple[Link, ...]:
+    """The eight neighbours of a link."""
+    i, j = link
+    return (
+        (i - 1, j - 1), (i - 1, j), (i - 1, j + 1), (i, j - 1),
+        (i, j + 1), (i + 1, j - 1), (i + 1, j), (i + 1, j + 1),
+    )  # fmt: skip
+
+
 class _Growing:
     """A growing set of links that knows which positions have one."""
 
@@ -205,29 +215,38 @@ class _Growing:
         self._sources.add(link[0])
         self._targets.add(link[1])
 
-    def _has_neighbour(self, link: Link) -> bool:
-        source, target = link
-        return any(
-            (source + down, target + right) in self.links
-            for down in (-1, 0, 1)
-            for right in (-1, 0, 1)
-        )
+    def _is_free(self, link: Link) -> bool:
+        """Whether a side of the link is still without link."""
+        return link[0] not in self._sources or link[1] not in self._targets
 
     def grow(self, union: set[Link]) -> None:
-        remaining = sorted(union - self.links)
-        grown = True
-        while grown:
-            grown = False
-            kept = []
-            for link in remaining:
-                if link[0] in self._sources and link[1] in self._targets:
+        """Pass over the rest of the union until a pass adds none.
+
+        Only links beside one that is in are looked at. One that an addition brings near is due
+        later in the same pass if it sorts after the addition, else in the next pass: the order of
+        full passes, without their cost, which is quadratic in long segments.
+        """
+        remaining = {link for link in union - self.links if self._is_free(link)}
+        due = {link for link in remaining if not self.links.isdisjoint(_around(link))}
+        while due:
+            this_pass = list(due)
+            heapify(this_pass)
+            next_pass: set[Link] = set()
+            while this_pass:
+                link = heappop(this_pass)
+                remaining.discard(link)
+                if not self._is_free(link):
                     continue
-                if self._has_neighbour(link):
-                    self._add(link)
-                    grown = True
-                else:
-                    kept.append(link)
-            remaining = kept
+                self._add(link)
+                for near in _around(link):
+                    if near not in remaining or near in due:
+                        continue
+                    if near > link:
+                        due.add(near)
+                        heappush(this_pass, near)
+                    else:
+                        next_pass.add(near)
+            due = next_pass
 
     def finish(self, direction: set[Link], *, both_free: bool) -> None:
         for link in sorted(direction):

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import shutil
+import struct
 import zipfile
 import zlib
 from dataclasses import asdict, dataclass
@@ -184,16 +185,12 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         DataError: There is no such file; it is no model, of another version, or damaged.
     """
     check_source(path)
+    names, text = _read_members(path)
+    if text is None:
+        raise DataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = set(archive.namelist())
-            if (
-                _MANIFEST not in names
-                or archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES
-            ):
-                raise DataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
-            values = json.loads(archive.read(_MANIFEST))
-    except _DAMAGE as error:
+        values = json.loads(text)
+    except ValueError as error:
         raise _no_model(path, error) from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise DataError(f"{path}: is not an aligner model of coverage-eval")
@@ -212,7 +209,32 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     return manifest
 
 
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]:
+    """Names of the members, and the manifest, None if there is none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            has_one = _MANIFEST in names
+            if not has_one or archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
+                return names, None
+            return names, archive.read(_MANIFEST)
+    except _DAMAGE as error:
+        raise _no_model(path, error) from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+# All that zipfile was seen to raise on damaged files, besides OSError.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def _no_model(path: str | os.PathLike[str], error: Exception) -> DataError:
@@ -234,5 +256,7 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
             shutil.copyfileobj(member, file, 1 << 20)
     except (*_DAMAGE, KeyError) as error:
         raise DataError(f"{path}: damaged aligner model: {name}: {error}") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be unpacked: {error.strerror or error}") from error
     if file_sha256(target) != sha256:
         raise DataError(f"{path}: damaged aligner model: {name} is not what was saved")

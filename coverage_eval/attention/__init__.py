@@ -3,6 +3,24 @@
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.constrained_softmax import constrained_softmax
 from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
+from coverage_eval.attention.decoder import (
+    DecoderOutput,
+    DecoderState,
+    DecoderWeights,
+    ForcedDecoding,
+    decoder_step,
+    force_decode,
+    start_decoder,
+)
+from coverage_eval.attention.encoder import EncoderWeights, Encoding, encode
+from coverage_eval.attention.fertility import (
+    FertilityTable,
+    actual,
+    constant,
+    expected,
+    guided,
+    training_targets,
+)
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -16,23 +34,66 @@ from coverage_eval.attention.gradients import (
     sparsemax_jacobian,
     sparsemax_vjp,
 )
+from coverage_eval.attention.lstm import LSTMWeights, lstm, lstm_cell, stacked_lstm_cell
+from coverage_eval.attention.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
+from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
+from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
+from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
 from coverage_eval.attention.softmax import softmax
+from coverage_eval.attention.source import SINK, AttentionSource, append_sink, sink_at_end
 from coverage_eval.attention.sparsemax import sparsemax, sparsemax_algorithm_1
+from coverage_eval.attention.state import AttentionState
+from coverage_eval.attention.step import AttentionStep, StepResult
 
 __all__ = [
+    "SINK",
+    "AdditiveScore",
+    "AttendGradients",
+    "AttendResult",
     "AttentionError",
+    "AttentionSource",
+    "AttentionState",
+    "AttentionStep",
+    "BilinearScore",
+    "DecoderOutput",
+    "DecoderState",
+    "DecoderWeights",
+    "EncoderWeights",
+    "Encoding",
+    "FertilityTable",
+    "ForcedDecoding",
     "InfeasibleBoundsError",
+    "LSTMWeights",
+    "ModelWeights",
+    "StepResult",
     "Support",
+    "actual",
+    "append_sink",
+    "attend",
+    "attend_vjp",
     "canonical_problem",
+    "constant",
     "constrained_softmax",
     "constrained_softmax_jacobian",
     "constrained_softmax_vjp",
     "constrained_sparsemax",
     "constrained_sparsemax_jacobian",
     "constrained_sparsemax_vjp",
+    "coverage_penalty",
+    "decoder_step",
+    "encode",
+    "expected",
     "find_support",
+    "force_decode",
+    "guided",
+    "length_penalty",
+    "lstm",
+    "lstm_cell",
+    "opennmt_weights",
     "pardalos_kovoor",
+    "penalized_score",
+    "sink_at_end",
     "softmax",
     "softmax_jacobian",
     "softmax_vjp",
@@ -41,4 +102,7 @@ __all__ = [
     "sparsemax_algorithm_1",
     "sparsemax_jacobian",
     "sparsemax_vjp",
+    "stacked_lstm_cell",
+    "start_decoder",
+    "training_targets",
 ]

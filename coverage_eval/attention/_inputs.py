@@ -7,7 +7,7 @@ reductions over the first axis are the ones that NumPy vectorises over the batch
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -218,26 +218,32 @@ def _check_bounds(
     if scores.min(initial=0.0) == -np.inf:
         bounds[scores == -np.inf] = 0.0
     least = bounds.min(axis=0, initial=0.0)
-    found = _first(np.isnan(least), layout)
-    if found is not None:
-        raise AttentionError(f"{found[1]}an upper bound is NaN", found[0])
-    found = _first(least < -ROUNDING_BELOW * rounding, layout)
-    if found is not None:
-        row, where, column = found
-        raise AttentionError(f"{where}an upper bound is negative: {least[column]:.6g}", row)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         total = bounds.sum(axis=0)
-    found = _first(total < 1.0 - ROUNDING_BELOW * rounding, layout)
-    if found is not None:
-        row, where, column = found
-        raise InfeasibleBoundsError(
-            f"{where}the upper bounds sum to {total[column]:.6g}, below 1, so no distribution "
-            "fits; raise a bound or add a sink with an infinite one",
-            row,
-        )
+    allowed = ROUNDING_BELOW * rounding
+    if not ((least >= -allowed) & (total >= 1.0 - allowed)).all():
+        _raise_for_bounds(least, total, allowed, layout)
     # A vector, not a number: NumPy's minimum is several times faster on equal strides.
     np.minimum(bounds, np.ones(bounds.shape[1]), out=bounds)
     if least.min(initial=0.0) < 0:
         np.maximum(bounds, 0.0, out=bounds)
     # Sums are taken in float64: of float32 bounds, only their own rounding is to be allowed for.
     return np.asarray(total <= 1.0 + max(2 * rounding, ROUNDING_ABOVE * np.finfo(np.float64).eps))
+
+
+def _raise_for_bounds(
+    least: Float64Array, total: Float64Array, allowed: float, layout: _Layout
+) -> NoReturn:
+    """Say what is wrong with the first bad row."""
+    found = _first(~((least >= -allowed) & (total >= 1.0 - allowed)), layout)
+    assert found is not None
+    row, where, column = found
+    if np.isnan(least[column]):
+        raise AttentionError(f"{where}an upper bound is NaN", row)
+    if least[column] < -allowed:
+        raise AttentionError(f"{where}an upper bound is negative: {least[column]:.6g}", row)
+    raise InfeasibleBoundsError(
+        f"{where}the upper bounds sum to {total[column]:.6g}, below 1, so no distribution "
+        "fits; raise a bound or add a sink with an infinite one",
+        row,
+    )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray, prepare
 from coverage_eval.attention.pardalos_kovoor import threshold_by_medians
@@ -17,6 +17,9 @@ Search = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 #: Rows at least this long are solved one by one with medians by ``method="auto"``: the measured
 #: crossover (tests/bench/bench_attention.py). Below it, one sort of the whole batch is faster.
 CROSSOVER_LENGTH = 4096
+
+#: Batches of rows up to this length are searched in float32 first by ``method="auto"``.
+QUICK_LENGTH = 256
 
 #: Thresholds are first looked for within this distance of the largest score of the row.
 REACH = 32.0
@@ -48,7 +51,8 @@ def constrained_sparsemax(
     * ``"sort"``: sorts the 2J split points of every row and halves them, all rows at once; time
       O(J log J) per row.
     * ``"pardalos-kovoor"``: median search (Appendix A.3), one row after the other; time O(J).
-    * ``"auto"``: the faster of the two for the length of the rows.
+    * ``"auto"``: the faster of the two for the length of the rows. Batches of short rows are
+      sorted in float32; where that does not lead to a sum of 1, they are sorted again.
 
     Args:
         z: scores, any shape; −inf marks padding.
@@ -71,19 +75,30 @@ def constrained_sparsemax(
         raise AttentionError(f"unknown method {method!r}: use one of {', '.join(get_args(Method))}")
     batch = prepare(z, u, axis=axis, mask=mask)
     scores, bounds, tight = batch.scores, batch.upper_bounds, batch.tight
-    if method == "auto":
-        method = "sort" if len(scores) < CROSSOVER_LENGTH else "pardalos-kovoor"
-    search = _search_by_sorting if method == "sort" else _search_by_medians
-    attention = _solve(scores, batch.top, bounds, search)
+    search = _search_for(method, *scores.shape)
+    attention, settled = _solve(scores, batch.top, bounds, search)
+    again = ~(settled | tight)
+    if search is _search_in_float32 and again.any():
+        attention[:, again], _ = _solve(
+            scores[:, again], batch.top[again], bounds[:, again], _search_by_sorting
+        )
     if tight.any():
         attention[:, tight] = bounds[:, tight]
     return batch.restore(attention)
 
 
+def _search_for(method: Method, length: int, rows: int) -> Search:
+    if method == "auto" and length <= min(rows, QUICK_LENGTH):
+        return _search_in_float32
+    if method == "sort" or (method == "auto" and length < CROSSOVER_LENGTH):
+        return _search_by_sorting
+    return _search_by_medians
+
+
 def _solve(
     scores: Float64Array, top: Float64Array, bounds: Float64Array, search: Search
-) -> Float64Array:
-    """The attention of each column, whatever the spread of its scores."""
+) -> tuple[Float64Array, NDArray[np.bool_]]:
+    """The attention of each column, whatever the spread of its scores; which columns sum to 1."""
     anchor, distance = top, np.full_like(top, -REACH)
     lowest, guess = search(_above(scores, anchor, distance), bounds)
     far = lowest <= 1.0 - REACH
@@ -123,6 +138,12 @@ def _search_by_medians(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatA
     return threshold, threshold
 
 
+def _search_in_float32(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """As sorting, but faster, and inexact where split points are very close."""
+    lowest, guess = _search_by_sorting(z.astype(np.float32), u.astype(np.float32))
+    return lowest.astype(np.float64), guess.astype(np.float64)
+
+
 def _search_by_sorting(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The split point below the threshold of each column and the middle of its segment.
 
@@ -133,48 +154,61 @@ def _search_by_sorting(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatA
     """
     count, rows = z.shape
     lower = z - u
-    points = np.empty((rows, 2 * count))
+    width = 1 << (2 * count - 1).bit_length()  # a power of two, so that halving needs no ends
+    points = np.empty((rows, width), dtype=z.dtype)
     points[:, :count] = lower.T
-    points[:, count:] = z.T
-    points.sort(axis=1)
-    flat, low = points.ravel(), np.arange(0, points.size, 2 * count)
+    points[:, count : 2 * count] = z.T
+    points[:, 2 * count :] = np.inf
+    points[:, : 2 * count].sort(axis=1)
+    flat, low = points.ravel(), np.arange(0, points.size, width)
+    rest = z.sum(axis=0) - z.dtype.type(1)
     last = low + (2 * count - 1)
-    rest = z.sum(axis=0) - 1.0
     work = np.empty_like(z)
-    for bit in reversed(range((2 * count - 1).bit_length())):
-        middle = np.minimum(low + (1 << bit), last)
+    step = width >> 1
+    while step:
+        middle = low + step
         np.minimum(z, flat[middle], out=work)
         np.maximum(work, lower, out=work)
         low = np.where(work.sum(axis=0) <= rest, middle, low)
+        step >>= 1
     lowest = flat[low]
     return lowest, (lowest + flat[np.minimum(low + 1, last)]) / 2
 
 
 def _settle(
     scores: Float64Array, bounds: Float64Array, anchor: Float64Array, threshold: Float64Array
-) -> Float64Array:
+) -> tuple[Float64Array, NDArray[np.bool_]]:
     """The attention at a threshold, after eq. 11 has removed the errors of the search.
 
     Coordinates are relative to the threshold itself, where scores within 1 of it are exact.
+
+    Returns:
+        The attention, and which columns of it sum to 1.
     """
     centre = anchor + threshold
     tau = threshold - (centre - anchor)
     with np.errstate(over="ignore"):
         near = scores - centre
     zero = np.zeros_like(tau)
-    above = near - tau
+    # Usually τ is only the rounding of the centre: starting from 0 instead saves a pass.
+    if (np.abs(tau) > REACH * ROUNDING).any():
+        above = near - tau
+    else:
+        above, tau = near, np.zeros_like(tau)
     attention = _limited(above, bounds, zero)
     excess = attention.sum(axis=0) - 1.0
+    work = np.empty_like(near)
     for _ in range(SETTLING_ROUNDS):
         interior = (above > zero) & (above < bounds)
         size = interior.sum(axis=0, dtype=np.float64)
         tau += np.divide(excess, size, out=np.zeros_like(tau), where=size > 0)
-        np.subtract(near, tau, out=above)
+        above = np.subtract(near, tau, out=work)
         attention = _limited(above, bounds, zero, out=attention)
         excess = attention.sum(axis=0) - 1.0
-        if np.abs(excess).max(initial=0.0) <= ROUNDING:
+        settled = np.abs(excess) <= ROUNDING
+        if settled.all():
             break
-    return attention
+    return attention, settled
 
 
 def _limited(

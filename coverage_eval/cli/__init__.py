@@ -21,13 +21,15 @@ COMMANDS = {
     "bleu": "BLEU, by sacreBLEU.",
     "meteor": "METEOR 1.5 for English, without Java.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
-    "align": "Word alignment: train a model, align text, symmetrise and measure links.",
+    "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
     "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
+    "reproduce": "Run experiments of the papers again, printed figures beside ours.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
-    "reproduce": "Experiments of the papers, run again: iris.",
+    "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
+    "rescore": "Choose from n-best lists with length and coverage penalties.",
 }
 
 

@@ -9,10 +9,9 @@ from coverage_eval.errors import DataError
 from coverage_eval.files import atomic_path
 
 if TYPE_CHECKING:
-    from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
 
-__all__ = ["check_picture_name", "save_animation", "save_figure"]
+__all__ = ["check_picture_name", "save_figure"]
 
 # Ending → what to leave out of a file so that it does not change from day to day.
 _DATES: dict[str, dict[str, None]] = {
@@ -22,16 +21,15 @@ _DATES: dict[str, dict[str, None]] = {
 }
 
 
-def check_picture_name(path: str, *, animated: bool = False) -> str:
+def check_picture_name(path: str) -> str:
     """Return the ending of a picture's file name, in lower case.
 
     Raises:
         DataError: It names no format that can be written; call this before any long work.
     """
     ending = Path(path).suffix.lower()
-    known = [".gif"] if animated else list(_DATES)
-    if ending not in known:
-        listed = ", ".join(known)
+    if ending not in _DATES:
+        listed = ", ".join(_DATES)
         raise DataError(f"{path}: name a file that ends in {listed}, which decides its format")
     return ending
 
@@ -51,16 +49,3 @@ def save_figure(figure: Figure, path: str, *, dpi: int = 150) -> None:
     reproducible = mpl.rc_context({"svg.hashsalt": "coverage-eval"})
     with atomic_path(path) as temporary, quiet_missing_glyphs(), reproducible:
         figure.savefig(temporary, format=ending[1:], dpi=dpi, metadata=_DATES[ending])
-
-
-def save_animation(animation: FuncAnimation, path: str, *, dpi: int = 100) -> None:
-    """Write an animation as GIF.
-
-    Raises:
-        DataError: The file name has another ending, or the folder cannot be written to.
-    """
-    from coverage_eval.plotting import quiet_missing_glyphs
-
-    check_picture_name(path, animated=True)
-    with atomic_path(path) as temporary, quiet_missing_glyphs():
-        animation.save(str(temporary), writer="pillow", dpi=dpi)

@@ -71,7 +71,7 @@ def alignment_grid(
     source_fonts, *others = font_families(source, reference, hypothesis)
     families = list(dict.fromkeys(family for group in others for family in group))
     word_ticks(ax, "x", columns, families)
-    word_ticks(ax, "y", source, source_fonts)
+    word_ticks(ax, "y", source, source_fonts, keep=dropped)
     outline(ax, "y", dropped, len(columns), "dropped")
     for name, middle in zip(names, _middles(len(reference), len(hypothesis)), strict=True):
         ax.annotate(
@@ -106,9 +106,18 @@ def _draw_cells(ax: Axes, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> 
     rows, gap = left.shape
     kinds = np.hstack([left * 1, np.zeros((rows, 1), dtype=int), right * 2])
     cells = ListedColormap(["white", colours.REFERENCE, colours.WEIGHT])
+    ax.grid(visible=False)
     ax.set(xlim=(-0.5, kinds.shape[1] - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
     if rows:
-        ax.imshow(kinds, cmap=cells, vmin=0, vmax=2, interpolation="nearest", aspect="equal")
+        ax.imshow(
+            kinds,
+            cmap=cells,
+            vmin=0,
+            vmax=2,
+            interpolation="nearest",
+            origin="upper",
+            aspect="equal",
+        )
     for first, last in ((0, gap), (gap + 1, kinds.shape[1])):
         rule_off(ax, rows, first, last)
     ax.spines[:].set_visible(False)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import io
+
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-__all__ = ["figure_of", "new_axes", "new_figure"]
+__all__ = ["Picture", "figure_of", "new_axes", "new_figure"]
 
 
-def new_figure(width: float, height: float, *, compressed: bool = False) -> Figure:
+class Picture(Figure):
+    """A figure that notebooks show by itself, whatever their backend, without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png")
+        return buffer.getvalue()
+
+
+def new_figure(width: float, height: float, *, compressed: bool = False) -> Picture:
     """Return an empty figure of that many inches, with an Agg canvas: it needs no display.
 
     Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
     aspect. pyplot never hears of it, so it is freed like any other object; a notebook shows it
     when a cell ends in ``ax.figure``.
     """
-    figure = Figure(figsize=(width, height))
+    figure = Picture(figsize=(width, height))
     figure.set_layout_engine("compressed" if compressed else "constrained")
     FigureCanvasAgg(figure)
     return figure

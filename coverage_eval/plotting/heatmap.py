@@ -20,7 +20,8 @@ from coverage_eval.plotting.outlines import explain_outlines, outline, rule_off
 
 __all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
 
-_CELL = 0.25  # inches
+_CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
+_SHORT = 30  # words
 _LARGEST = 16.0  # inches
 _OVERVIEW = 10.0  # inches
 _MOST_LABELLED = 200  # words on a side up to which a figure grows with them
@@ -90,8 +91,8 @@ def attention_heatmap(
         ax = new_axes(*_figure_size(source, hypothesis, margin=margin), compressed=True)
     image = _draw_cells(ax, weights)
     source_fonts, hypothesis_fonts = font_families(source, hypothesis)
-    word_ticks(ax, "x", hypothesis, hypothesis_fonts)
-    word_ticks(ax, "y", source, source_fonts)
+    word_ticks(ax, "x", hypothesis, hypothesis_fonts, keep=repeated)
+    word_ticks(ax, "y", source, source_fonts, keep=dropped)
     outline(ax, "x", repeated, len(source), "repeated")
     outline(ax, "y", dropped, len(hypothesis), "dropped")
     entries = explain_outlines(ax, _legend(repeated, dropped, threshold)) if legend else 0
@@ -138,15 +139,9 @@ def attention_heatmaps_side_by_side(
     Raises:
         DataError: as :func:`attention_heatmap`.
     """
+    margin = fertility is not None if margin is None else margin
     if axes is None:
-        shown = fertility is not None if margin is None else margin
-        sizes = [_figure_size(source, words, margin=shown) for words in hypotheses]
-        width = sizes[0][0] + sizes[1][0] - 0.6  # the left map has no scale
-        height = max(height for _, height in sizes)
-        figure = new_figure(min(_LARGEST, width), height, compressed=True)
-        widths = [max(len(hypothesis), 1) for hypothesis in hypotheses]
-        left, right = figure.subplots(1, 2, width_ratios=widths)
-        axes = (left, right)
+        axes = _two_axes(source, hypotheses, margin=margin)
     for k in range(2):
         attention_heatmap(
             attentions[k],
@@ -164,23 +159,41 @@ def attention_heatmaps_side_by_side(
     lines = max(len(legend.get_texts()) if legend else 0 for legend in legends)
     for ax, system in zip(axes, systems, strict=True):
         _set_title(ax, system, lines)
+    if margin:
+        limit = max(ax.child_axes[0].get_xlim()[1] for ax in axes)
+        for ax in axes:
+            ax.child_axes[0].set_xlim(0, limit)
     return axes
+
+
+def _two_axes(
+    source: Sequence[str], hypotheses: tuple[Sequence[str], Sequence[str]], *, margin: bool
+) -> tuple[Axes, Axes]:
+    sizes = [_figure_size(source, words, margin=margin) for words in hypotheses]
+    width = sizes[0][0] + sizes[1][0] - 0.6  # the left map has no scale
+    figure = new_figure(width, max(height for _, height in sizes), compressed=True)
+    ratios = [max(len(hypothesis), 1) for hypothesis in hypotheses]
+    left, right = figure.subplots(1, 2, width_ratios=ratios)
+    return left, right
 
 
 def _figure_size(
     source: Sequence[str], hypothesis: Sequence[str], *, margin: bool
 ) -> tuple[float, float]:
     """Return inches that give each cell its room, up to a limit, and the labels theirs."""
-    width = len(hypothesis) * _CELL + longest_label(source) + (2.2 if margin else 1.0)
-    height = len(source) * _CELL + longest_label(hypothesis) + 0.7
+    longest = max(len(source), len(hypothesis))
+    cell = _CELL if longest <= _SHORT else _NARROW_CELL
+    width = len(hypothesis) * cell + longest_label(source) + (2.2 if margin else 1.0)
+    height = len(source) * cell + longest_label(hypothesis) + 0.7
     # Beyond some length only every k-th word can be labelled, and a large page serves no one.
-    largest = _LARGEST if max(len(source), len(hypothesis)) <= _MOST_LABELLED else _OVERVIEW
+    largest = _LARGEST if longest <= _MOST_LABELLED else _OVERVIEW
     return min(max(width, 3.2), largest), min(max(height, 2.2), largest)
 
 
 def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
     rows, columns = weights.shape[1], weights.shape[0]
     ax.tick_params(which="both", length=0)
+    ax.grid(visible=False)
     if weights.size == 0:
         ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
         empty = "source" if rows == 0 else "hypothesis"
@@ -191,6 +204,7 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
         cmap=colours.attention_colormap(),
         vmin=0.0,
         vmax=1.0,
+        origin="upper",
         aspect="equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto",
         # Sharp cells where there are pixels enough; else averaged colours, so that none vanishes.
         interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",

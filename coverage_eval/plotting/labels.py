@@ -7,12 +7,21 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Literal
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from coverage_eval.plotting.canvas import figure_of
 
-__all__ = ["FONT_SIZE", "emphasise", "label_step", "longest_label", "shorten", "word_ticks"]
+__all__ = [
+    "FONT_SIZE",
+    "emphasise",
+    "label_step",
+    "labelled_positions",
+    "longest_label",
+    "shorten",
+    "word_ticks",
+]
 
 FONT_SIZE = 9.0  # points
 _LINE_HEIGHT = 1.25 * FONT_SIZE / 72  # inches that one label needs across its direction
@@ -43,27 +52,44 @@ def label_step(ax: Axes, axis: Literal["x", "y"], count: int) -> int:
 
 
 def word_ticks(
-    ax: Axes, axis: Literal["x", "y"], words: Sequence[str], families: list[str]
+    ax: Axes,
+    axis: Literal["x", "y"],
+    words: Sequence[str],
+    families: list[str],
+    *,
+    keep: Collection[int] = (),
 ) -> None:
     r"""Label positions 0, 1, … of an axis with words.
 
-    Long sentences are thinned to every k-th word, so that labels never overlap. Words are drawn
-    as they are: a ``$`` or ``\`` starts no formula, whatever the user's settings.
+    Long sentences are thinned to about every k-th word, so that labels never overlap; marked
+    words come first. Words are drawn as they are: a ``$`` or ``\`` starts no formula, whatever
+    the user's settings.
 
     Args:
         ax: the Axes, at its final place in its figure.
         axis: which axis.
         words: the words of the sentence.
         families: the font families they need (:func:`~coverage_eval.plotting.fonts.font_families`).
+        keep: positions of marked words, which lose their label only to another marked one.
     """
-    step = label_step(ax, axis, len(words))
-    positions = range(0, len(words), step)
+    positions = labelled_positions(len(words), label_step(ax, axis, len(words)), keep)
     axis_object = ax.xaxis if axis == "x" else ax.yaxis
     texts = [_layout(shorten(words[i]), axis) for i in positions]
-    axis_object.set_ticks(list(positions), labels=[text for text, _ in texts])
+    axis_object.set_ticks(positions, labels=[text for text, _ in texts])
     axis_object.set_tick_params(length=0, labelsize=FONT_SIZE)
     for label, (_, rotation) in zip(axis_object.get_ticklabels(), texts, strict=True):
         label.set(rotation=rotation, parse_math=False, usetex=False, fontfamily=families)
+
+
+def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int]:
+    """Return positions at least ``step`` apart: those to keep first, then every ``step``-th."""
+    free = np.ones(count, dtype=np.bool_)
+    chosen: list[int] = []
+    for position in (*sorted(keep), *range(0, count, step)):
+        if free[position]:
+            chosen.append(position)
+            free[max(position - step + 1, 0) : position + step] = False
+    return sorted(chosen)
 
 
 def emphasise(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], colour: str) -> None:

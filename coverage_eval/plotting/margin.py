@@ -33,6 +33,7 @@ def draw_margin(
     side.add_collection(row_bars(np.zeros_like(within), within, colours.WEIGHT, "coverage"))
     side.add_collection(row_bars(within, coverage, colours.EXCESS, "excess"))
     draw_fertilities(side, bounds)
+    side.grid(visible=False)
     furthest = max([1.0, *coverage, *bounds[np.isfinite(bounds)]])
     side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
     side.set_xlabel("cumulative\nattention", fontsize=8)

@@ -254,4 +254,5 @@ def _frame(
         yticks=[],
         aspect="equal",
     )
+    ax.grid(visible=False)
     ax.spines[:].set_visible(False)

@@ -14,6 +14,7 @@ class Verdict(Enum):
     HOLDS = "holds"
     EXCEPTIONS = "holds with exceptions"
     FAILS = "does not hold"
+    UNCHECKED = "not checked"
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,26 @@ class Claim:
     Attributes:
         text: The claim, quoted or in our words.
         place: Where it is made.
-        facts: What it rests on; at least one.
+        facts: What it rests on; at least one, unless it was not checked.
         note: What the verdict depends on besides, if anything.
+        unchecked: Why the claim could not be checked here; empty where it was.
     """
 
     text: str
     place: str
     facts: tuple[Fact, ...]
     note: str = ""
+    unchecked: str = ""
 
     def __post_init__(self) -> None:
-        if not self.facts:
+        if not self.facts and not self.unchecked:
             raise ValueError(f"a claim without facts: {self.text}")
 
     @property
     def verdict(self) -> Verdict:
         """Fails with any decisive fact, has exceptions where other facts do not hold."""
+        if self.unchecked:
+            return Verdict.UNCHECKED
         if any(fact.decisive and not fact.holds for fact in self.facts):
             return Verdict.FAILS
         return Verdict.EXCEPTIONS if self.exceptions else Verdict.HOLDS

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from coverage_eval.attention.losses import js_divergence
 from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.published.files import Citation, read_data
+from coverage_eval.published.files import Citation
+from coverage_eval.published.tables import load_table
 
 __all__ = ["IrisReproduction", "load_iris", "reproduce_iris"]
 
@@ -28,6 +29,7 @@ Fitting = Literal["adam", "minimum"]
 ACTIVATIONS: tuple[Activation, ...] = ("softmax", "sparsemax")
 FITTINGS: tuple[Fitting, ...] = ("adam", "minimum")
 EPOCHS, BATCH = 100, 10
+TEST_PART, FOLDS = 10, 5  # 15 of 150 flowers for the test, the others in 5 folds
 
 MEASURES = {
     "cv_js": "JS, 5-fold (Table 2)",
@@ -44,14 +46,14 @@ class IrisReproduction:
     Attributes:
         printed: activation → measure → figure of the report.
         found: (activation, fitting) → measure → one value per split, ``[splits]``.
-        citation: where the printed figures stand.
+        citations: where the printed figures stand.
         splits: number of random splits into 135 and 15 flowers.
         seed: of the splits.
     """
 
     printed: dict[Activation, dict[str, float]]
     found: dict[tuple[Activation, Fitting], dict[str, Array]]
-    citation: Citation
+    citations: tuple[Citation, ...]
     splits: int
     seed: int
 
@@ -71,7 +73,7 @@ class IrisReproduction:
 
     def verdicts(self) -> list[str]:
         """In how many splits sparsemax is below softmax, as it is in the report."""
-        lines = [f"Printed: {self.citation}; sparsemax below softmax in JS and in error rate."]
+        lines = [f"Printed: {citation}: sparsemax below softmax." for citation in self.citations]
         for fitting, name in zip(FITTINGS, (f"Adam, {EPOCHS} epochs", "minimum"), strict=True):
             for measure in ("cv_js", "test_js"):
                 values = [self.found[activation, fitting][measure] for activation in ACTIVATIONS]
@@ -109,49 +111,64 @@ def reproduce_iris(*, splits: int = 5, seed: int = 0) -> IrisReproduction:
     Raises:
         MissingDependencyError: scikit-learn is not installed.
     """
-    data = read_data("madsen_iris")
     x, y = load_iris()
+    printed = {activation: _printed(activation) for activation in ACTIVATIONS}
     found: dict[tuple[Activation, Fitting], dict[str, Array]] = {}
     for activation in ACTIVATIONS:
         for fitting in FITTINGS:
             results = [
-                _evaluate(x, y, activation, fitting, data, np.random.default_rng([seed, split]))
+                _evaluate(x, y, _model(activation, fitting), np.random.default_rng([seed, split]))
                 for split in range(splits)
             ]
             found[activation, fitting] = {
                 measure: np.array([result[measure] for result in results]) for measure in MEASURES
             }
-    printed = {activation: data[activation] for activation in ACTIVATIONS}
-    return IrisReproduction(printed, found, Citation(data["source"], data["place"]), splits, seed)
+    citations = tuple(load_table(name).citation for name in ("report_table2", "report_table3"))
+    return IrisReproduction(printed, found, citations, splits, seed)
+
+
+def _printed(activation: Activation) -> dict[str, float]:
+    validation = load_table("report_table2").cells[activation, "Iris", "cross-validation JS"]
+    test = load_table("report_table3").cells
+    return {
+        "cv_js": validation.value,
+        "cv_js_interval": validation.half_width or 0.0,
+        "test_js": test[activation, "Iris", "test JS"].value,
+        "test_error": test[activation, "Iris", "error rate"].value,
+    }
+
+
+def _model(activation: Activation, fitting: Fitting) -> ProbabilisticRegression:
+    penalty = load_table("report_table2").cells[activation, "Iris", "lambda"].value
+    if fitting == "minimum":
+        return ProbabilisticRegression(activation, regularization=penalty)
+    return ProbabilisticRegression(
+        activation, regularization=penalty, solver="adam", max_iter=EPOCHS, batch_size=BATCH
+    )
 
 
 def _evaluate(
-    x: Array,
-    y: Array,
-    activation: Activation,
-    fitting: Fitting,
-    data: dict[str, Any],
-    rng: np.random.Generator,
+    x: Array, y: Array, model: ProbabilisticRegression, rng: np.random.Generator
 ) -> dict[str, float]:
     """All measures of one model on one split."""
     from scipy.stats import t
 
     # A tenth for the test, then as many folds as printed: dealt out class by class.
-    part = _deal(y, len(y) // data["test_size"], rng)
+    part = _deal(y, TEST_PART, rng)
     train, test = np.flatnonzero(part > 0), np.flatnonzero(part == 0)
-    folds = _deal(y[train], data["folds"], rng)
+    folds = _deal(y[train], FOLDS, rng)
     divergences = []
     for held_out in _members(folds, train):
         kept = np.setdiff1d(train, held_out)
-        model = _fit(x[kept], y[kept], activation, fitting, data["regularization"])
+        model.fit(x[kept], y[kept])
         divergences.append(_divergence(model, x[held_out], y[held_out]))
-    final = _fit(x[train], y[train], activation, fitting, data["regularization"])
+    model.fit(x[train], y[train])
     deviation = float(np.std(divergences, ddof=1)) / len(divergences) ** 0.5
     return {
         "cv_js": float(np.mean(divergences)),
         "cv_js_interval": float(t.ppf(0.975, len(divergences) - 1)) * deviation,
-        "test_js": _divergence(final, x[test], y[test]),
-        "test_error": 100 * float((final.predict(x[test]) != y[test]).mean()),
+        "test_js": _divergence(model, x[test], y[test]),
+        "test_error": 100 * float((model.predict(x[test]) != y[test]).mean()),
     }
 
 
@@ -167,19 +184,6 @@ def _deal(y: Array, parts: int, rng: np.random.Generator) -> Array:
 def _members(part: Array, indices: Array) -> Iterator[Array]:
     for value in np.unique(part):
         yield indices[part == value]
-
-
-def _fit(
-    x: Array, y: Array, activation: Activation, fitting: Fitting, regularization: float
-) -> ProbabilisticRegression:
-    if fitting == "minimum":
-        model = ProbabilisticRegression(activation, regularization=regularization)
-    else:
-        model = ProbabilisticRegression(
-            activation, regularization=regularization, solver="adam",
-            max_iter=EPOCHS, batch_size=BATCH,
-        )  # fmt: skip
-    return model.fit(x, y)
 
 
 def _divergence(model: ProbabilisticRegression, x: Array, y: Array) -> float:

@@ -32,11 +32,6 @@ class Cell:
     half_width: float | None = None
 
     @property
-    def digits(self) -> int:
-        """How many digits are printed after the decimal point."""
-        return len(self.text.split(" ")[0].partition(".")[2])
-
-    @property
     def low(self) -> float:
         """Lower end of the interval, the value where there is none."""
         return self.value - (self.half_width or 0.0)

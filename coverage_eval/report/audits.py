@@ -33,6 +33,8 @@ def render_overview(audits: Sequence[Audit], output_format: str) -> str:
 
 def _overview_row(audit: Audit, claim: Claim) -> tuple[str, str, str, str, str]:
     names = [fact.what for fact in claim.exceptions]
+    if claim.unchecked:
+        return audit.name, claim.text, claim.verdict.value, claim.unchecked, claim.place
     which = f"{len(names)} of {len(claim.facts)}: {'; '.join(names)}" if names else ""
     return audit.name, claim.text, claim.verdict.value, which, claim.place
 
@@ -54,7 +56,9 @@ def render_audit(audit: Audit, output_format: str) -> str:
         return "\n\n".join([f"{audit.name}: {audit.title}", *map(_as_text, audit.claims)])
     header = ["claim", "verdict", *_FACT_HEADER]
     rows = [
-        (claim.text, claim.verdict.value, *row) for claim in audit.claims for row in _facts(claim)
+        (claim.text, claim.verdict.value, *row)
+        for claim in audit.claims
+        for row in _facts(claim) or [(claim.unchecked, "", "", "", "")]
     ]
     return render_table(header, rows, output_format)
 
@@ -64,8 +68,9 @@ _FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
 
 def _as_text(claim: Claim) -> str:
     lines = [f"{claim.text} ({claim.place})", f"=> {claim.verdict.value}"]
-    if claim.note:
-        lines.append(claim.note)
+    lines += [text for text in (claim.note, claim.unchecked) if text]
+    if not claim.facts:
+        return "\n".join(lines)
     return "\n".join([*lines, "", render_table(_FACT_HEADER, _facts(claim), "text")])
 
 
@@ -92,6 +97,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "place": claim.place,
         "verdict": claim.verdict.value,
         "note": claim.note,
+        "unchecked": claim.unchecked,
         "facts": [
             {
                 "fact": fact.what,

@@ -7,8 +7,9 @@
 namespace aligner {
 
 namespace {
-// A batch's posteriors stay in the processor's cache between the two halves of the work.
-constexpr std::uint64_t kBatchCells = std::uint64_t{1} << 17;
+// Between the halves of a batch all threads wait for each other: batches are large, so that they
+// wait seldom, and 8 MiB of posteriors cost little.
+constexpr std::uint64_t kBatchCells = std::uint64_t{1} << 20;
 constexpr std::uint64_t kPairsAtOnce = 32;
 }  // namespace
 

@@ -68,6 +68,13 @@ def test_equal_directions_are_returned(links, method):
     assert symmetrize(links, links, method) == tuple(sorted(links))
 
 
+def test_a_long_chain_grows_in_linear_time():
+    """With full passes this chain would take 50,000 of them, hours in all."""
+    last = 50_000
+    chain = [(source, 0) for source in range(last)] + [(last, 1)]
+    assert symmetrize(chain, [(last, 1)], "grow-diag") == tuple(sorted(chain))
+
+
 def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match="unknown symmetrization 'grow'; one of forward, reverse,"):
         symmetrize((), (), "grow")

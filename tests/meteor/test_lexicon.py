@@ -38,7 +38,6 @@ def test_stems_keep_case_and_are_those_of_snowball_2(words: Lexicon) -> None:
     assert stem("networking") == "network"
     assert stem("Dogs") == "Dog"
     assert stem("DOGS") == "DOGS"
-    # Snowball 3 leaves "biologist" and "university" otherwise.
     assert stem("university") == "univers"
     assert stem("biologist") == "biologist"
 
@@ -79,6 +78,6 @@ def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
 
 
 def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexicon, "version", lambda _: "3.0.1")
+    monkeypatch.setattr(lexicon, "package_version", lambda _: "3.0.1")
     with pytest.raises(MissingDependencyError, match=r"before version 3.*3\.0\.1.*pip install"):
         Lexicon()

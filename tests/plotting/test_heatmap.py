@@ -3,13 +3,17 @@
 import warnings
 from itertools import pairwise
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, colours
+from coverage_eval.plotting.labels import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
 SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]
@@ -39,8 +43,8 @@ def pixels(figure):
     return np.asarray(figure.canvas.buffer_rgba())
 
 
-def cell_colour(ax, row, column):
-    image = pixels(ax.figure)
+def cell_colour(ax, row, column, image=None):
+    image = pixels(ax.figure) if image is None else image
     # Off the cell's centre line, away from rulings and outlines.
     x, y = ax.transData.transform((column + 0.1, row + 0.1))
     return tuple(int(v) for v in image[image.shape[0] - 1 - int(y), int(x), :3])
@@ -154,6 +158,25 @@ def test_side_by_side_shares_rows_and_scale():
     assert left.images[0].get_clim() == right.images[0].get_clim()
 
 
+def test_margins_side_by_side_have_one_scale():
+    axes = attention_heatmaps_side_by_side(
+        (sparse_map(SOFTMAX), sparse_map(CSPARSEMAX)),
+        SOURCE,
+        (SOFTMAX, CSPARSEMAX),
+        fertility=np.ones(len(SOURCE)),
+    )
+    left, right = (ax.child_axes[0].get_xlim() for ax in axes)
+    assert left == right
+
+
+def test_a_sentence_of_fifty_words_keeps_every_label():
+    words = [f"word{i}" for i in range(50)]
+    weights = np.eye(50)
+    for ax in attention_heatmaps_side_by_side((weights, weights), words, (words, words)):
+        assert labels(ax.xaxis) == words
+        assert labels(ax.yaxis) == words
+
+
 def test_long_sentences_keep_readable_labels():
     words = [f"word{i}" for i in range(1000)]
     ax = attention_heatmap(np.full((1000, 1000), 0.001), words, words, fertility=np.ones(1000))
@@ -179,6 +202,41 @@ def test_a_map_finer_than_the_pixels_loses_no_cell():
     around = image[image.shape[0] - y - 3 : image.shape[0] - y + 3, x - 3 : x + 3, :3]
     assert around.min() < 250, "averaged, not skipped"
     assert tuple(cell_colour(ax, row=200, column=700)) == (255, 255, 255)
+
+
+def test_marked_words_of_a_long_sentence_keep_their_labels():
+    words = [f"word{i}" for i in range(1000)]
+    marked = [3, 500, 501, 777]
+    ax = attention_heatmap(np.eye(1000), words, words, repeated=marked, dropped=[998])
+    bold = [t.get_text() for t in ax.get_xticklabels() if t.get_fontweight() == "bold"]
+    assert bold == ["word3", "word500", "word777"], "501 has no room beside 500"
+    assert [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"] == [
+        "word998"
+    ]
+
+
+@given(
+    st.integers(0, 300).flatmap(
+        lambda n: st.tuples(st.just(n), st.sets(st.integers(0, n - 1)) if n else st.just(set()))
+    ),
+    st.integers(1, 20),
+)
+def test_labelled_positions_have_their_room_and_leave_no_gap(sentence, step):
+    count, keep = sentence
+    positions = labelled_positions(count, step, keep)
+    assert all(b - a >= step for a, b in pairwise(positions))
+    assert all(b - a < 3 * step for a, b in pairwise([-step, *positions, count - 1 + step]))
+    if step == 1:
+        assert positions == list(range(count))
+    assert not keep or min(keep) in positions
+
+
+def test_settings_that_turn_images_over_change_nothing():
+    with mpl.rc_context({"image.origin": "lower", "image.aspect": "auto", "axes.grid": True}):
+        ax = attention_heatmap(sparse_map(SOFTMAX), SOURCE, SOFTMAX, repeated=(), dropped=())
+        ax.figure.set_dpi(200)
+        assert cell_colour(ax, row=0, column=0) != (255, 255, 255)
+        assert cell_colour(ax, row=9, column=0) == (255, 255, 255)
 
 
 @pytest.mark.parametrize(("target", "source"), [(0, 3), (3, 0), (0, 0)])

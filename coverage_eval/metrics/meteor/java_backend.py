@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,16 @@ from numpy.typing import NDArray
 from coverage_eval.corpus import Segment
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
-from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
+from coverage_eval.metrics.meteor.statistics import (
+    FIELDS,
+    score_parts,
+    without_perfect_chunks,
+)
 
-__all__ = ["JavaResult", "run_jar"]
+__all__ = ["JarSettings", "checked_statistics", "jar_scores", "jar_statistics"]
+
+Rows: TypeAlias = "Sequence[tuple[Segment, ...]]"
+"""Hypothesis and reference of each segment; at least one segment."""
 
 _SEGMENT = re.compile(r"^Segment (\d+) score:\t(\S+)$", re.MULTILINE)
 _FINAL = re.compile(r"^Final score:\s+(\S+)$", re.MULTILINE)
@@ -33,59 +41,60 @@ _START_SECONDS, _SEGMENT_SECONDS = 300.0, 0.25
 
 
 @dataclass(frozen=True)
-class JavaResult:
-    """What the jar says of a corpus.
+class JarSettings:
+    """What the jar is told.
 
     Attributes:
-        statistics: The 23 counts of each segment, ``[segments, 23]``.
-        segment_scores: One score a segment.
-        corpus_score: The final score.
-    """
-
-    statistics: NDArray[np.int64]
-    segment_scores: NDArray[np.float64]
-    corpus_score: float
-
-
-def run_jar(
-    rows: Sequence[tuple[Segment, ...]],
-    *,
-    modules: Sequence[str] | None = None,
-    norm: bool = False,
-    lower: bool = False,
-) -> JavaResult:
-    """Score hypotheses against references with the stock Meteor 1.5 jar, ``-l en``.
-
-    The program prints either statistics or scores, so it runs twice, and what it says the second
-    time is compared with the score of what it said the first.
-
-    Args:
-        rows: Hypothesis and reference of each segment; at least one.
-        modules: Names of the matchers; all by default.
+        modules: Names of the matchers; all if None.
         norm: Pass ``-norm``.
         lower: Pass ``-lower``.
+    """
+
+    modules: tuple[str, ...] | None = None
+    norm: bool = False
+    lower: bool = False
+
+    def options(self) -> list[str]:
+        """The options on the jar's command line.
+
+        Raises:
+            MissingDependencyError: The ``meteor`` extra is not installed.
+        """
+        options = ["-l", "en"]
+        if self.modules is None:
+            options += ["-a", str(paraphrase_path())]
+        else:
+            options += ["-m", " ".join(self.modules)]
+        return options + ["-norm"] * self.norm + ["-lower"] * self.lower
+
+
+def checked_statistics(rows: Rows, settings: JarSettings) -> NDArray[np.int64]:
+    """The jar's 23 counts of each segment, ``[segments, 23]``, checked against the jar's scores.
+
+    The program prints either statistics or scores, so it runs twice; the scores that it gives the
+    second time must be those of the statistics that it gave the first.
 
     Raises:
         MissingDependencyError: There is no Java, or the ``meteor`` extra is not installed.
         DataError: The program failed, took too long, or its output does not fit the input.
     """
-    options = ["-l", "en", *(["-norm"] if norm else []), *(["-lower"] if lower else [])]
-    if modules is None:
-        options += ["-a", str(paraphrase_path())]
-    else:
-        options += ["-m", " ".join(modules)]
-    limit = 2 * (_START_SECONDS + _SEGMENT_SECONDS * len(rows))
-    with tempfile.TemporaryDirectory(prefix="coverage-eval-") as folder:
-        files = [Path(folder) / name for name in ("hypotheses", "references")]
-        for column, file in enumerate(files):
-            lines = [_line(row[column]) + "\n" for row in rows]
-            file.write_text("".join(lines), encoding="utf-8", newline="\n")
-        arguments = [*map(str, files), *options]
-        statistics = _parse_statistics(_run([*arguments, "-ssOut"], limit), len(rows))
-        scores, final = _parse_scores(_run(arguments, limit), len(rows))
-    if not np.allclose(score_parts(statistics).score, scores, rtol=0, atol=1e-9):
+    statistics = jar_statistics(rows, settings)
+    scores, final = jar_scores(rows, settings)
+    summed = without_perfect_chunks(statistics).sum(axis=0)
+    ours = np.append(score_parts(statistics).score, score_parts(summed).score)
+    if not np.allclose(ours, np.append(scores, final), rtol=0, atol=1e-9):
         raise DataError("the Meteor jar's statistics and scores contradict each other")
-    return JavaResult(statistics, scores, final)
+    return statistics
+
+
+def jar_statistics(rows: Rows, settings: JarSettings) -> NDArray[np.int64]:
+    """The jar's 23 counts of each segment, ``[segments, 23]``; errors as above."""
+    return _parse_statistics(_run(rows, [*settings.options(), "-ssOut"]), len(rows))
+
+
+def jar_scores(rows: Rows, settings: JarSettings) -> tuple[NDArray[np.float64], float]:
+    """The jar's score of each segment, and its final score; errors as above."""
+    return _parse_scores(_run(rows, settings.options()), len(rows))
 
 
 def _line(segment: Segment) -> str:
@@ -94,7 +103,8 @@ def _line(segment: Segment) -> str:
     return _LINE_ENDS.sub(" ", text)
 
 
-def _run(arguments: list[str], limit: float) -> str:
+def _run(rows: Rows, options: list[str]) -> str:
+    """What the jar prints on files with these segments."""
     java = shutil.which("java")
     if java is None:
         raise MissingDependencyError(
@@ -102,7 +112,16 @@ def _run(arguments: list[str], limit: float) -> str:
             "or leave the option out: the scores are the same"
         )
     locale = ["-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
-    command = [java, *locale, "-Xmx2G", "-jar", str(jar_path()), *arguments]
+    with tempfile.TemporaryDirectory(prefix="coverage-eval-") as folder:
+        files = [Path(folder) / name for name in ("hypotheses", "references")]
+        for column, file in enumerate(files):
+            lines = [_line(row[column]) + "\n" for row in rows]
+            file.write_text("".join(lines), encoding="utf-8", newline="\n")
+        command = [java, *locale, "-Xmx2G", "-jar", str(jar_path()), *map(str, files), *options]
+        return _output(command, limit=_START_SECONDS + _SEGMENT_SECONDS * len(rows))
+
+
+def _output(command: list[str], limit: float) -> str:
     try:
         done = subprocess.run(
             command, capture_output=True, check=False, encoding="utf-8", timeout=limit

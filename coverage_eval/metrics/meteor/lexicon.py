@@ -6,11 +6,11 @@ Every answer is remembered by word type, since a corpus repeats its words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import version
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.meteor.resources import (
     INSTALL,
+    package_version,
     read_function_words,
     read_inflections,
     read_synsets,
@@ -91,8 +91,8 @@ def _load_stemmer() -> Callable[[str], str]:
     The class is imported by its own name, since ``snowballstemmer.stemmer`` silently prefers
     another package (PyStemmer) where there is one, whose version is not known to fit.
     """
+    installed = package_version("snowballstemmer")
     try:
-        installed = version("snowballstemmer")
         from snowballstemmer.english_stemmer import EnglishStemmer
     except ImportError as error:
         raise MissingDependencyError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +21,8 @@ from coverage_eval.metrics.meteor.counting import (
     count_batch,
     prepare,
 )
-from coverage_eval.metrics.meteor.java_backend import run_jar
-from coverage_eval.metrics.meteor.resources import jar_path
+from coverage_eval.metrics.meteor.java_backend import JarSettings, checked_statistics
+from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
     BETA,
@@ -118,9 +117,9 @@ class METEOR(TextMetric):
             MissingDependencyError: The ``meteor`` extra is not installed.
         """
         jar_path()
-        versions = {"data": f"pycocoevalcap-{version('pycocoevalcap')}"}
+        versions = {"data": f"pycocoevalcap-{package_version('pycocoevalcap')}"}
         if self.backend == "python":
-            versions["stemmer"] = f"snowballstemmer-{version('snowballstemmer')}"
+            versions["stemmer"] = f"snowballstemmer-{package_version('snowballstemmer')}"
         return Signature.of(self.name, id=self.eval_id, backend=self.backend, **versions)
 
     def score(self, summed: Statistics) -> NDArray[np.float64]:
@@ -135,7 +134,7 @@ class METEOR(TextMetric):
         """The 23 statistics of each segment, without the chunk of perfect segments."""
         if self.backend == "java":
             modules = None if self.variant == "full" else MODULES[: VARIANTS[self.variant]]
-            counts = run_jar(rows, modules=modules, norm=self.norm, lower=self.lower).statistics
+            counts = checked_statistics(rows, JarSettings(modules, self.norm, self.lower))
         else:
             counts = count_batch(rows, self._settings())
         return without_perfect_chunks(counts)

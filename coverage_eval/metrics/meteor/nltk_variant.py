@@ -22,7 +22,11 @@ from numpy.typing import NDArray
 from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
 from coverage_eval.metrics.meteor.lexicon import find_synsets
-from coverage_eval.metrics.meteor.resources import jar_path, read_synsets
+from coverage_eval.metrics.meteor.resources import (
+    jar_path,
+    package_version,
+    read_synsets,
+)
 
 __all__ = ["NLTKMeteor", "WordNet"]
 
@@ -95,7 +99,7 @@ class NLTKMeteor(TextMetric):
             gamma=0.5,
             corpus="mean",
             nltk=version("nltk"),
-            wordnet=f"3.0-pycocoevalcap-{version('pycocoevalcap')}",
+            wordnet=f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
         )
 
     def score(self, summed: Statistics) -> NDArray[np.float64]:

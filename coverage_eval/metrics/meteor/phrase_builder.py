@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.phrase_index import PhraseIndex
 
-__all__ = ["build_index", "read_table"]
+__all__ = ["BLOCK", "build_index", "read_table"]
 
-_BLOCK = 1 << 22
+BLOCK = 1 << 22
+"""Bytes of the table that are read at once."""
 
 PhrasePairs = tuple[list[bytes], list[bytes]]
 """Phrases, and beside them their paraphrases; words are separated by single spaces."""
@@ -37,7 +38,7 @@ def read_table(path: Path) -> Iterator[PhrasePairs]:
     rest = b""
     try:
         with gzip.open(path, "rb") as file:
-            while block := file.read(_BLOCK):
+            while block := file.read(BLOCK):
                 lines = (rest + block).split(b"\n")
                 whole = (len(lines) - 1) // 3 * 3
                 rest = b"\n".join(lines[whole:])

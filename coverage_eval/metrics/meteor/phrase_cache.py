@@ -10,14 +10,15 @@ import atexit
 import os
 import shutil
 import struct
-import sys
 import tempfile
 import warnings
 from functools import cache
 from pathlib import Path
 
+from tqdm import tqdm
+
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.meteor.phrase_builder import build_index, read_table
+from coverage_eval.metrics.meteor.phrase_builder import BLOCK, build_index, read_table
 from coverage_eval.metrics.meteor.phrase_index import PhraseIndex
 
 __all__ = ["cache_folder", "index_folder", "open_index", "table_hash"]
@@ -45,13 +46,19 @@ def table_hash(table: Path) -> str:
 
     It is there at no cost, and unpacking the table for the index checks it.
     """
+    crc, length = _trailer(table)
+    return f"{crc:08x}{length:08x}"
+
+
+def _trailer(table: Path) -> tuple[int, int]:
+    """CRC-32 of a gzip file's contents, and their length modulo 2**32."""
     try:
         with table.open("rb") as file:
             file.seek(-8, os.SEEK_END)
             crc, length = struct.unpack("<II", file.read(8))
     except OSError as error:
         raise DataError(f"{table}: damaged paraphrase table ({error})") from error
-    return f"{crc:08x}{length:08x}"
+    return crc, length
 
 
 def index_folder(table: Path) -> Path:
@@ -99,9 +106,14 @@ def _build(table: Path, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        if sys.stderr.isatty():
-            print("METEOR: indexing the paraphrase table, once ...", file=sys.stderr)  # noqa: T201
-        build_index(read_table(table)).save(temporary)
+        blocks = tqdm(
+            read_table(table),
+            desc="indexing METEOR's paraphrases, once",
+            total=_trailer(table)[1] // BLOCK + 1,
+            disable=None,
+            leave=False,
+        )
+        build_index(blocks).save(temporary)
         temporary.chmod(0o755)
         _move(temporary, folder)
     finally:

@@ -102,7 +102,7 @@ class PhraseIndex:
         try:
             words = (folder / _VOCABULARY).read_bytes().decode("utf-8").split("\n")
             arrays = {n: np.load(folder / f"{n}.npy", mmap_mode="r") for n in _array_names()}
-        except (OSError, ValueError) as error:
+        except (EOFError, OSError, ValueError) as error:
             raise DataError(f"{folder}: not a whole paraphrase index ({error})") from error
         return cls(vocabulary={word: number for number, word in enumerate(words)}, **arrays)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,7 @@ from coverage_eval.errors import DataError, MissingDependencyError
 __all__ = [
     "INSTALL",
     "jar_path",
+    "package_version",
     "paraphrase_path",
     "read_function_words",
     "read_inflections",
@@ -43,6 +45,20 @@ def _data_file(relative: str) -> Path:
             return path
     missing = "package pycocoevalcap" if spec is None else f"pycocoevalcap's file {relative}"
     raise MissingDependencyError(f"METEOR needs its data files ({missing} is missing): {INSTALL}")
+
+
+def package_version(name: str) -> str:
+    """The version of a package of the extra.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    try:
+        return version(name)
+    except PackageNotFoundError as error:
+        raise MissingDependencyError(
+            f"METEOR needs the package {name}, which is missing: {INSTALL}"
+        ) from error
 
 
 def jar_path() -> Path:

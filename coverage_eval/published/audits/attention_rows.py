@@ -73,7 +73,12 @@ def no_interior() -> Claim:
         "convention",
         "eqs. 7 and 8, page 372",
         (
-            equal("α = (.4, .6, 0) with u = (.4, .6, .5): words in A", interior.sum(), 0, digits=0),
+            equal(
+                "α = (.4, .6, 0) with u = (.4, .6, .5): words in A",
+                float(interior.sum()),
+                0.0,
+                digits=0,
+            ),
             differ("m, the mean of dα over A; a number", mean, 0.0),
             equal("largest gradient of ours; zero", largest, 0.0),
         ),

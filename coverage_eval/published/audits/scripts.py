@@ -15,6 +15,7 @@ def audit() -> tuple[Claim, ...]:
         text_rows.drop_denominator(),
         text_rows.drop_empty_line(),
         text_rows.bleu(),
+        text_rows.meteor(),
         attention_rows.solvers(),
         attention_rows.no_interior(),
         text_rows.drop_sink(),

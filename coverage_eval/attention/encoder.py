@@ -1,0 +1,111 @@
+r"""The bidirectional LSTM encoder of Malaviya et al. 2018, section 2.
+
+:math:`H = [h_1, \dots, h_J]` represents the source words; the final states of both directions start
+the decoder, as in OpenNMT-py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.attention._inputs import AttentionError, FloatArray
+from coverage_eval.attention.lstm import LSTMState, LSTMWeights, lstm
+from coverage_eval.attention.source import length_mask
+
+__all__ = ["EncoderWeights", "Encoding", "embed", "encode"]
+
+
+@dataclass(frozen=True)
+class EncoderWeights:
+    """A bidirectional LSTM encoder.
+
+    Attributes:
+        embedding: ``[V, E]`` source word vectors.
+        layers: forward and backward weights of each layer, lowest first; the lowest reads word
+            vectors, the others both directions of the layer below.
+    """
+
+    embedding: FloatArray
+    layers: tuple[tuple[LSTMWeights, LSTMWeights], ...]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Encoded sources.
+
+    Attributes:
+        memory: ``[B, S, 2H]`` forward and backward outputs of the highest layer, 0 at padding.
+        final: for each layer the states after the last word read, each ``[B, 2H]``, the forward
+            direction (at the last word) before the backward one (at the first).
+        lengths: ``[B]`` words of each source.
+    """
+
+    memory: FloatArray
+    final: tuple[LSTMState, ...]
+    lengths: NDArray[np.intp]
+
+
+def embed(tokens: ArrayLike, embedding: FloatArray) -> FloatArray:
+    """Look up word vectors.
+
+    Args:
+        tokens: ``[...]`` word numbers; 0 <= number < V.
+        embedding: ``[V, E]``.
+
+    Returns:
+        ``[..., E]``.
+
+    Raises:
+        AttentionError: numbers that are not whole, or out of range.
+    """
+    return np.asarray(embedding[check_tokens(tokens, len(embedding))])
+
+
+def check_tokens(tokens: ArrayLike, vocabulary: int) -> NDArray[Any]:
+    """Word numbers as an array, each from 0 to the size of the vocabulary less 1."""
+    numbers: NDArray[Any] = np.asarray(tokens)
+    if numbers.dtype.kind not in "iu":
+        raise AttentionError(f"word numbers must be whole, not {numbers.dtype}")
+    if numbers.size and (numbers.min() < 0 or numbers.max() >= vocabulary):
+        wrong = int(numbers.min() if numbers.min() < 0 else numbers.max())
+        raise AttentionError(f"word number {wrong} is not in 0..{vocabulary - 1}")
+    return numbers
+
+
+def encode(
+    tokens: ArrayLike, weights: EncoderWeights, *, lengths: ArrayLike | None = None
+) -> Encoding:
+    """Encode a batch of sources.
+
+    Args:
+        tokens: ``[B, S]`` word numbers; padding may be any number of the vocabulary. A ``<SINK>``
+            is a word like others.
+        weights: of the encoder.
+        lengths: ``[B]`` words of each source; None where nothing is padded.
+
+    Returns:
+        The encoder's states. Time O(BS(E + H)H) a layer.
+
+    Raises:
+        AttentionError: numbers out of range, shapes that do not fit.
+    """
+    vectors = embed(tokens, weights.embedding)
+    if vectors.ndim != 3:
+        raise AttentionError(f"source words must be [batch, source], not {np.shape(tokens)}")
+    inside = length_mask(lengths, vectors.shape[0], vectors.shape[1], "length")
+    counts = inside.sum(axis=1)
+    final: list[LSTMState] = []
+    outputs = vectors
+    for forward, backward in weights.layers:
+        ahead, ahead_state = lstm(outputs, forward, lengths=counts)
+        back, back_state = lstm(outputs, backward, lengths=counts, reverse=True)
+        outputs = np.concatenate([ahead, back], axis=2)
+        hidden, cell = (
+            np.concatenate(pair, axis=1) for pair in zip(ahead_state, back_state, strict=True)
+        )
+        final.append((hidden, cell))
+    return Encoding(outputs, tuple(final), counts)

@@ -1,0 +1,217 @@
+r"""Attention scores :math:`z_{tj}` of a decoder state and the source: general, dot and additive.
+
+Each form can be conditioned on the attention :math:`\beta_j` that a source word has received
+so far (the coverage vector of Tu et al. 2016). For the bilinear score the paper prints
+:math:`z_{tj} = s^\top (W h_j + v \beta_j)` (Malaviya et al. 2018, section 5; ``"text"``),
+its authors' scripts compute :math:`(W^\top s + w \beta_j)^\top h_j` (``"scripts"``): the former
+weighs coverage by the decoder state, the latter by the source word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from coverage_eval.attention._inputs import AttentionError, FloatArray
+
+__all__ = ["AdditiveScore", "BilinearScore", "Parameters", "Score", "ScoreGradients"]
+
+CoverageForm = Literal["text", "scripts"]
+Parameters: TypeAlias = dict[str, FloatArray]
+
+
+@dataclass(frozen=True)
+class ScoreGradients:
+    """Gradients of one step's scores.
+
+    Attributes:
+        query: ``[B, D]`` for the decoder state.
+        keys: ``[B, S, P]`` for the projected memory.
+        memory: ``[B, S, K]`` for the memory itself (coverage in the scripts' form), or None.
+        cumulative: ``[B, S]`` for the cumulative attention, or None without coverage vector.
+        parameters: by name of the field, those that act in the step; see ``keys_vjp`` for the rest.
+    """
+
+    query: FloatArray
+    keys: FloatArray
+    memory: FloatArray | None
+    cumulative: FloatArray | None
+    parameters: Parameters
+
+
+@dataclass(frozen=True)
+class BilinearScore:
+    r""":math:`z_j = s^\top W h_j`, "general" of Luong et al. 2015 (section 3.1), "dot" without W.
+
+    Malaviya et al. 2018, section 2, for the general form and section 5 for the coverage vector.
+
+    Attributes:
+        weight: ``[D, K]``, W; None for the dot product, where D = K. OpenNMT-py stores its
+            transpose as ``linear_in``.
+        coverage: ``[D]`` v in the text's form, ``[K]`` w in the scripts'; None for no coverage.
+        form: which formula the coverage vector enters by.
+
+    Raises:
+        AttentionError: on construction, arrays that do not fit together.
+    """
+
+    weight: FloatArray | None = None
+    coverage: FloatArray | None = None
+    form: CoverageForm = "text"
+
+    def __post_init__(self) -> None:
+        if self.form not in ("text", "scripts"):
+            raise AttentionError(f"unknown coverage form {self.form!r}: use 'text' or 'scripts'")
+        if self.weight is not None and np.ndim(self.weight) != 2:
+            raise AttentionError(f"W must be a matrix, not of shape {np.shape(self.weight)}")
+        if self.coverage is not None and np.ndim(self.coverage) != 1:
+            raise AttentionError("the coverage vector must have one axis")
+        if self.weight is not None and self.coverage is not None:
+            wanted = np.shape(self.weight)[0 if self.form == "text" else 1]
+            if len(self.coverage) != wanted:
+                raise AttentionError(
+                    f"the coverage vector ({self.form}) has {len(self.coverage)} entries, "
+                    f"but W is {np.shape(self.weight)}: {wanted} are needed"
+                )
+
+    def keys(self, memory: FloatArray) -> FloatArray:
+        """``[B, S, D]``: :math:`W h_j`, the same for all steps."""
+        return memory if self.weight is None else np.asarray(memory @ self.weight.T)
+
+    def keys_vjp(self, d_keys: FloatArray, memory: FloatArray) -> tuple[FloatArray, Parameters]:
+        """Gradients of :meth:`keys` for the memory and for W."""
+        if self.weight is None:
+            return d_keys, {}
+        d_weight = np.einsum("bsd,bsk->dk", d_keys, memory)
+        return np.asarray(d_keys @ self.weight), {"weight": d_weight}
+
+    def scores(
+        self, query: FloatArray, keys: FloatArray, memory: FloatArray, cumulative: FloatArray
+    ) -> FloatArray:
+        """``[B, S]`` scores of a decoder state ``[B, D]``, in time O(BSD)."""
+        scores: FloatArray = np.matmul(keys, query[:, :, None])[:, :, 0]
+        if self.coverage is None:
+            return scores
+        return np.asarray(scores + cumulative * self._slope(query, memory))
+
+    def _slope(self, query: FloatArray, memory: FloatArray) -> FloatArray:
+        """What one unit of cumulative attention adds to a score, ``[B, 1]`` or ``[B, S]``."""
+        assert self.coverage is not None
+        if self.form == "text":
+            return np.asarray(query @ self.coverage)[:, None]
+        return np.asarray(memory @ self.coverage)
+
+    def vjp(
+        self,
+        d_scores: FloatArray,
+        query: FloatArray,
+        keys: FloatArray,
+        memory: FloatArray,
+        cumulative: FloatArray,
+    ) -> ScoreGradients:
+        """Gradients of :meth:`scores` for all that it was given."""
+        d_query = np.matmul(d_scores[:, None, :], keys)[:, 0, :]
+        d_keys = d_scores[:, :, None] * query[:, None, :]
+        if self.coverage is None:
+            return ScoreGradients(d_query, d_keys, None, None, {})
+        d_cumulative = d_scores * self._slope(query, memory)
+        weighted = d_scores * cumulative
+        if self.form == "text":
+            total = weighted.sum(axis=1)
+            d_query = d_query + total[:, None] * self.coverage
+            return ScoreGradients(d_query, d_keys, None, d_cumulative, {"coverage": total @ query})
+        d_memory = weighted[:, :, None] * self.coverage
+        d_coverage = np.einsum("bs,bsk->k", weighted, memory)
+        return ScoreGradients(d_query, d_keys, d_memory, d_cumulative, {"coverage": d_coverage})
+
+
+@dataclass(frozen=True)
+class AdditiveScore:
+    r""":math:`z_j = e^\top \tanh(A s + U h_j + b + v \beta_j)` (Bahdanau et al. 2014, A.1.2).
+
+    The term with the cumulative attention is that of Tu et al. 2016.
+
+    Attributes:
+        query_weight: ``[P, D]``, A. OpenNMT-py: ``linear_query.weight``.
+        memory_weight: ``[P, K]``, U. OpenNMT-py: ``linear_context.weight``.
+        energy: ``[P]``, e. OpenNMT-py: ``v.weight``.
+        bias: ``[P]``, b, or None. OpenNMT-py: ``linear_query.bias``.
+        coverage: ``[P]``, v; None for no coverage.
+
+    Raises:
+        AttentionError: on construction, arrays that do not fit together.
+    """
+
+    query_weight: FloatArray
+    memory_weight: FloatArray
+    energy: FloatArray
+    bias: FloatArray | None = None
+    coverage: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        size = np.shape(self.energy)
+        rows = {"A": np.shape(self.query_weight)[:1], "U": np.shape(self.memory_weight)[:1]}
+        for name, vector in (("b", self.bias), ("v", self.coverage)):
+            if vector is not None:
+                rows[name] = np.shape(vector)
+        wrong = [f"{name} {shape}" for name, shape in rows.items() if shape != size]
+        if len(size) != 1 or wrong:
+            raise AttentionError(
+                f"the additive score's arrays do not fit e of shape {size}: {', '.join(wrong)}"
+            )
+
+    def keys(self, memory: FloatArray) -> FloatArray:
+        """``[B, S, P]``: :math:`U h_j + b`, the same for all steps."""
+        keys = memory @ self.memory_weight.T
+        return np.asarray(keys if self.bias is None else keys + self.bias)
+
+    def keys_vjp(self, d_keys: FloatArray, memory: FloatArray) -> tuple[FloatArray, Parameters]:
+        """Gradients of :meth:`keys` for the memory, U and b."""
+        parameters = {"memory_weight": np.einsum("bsp,bsk->pk", d_keys, memory)}
+        if self.bias is not None:
+            parameters["bias"] = d_keys.sum(axis=(0, 1))
+        return np.asarray(d_keys @ self.memory_weight), parameters
+
+    def scores(
+        self,
+        query: FloatArray,
+        keys: FloatArray,
+        memory: FloatArray,  # noqa: ARG002
+        cumulative: FloatArray,
+    ) -> FloatArray:
+        """``[B, S]`` scores of a decoder state ``[B, D]``, in time O(BSP)."""
+        return np.asarray(self._hidden(query, keys, cumulative) @ self.energy)
+
+    def _hidden(self, query: FloatArray, keys: FloatArray, cumulative: FloatArray) -> FloatArray:
+        inner = keys + (query @ self.query_weight.T)[:, None, :]
+        if self.coverage is not None:
+            inner = inner + cumulative[:, :, None] * self.coverage
+        return np.asarray(np.tanh(inner))
+
+    def vjp(
+        self,
+        d_scores: FloatArray,
+        query: FloatArray,
+        keys: FloatArray,
+        memory: FloatArray,  # noqa: ARG002
+        cumulative: FloatArray,
+    ) -> ScoreGradients:
+        """Gradients of :meth:`scores` for all that it was given."""
+        hidden = self._hidden(query, keys, cumulative)
+        d_inner = d_scores[:, :, None] * self.energy * (1 - hidden**2)
+        summed = d_inner.sum(axis=1)
+        parameters = {
+            "query_weight": summed.T @ query,
+            "energy": np.einsum("bs,bsp->p", d_scores, hidden),
+        }
+        d_cumulative = None
+        if self.coverage is not None:
+            d_cumulative = np.asarray(d_inner @ self.coverage)
+            parameters["coverage"] = np.einsum("bsp,bs->p", d_inner, cumulative)
+        d_query = np.asarray(summed @ self.query_weight)
+        return ScoreGradients(d_query, d_inner, None, d_cumulative, parameters)
+
+
+Score: TypeAlias = "BilinearScore | AdditiveScore"

@@ -1,0 +1,96 @@
+"""``coverage-eval fertility``: fertilities of source words, one line of numbers per segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval import fertilities
+from coverage_eval.cli.options import output_option
+from coverage_eval.files import atomic_write
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+sink_option = click.option(
+    "--sink", is_flag=True, help="End each line with inf, the fertility of a <SINK> to be added."
+)
+
+
+@click.group("fertility")
+def command() -> None:
+    """Fertilities of source words: how much attention each may receive.
+
+    Every command writes one line a segment, with one number for each word. Text is read as it is:
+    where the model sees subwords, give subwords.
+    """
+
+
+def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | None) -> None:
+    lines = map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows)
+    if output is None or output == "-":
+        for line in lines:
+            click.echo(line)
+        return
+    with atomic_write(output) as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+@command.command("constant")
+@click.argument("src")
+@click.option(
+    "-n", "--fertility", "value", default=2.0, show_default=True,
+    type=click.FloatRange(0, min_open=True), help="The fertility of every word.",
+)  # fmt: skip
+@sink_option
+@output_option
+def constant(src: str, value: float, sink: bool, output: str | None) -> None:
+    """CONSTANT: the same fertility for every word of SRC."""
+    _write(fertilities.constant_fertilities(src, value), sink, output)
+
+
+@command.command("guided")
+@click.argument("src")
+@click.option("--train-src", required=True, help="Source side of the training data.")
+@click.option("--train-links", required=True, help="Its links, as 0-0 1-2.")
+@sink_option
+@output_option
+def guided(src: str, train_src: str, train_links: str, sink: bool, output: str | None) -> None:
+    """GUIDED: the largest number of links each word of SRC had in training data, 1 if none."""
+    _write(fertilities.guided_fertilities(src, train_src, train_links), sink, output)
+
+
+@command.command("actual")
+@click.argument("src")
+@click.argument("links")
+@click.option(
+    "--add", default=0.0, show_default=True, type=click.FloatRange(0),
+    help="Add a constant: 1 makes the paper's training targets of a fertility predictor.",
+)  # fmt: skip
+@sink_option
+@output_option
+def actual(src: str, links: str, add: float, sink: bool, output: str | None) -> None:
+    """The number of links of each word of SRC in LINKS (as 0-0 1-2), at least 1."""
+    _write(fertilities.actual_fertilities(src, links, added=add), sink, output)
+
+
+@command.command("predicted")
+@click.argument("probabilities")
+@click.option("--src", help="The source text, to compare the numbers of words with.")
+@click.option(
+    "--first-class", default=1.0, show_default=True, type=click.FloatRange(0),
+    help="Fertility of the first class.",
+)  # fmt: skip
+@sink_option
+@output_option
+def predicted(
+    probabilities: str, src: str | None, first_class: float, sink: bool, output: str | None
+) -> None:
+    """PREDICTED: expected fertilities under the class probabilities of any model.
+
+    PROBABILITIES has one line a segment: words separated by spaces, the probabilities of a word's
+    classes by commas, as in: 0.1,0.9 0.5,0.5
+    """
+    rows = fertilities.predicted_fertilities(probabilities, source=src, first=first_class)
+    _write(rows, sink, output)

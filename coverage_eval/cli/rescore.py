@@ -1,0 +1,104 @@
+"""``coverage-eval rescore``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from coverage_eval.cli.options import echo, format_option, width_option
+from coverage_eval.corpus import read_segments
+from coverage_eval.metrics.bleu import BLEU
+from coverage_eval.nbest import read_coverage, read_nbest
+from coverage_eval.report.rescoring import render_grid
+from coverage_eval.rescoring import GRID, Candidates, grid_search
+from coverage_eval.tokenizers import TOKENIZERS
+
+_SHOWN_GRID = "0, 0.2, …, 1"
+
+
+@click.command("rescore")
+@click.argument("nbest")
+@click.option(
+    "--attention", help="Attention of the hypotheses, in their order: JSON Lines or .npz."
+)
+@click.option("--ref", help="References of a development set: search α and β for the best BLEU.")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0),
+    help=f"Weight of the length penalty.  [with --ref: tries {_SHOWN_GRID}]",
+)
+@click.option(
+    "--beta",
+    type=click.FloatRange(0),
+    help=f"Weight of the coverage penalty.  [with --ref: tries {_SHOWN_GRID}]",
+)
+@click.option(
+    "--penalty",
+    "form",
+    default="paper",
+    show_default=True,
+    type=click.Choice(["paper", "wu", "summary"]),
+    help="Form of the coverage penalty.",
+)
+@click.option(
+    "--epsilon",
+    default=0.1,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Least coverage of a word in the paper's form.",
+)
+@click.option("--feature", help="Take the log-probability from this feature, not the last field.")
+@click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
+@click.option(
+    "--tokenize",
+    default="13a",
+    show_default=True,
+    type=click.Choice(TOKENIZERS),
+    help="sacreBLEU's tokeniser.",
+)
+@click.option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
+@format_option
+@width_option
+@click.option("-o", "--output", type=click.Path(), help="Write the chosen hypotheses to this file.")
+def command(
+    nbest: str,
+    attention: str | None,
+    ref: str | None,
+    alpha: float | None,
+    beta: float | None,
+    feature: str | None,
+    tokenize: str,
+    lowercase: bool,
+    output_format: str,
+    width: int,
+    output: str | None,
+    **settings: Any,
+) -> None:
+    """Choose from n-best lists with length and coverage penalties.
+
+    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability', segments from 0; the
+    attention file one JSON object a hypothesis: {"attention": [[…], …]} with one row a target
+    token, or {"coverage": […]} with the total of each source word.
+
+    With --ref, prints BLEU for each pair of weights and the best pair; -o writes the hypotheses
+    that it chooses. Without, prints the hypotheses that --alpha and --beta choose.
+    """
+    if ref is None and (alpha is None or beta is None):
+        raise click.UsageError("give --ref to search for the weights, or --alpha and --beta")
+    if attention is None and beta != 0:
+        raise click.UsageError("the coverage penalty needs --attention (or give --beta 0)")
+    lists = read_nbest(nbest, feature=feature)
+    coverage = None if attention is None else read_coverage(attention, lists)
+    candidates = Candidates(lists, coverage, **settings)
+    if ref is not None:
+        alphas, betas = (GRID if w is None else (w,) for w in (alpha, beta))
+        bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
+        references = list(read_segments(ref))
+        search = grid_search(candidates, references, alphas=alphas, betas=betas, metric=bleu)
+        echo(render_grid(search, output_format, width=width))
+        alpha, beta = search.best.alpha, search.best.beta
+    assert alpha is not None
+    assert beta is not None
+    if output is not None or ref is None:
+        echo("\n".join(candidates.chosen_texts(alpha, beta)), output)

@@ -1,0 +1,175 @@
+"""Fertilities of a corpus as text: one line of numbers per segment, one number per source word.
+
+Numbers are written with 12 significant digits, whole ones without a point, the sink's as ``inf``.
+The numbers themselves are computed in :mod:`coverage_eval.attention.fertility`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention import fertility
+from coverage_eval.corpus import Source, read_parallel, read_segments, source_name, tokenize
+from coverage_eval.errors import DataError
+from coverage_eval.links import Links, parse_links
+
+__all__ = [
+    "actual_fertilities",
+    "constant_fertilities",
+    "format_fertilities",
+    "guided_fertilities",
+    "parse_fertilities",
+    "predicted_fertilities",
+    "read_fertilities",
+    "with_sink",
+]
+
+Fertilities = NDArray[np.float64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def format_fertilities(fertilities: Iterable[float]) -> str:
+    """Write the fertilities of one segment, without a line end.
+
+    >>> format_fertilities([2.0, 1.25, float("inf")])
+    '2 1.25 inf'
+    """
+    return " ".join(f"{number:.12g}" for number in map(float, fertilities))
+
+
+def parse_fertilities(line: str) -> Fertilities:
+    """Read the fertilities of one segment.
+
+    Returns:
+        ``[words]``, each above 0, ``inf`` for a sink.
+
+    Raises:
+        DataError: Something in the line is not a number above 0; the message names it.
+    """
+    values = [_number(token) for token in tokenize(line)]
+    for token, value in zip(tokenize(line), values, strict=True):
+        if not value > 0:
+            raise DataError(f"'{token}' is not a fertility: a number above 0, or inf")
+    return np.array(values, dtype=np.float64)
+
+
+def read_fertilities(source: Source) -> Iterator[Fertilities]:
+    """Read one segment's fertilities a line; an empty line is a segment without words.
+
+    Raises:
+        DataError: As :func:`coverage_eval.corpus.read_segments`; a malformed number (file, line).
+    """
+    return _each(source, enumerate(read_segments(source), start=1), parse_fertilities)
+
+
+def with_sink(fertilities: Iterable[Fertilities]) -> Iterator[Fertilities]:
+    """Add the unbounded fertility of a sink to the end of each segment."""
+    for row in fertilities:
+        yield np.append(row, np.inf)
+
+
+def constant_fertilities(source: Source, value: float) -> Iterator[Fertilities]:
+    """CONSTANT: the same fertility for every word of a text."""
+    for segment in read_segments(source):
+        yield fertility.constant(len(tokenize(segment)), value)
+
+
+def actual_fertilities(
+    source: Source, links: Source, *, added: float = 0.0
+) -> Iterator[Fertilities]:
+    """Each word's number of links, at least 1, and a constant.
+
+    Args:
+        source: The text.
+        links: Pharaoh links of the same segments.
+        added: The constant; 1 makes the paper's training targets of a fertility predictor.
+
+    Raises:
+        DataError: Unequal files, malformed links, links out of range (file, line).
+    """
+    rows = enumerate(read_parallel(source, links), start=1)
+
+    def compute(row: tuple[str, ...]) -> Fertilities:
+        words, pairs = _words_and_links(row)
+        return fertility.training_targets(pairs, len(words), added=added)
+
+    return _each(links, rows, compute)
+
+
+def guided_fertilities(
+    source: Source, training_source: Source, training_links: Source
+) -> Iterator[Fertilities]:
+    """GUIDED: the largest number of links that each word had in the training data, else 1.
+
+    Raises:
+        DataError: As :func:`actual_fertilities`, for the training data.
+    """
+    rows = enumerate(read_parallel(training_source, training_links), start=1)
+    pairs = _each(training_links, rows, _checked_words_and_links)
+    table = fertility.guided(pairs)
+    for segment in read_segments(source):
+        yield table.fertilities(tokenize(segment))
+
+
+def predicted_fertilities(
+    probabilities: Source, *, source: Source | None = None, first: float = 1.0
+) -> Iterator[Fertilities]:
+    """PREDICTED: expected fertilities under the class probabilities of any model.
+
+    Args:
+        probabilities: One line a segment; words separated by spaces, a word's probabilities by
+            commas: ``0.1,0.9 0.5,0.5``.
+        source: The text; given, the numbers of words are compared.
+        first: Fertility of the first class.
+
+    Raises:
+        DataError: Malformed probabilities, or not as many words as the source (file, line).
+    """
+    files = (probabilities,) if source is None else (probabilities, source)
+
+    def compute(row: tuple[str, ...]) -> Fertilities:
+        words = [_classes(token) for token in tokenize(row[0])]
+        if len(row) > 1 and len(words) != len(tokenize(row[1])):
+            raise DataError(f"{len(words)} words, but the source has {len(tokenize(row[1]))}")
+        return np.array([fertility.expected(word, first=first) for word in words])
+
+    return _each(probabilities, enumerate(read_parallel(*files), start=1), compute)
+
+
+def _classes(token: str) -> Sequence[float]:
+    return [_number(part) for part in token.split(",")]
+
+
+def _number(token: str) -> float:
+    try:
+        value = float(token)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or "_" in token:
+        raise DataError(f"'{token}' is not a number")
+    return value
+
+
+def _words_and_links(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
+    return tokenize(row[0]), parse_links(row[1])
+
+
+def _checked_words_and_links(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
+    words, links = _words_and_links(row)
+    fertility.link_counts(links, len(words))
+    return words, links
+
+
+def _each(source: Source, rows: Iterable[tuple[int, T]], compute: Callable[[T], R]) -> Iterator[R]:
+    """Apply a function to numbered rows; its error is told with file and line."""
+    for number, row in rows:
+        try:
+            yield compute(row)
+        except DataError as error:  # noqa: PERF203
+            raise DataError(f"{source_name(source)}: line {number}: {error}") from None

@@ -1,0 +1,66 @@
+"""Executables that stand in for fast_align: someone else's, and broken ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+OWN_VERSION = "fast_align (coverage-eval) 0.1.0"
+
+
+def write_script(path: Path, body: str) -> Path:
+    """An executable Python script."""
+    path.write_text(f"#!{sys.executable}\nimport os, sys, time\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
+def someone_elses(path: Path, real: Path) -> Path:
+    """Our aligner behind a door that lets only the original's options through.
+
+    Like the original it turns everything into NaN when a training pair has an empty side, gives up
+    forced alignment at one, and reads its parameters back at any ASCII white space.
+    """
+    return write_script(
+        path,
+        f"""
+import re, subprocess
+arguments = sys.argv[1:]
+if any(a.startswith("--") or (a.startswith("-") and a[1:2] not in "-idovrIqNaTpfmtsb0123456789")
+       for a in arguments):
+    sys.stderr.write("fast_align: unrecognized option\\nUsage: ...\\n")
+    sys.exit(1)
+def is_empty(line):
+    return any(not side.strip(b" ") for side in line.rstrip(b"\\n").split(b" ||| "))
+if "-f" in arguments:
+    table = open(arguments[arguments.index("-f") + 1], "rb").read()
+    assert len(re.split(rb"[ \\t\\n\\v\\f\\r]+", table.strip())) == 3 * table.count(b"\\n"), "table"
+    lines = sys.stdin.buffer.readlines()
+    assert not any(map(is_empty, lines)), "empty side"
+    sys.exit(subprocess.run([{str(real)!r}, *arguments], input=b"".join(lines)).returncode)
+lines = open(arguments[arguments.index("-i") + 1], "rb").readlines()
+if any(map(is_empty, lines)):
+    print("\\n" * len(lines), end="")
+    sys.exit(0)
+os.execv({str(real)!r}, ["fast_align", *arguments])
+""",
+    )
+
+
+def pretender(path: Path, body: str) -> Path:
+    """A program that says it is our aligner, then does something else."""
+    return write_script(
+        path,
+        f'if sys.argv[1:] == ["--version"]:\n    print({OWN_VERSION!r})\n    sys.exit()\n{body}',
+    )
+
+
+def is_running(process: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] != "Z"

@@ -1,0 +1,88 @@
+"""The links of the reference tool through the wrapper, with our aligner and with another's.
+
+Golden files: clab/fast_align at cab1e9a, one thread, ``-d -o -v``, on the Multi30k training corpus.
+At most one line in 10,000 may differ (floating-point ties).
+"""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.corpus import read_segments
+from coverage_eval.links import parse_links, read_links
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.binaries import find_fast_align
+from tests.aligner.fake_aligners import someone_elses
+
+
+def text(shared: Path, name: str, language: str):
+    return read_segments(shared / "data" / "multi30k-de-en" / f"{name}.{language}")
+
+
+def differing(found, expected):
+    rows = list(zip(found, expected, strict=True))
+    return sum(one != two for one, two in rows), len(rows) / 10_000
+
+
+@pytest.fixture(scope="module", params=["own", "someone else's"])
+def trained(shared: Path, tmp_path_factory, request):
+    folder = tmp_path_factory.mktemp("trained")
+    fast_align = None
+    if request.param != "own":
+        fast_align = someone_elses(folder / "fast_align", find_fast_align().path)
+    links = {name: folder / name for name in ("forward", "reverse", "symmetrized")}
+    model = FastAlign.train(
+        text(shared, "train", "de"), text(shared, "train", "en"), links=links, fast_align=fast_align
+    )
+    model.save(folder / "model")
+    model.close()
+    with FastAlign.load(folder / "model", fast_align=fast_align) as loaded:
+        yield loaded, links
+
+
+@pytest.mark.parametrize(
+    ("ours", "golden"),
+    [
+        ("forward", "train.fwd.al.gz"),
+        ("reverse", "train.rev.al.gz"),
+        ("symmetrized", "train.grow-diag-final-and.al.gz"),
+    ],
+)
+def test_links_of_the_training_text(shared: Path, trained, ours, golden):
+    found = read_links(trained[1][ours])
+    different, allowed = differing(found, read_links(shared / "golden" / "fast_align" / golden))
+    assert different <= allowed
+
+
+def test_forced_links_and_scores(shared: Path, trained):
+    sides = text(shared, "test_2016_flickr", "de"), text(shared, "test_2016_flickr", "en")
+    rows = list(trained[0].align_directions(*sides))
+    for place, name in enumerate(("fwd", "rev")):
+        path = shared / "golden" / "fast_align" / f"test_2016_flickr.{name}.full.gz"
+        with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+            golden = [line.rstrip("\n").rsplit(" ||| ", 2)[1:] for line in file]
+        links = [parse_links(links) for links, _ in golden]
+        different, allowed = differing([row[place].links for row in rows], links)
+        assert different <= allowed
+        scores = [float(score) for _, score in golden]
+        assert [row[place].score for row in rows] == pytest.approx(scores, rel=2e-5)
+
+
+def test_forced_symmetrised_links(shared: Path, trained):
+    sides = text(shared, "test_2016_flickr", "de"), text(shared, "test_2016_flickr", "en")
+    golden = read_links(shared / "golden" / "fast_align" / "test_2016_flickr.gdfa.al.gz")
+    different, allowed = differing(trained[0].align(*sides), golden)
+    assert different <= allowed
+
+
+def test_the_model_has_the_numbers_of_the_references_log(trained):
+    manifest = trained[0].manifest
+    assert manifest.forward.tension == pytest.approx(7.21604, abs=1e-5)
+    assert manifest.forward.length_multiplier == pytest.approx(1.07117, abs=1e-5)
+    assert manifest.reverse.length_multiplier == pytest.approx(0.961227, abs=1e-6)
+    assert manifest.forward.log_likelihood[-1] == pytest.approx(-984935, rel=1e-5)
+    assert (manifest.pairs, manifest.empty_pairs) == (29000, 0)
+    assert (manifest.source_tokens, manifest.target_tokens) == (360706, 377534)

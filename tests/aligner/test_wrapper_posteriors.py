@@ -1,0 +1,152 @@
+"""Posteriors against NumPy and the saved tables, and against the links of the same tables."""
+
+from __future__ import annotations
+
+import zipfile
+
+import numpy as np
+import pytest
+
+from coverage_eval.errors import MissingDependencyError
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.posteriors import Posterior, take_posteriors
+from tests.aligner.fake_aligners import someone_elses
+
+UNSEEN = 1e-9
+WORDS = 12
+
+
+def random_text(pairs, seed):
+    generator = np.random.default_rng(seed)
+    sides = []
+    for letter in "st":
+        lengths = generator.integers(1, 9, pairs)
+        sides.append([[f"{letter}{n}" for n in generator.integers(0, WORDS, m)] for m in lengths])
+    return sides
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["diagonal", "model 1"])
+def model(request):
+    sources, targets = random_text(300, seed=1)
+    with FastAlign.train(sources, targets, favor_diagonal=request.param) as trained:
+        yield trained
+
+
+def read_table(path):
+    table = {}
+    for line in path.read_text().split("\n")[:-1]:
+        conditioning, generated, logarithm = line.split("\t")
+        table[conditioning, generated] = np.exp(float(logarithm))
+    return table
+
+
+def oracle(model, table, conditioning, generated, direction):
+    """p(a_j = i | pair) from its definition; column 0 is NULL, a row per generated word."""
+    m, n = len(generated), len(conditioning)
+    settings, p0 = model.manifest.settings, model.manifest.settings.p0
+    i, j = np.arange(1, n + 1)[None, :], np.arange(1, m + 1)[:, None]
+    prior = np.full((m, n + 1), 1 / (n + 1))
+    if settings.favor_diagonal:
+        tension = model.manifest.parameters(direction).tension
+        closeness = np.exp(-tension * np.abs(i / n - j / m))
+        prior[:, 0] = p0
+        prior[:, 1:] = (1 - p0) * closeness / closeness.sum(axis=1, keepdims=True)
+    theta = [[table.get((e, f), UNSEEN) for e in ["<eps>", *conditioning]] for f in generated]
+    joint = np.array(theta) * prior
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_posteriors_equal_their_definition(tmp_path, model, direction):
+    model.save(tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        table = read_table(type(tmp_path)(archive.extract(f"{direction}.full", tmp_path)))
+    sources, targets = random_text(60, seed=2)
+    sources[0], targets[1] = ["never", "seen", "s1"], ["new"]
+    posteriors = list(model.posteriors(sources, targets, direction))
+    for source, target, found in zip(sources, targets, posteriors, strict=True):
+        sides = (source, target) if direction == "forward" else (target, source)
+        expected = oracle(model, table, *sides, direction)
+        matrix = found.matrix if direction == "forward" else found.matrix.T
+        assert found.matrix.dtype == found.null.dtype == np.float32
+        assert found.matrix.shape == (len(target), len(source))
+        np.testing.assert_allclose(matrix, expected[:, 1:], rtol=2e-6, atol=1e-9)
+        np.testing.assert_allclose(found.null, expected[:, 0], rtol=2e-6, atol=1e-9)
+
+
+def test_rows_with_null_sum_to_one(model):
+    sources, targets = random_text(60, seed=3)
+    for found in model.posteriors(sources, targets):
+        np.testing.assert_allclose(found.matrix.sum(axis=1) + found.null, 1, atol=1e-6)
+    for found in model.posteriors(sources, targets, "reverse"):
+        np.testing.assert_allclose(found.matrix.sum(axis=0) + found.null, 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_the_best_of_each_row_is_the_unpruned_link(model, direction):
+    sources, targets = random_text(200, seed=4)
+    rows = model.align(sources, targets, symmetrize=direction, prune=False)
+    compared = 0
+    for links, found in zip(rows, model.posteriors(sources, targets, direction), strict=True):
+        matrix = found.matrix if direction == "forward" else found.matrix.T
+        for j, row in enumerate(np.column_stack([found.null, matrix])):
+            best = np.sort(row)[::-1]
+            if len(best) > 1 and best[0] - best[1] < 1e-5:
+                continue  # a tie, which float32 may turn round
+            i = int(np.argmax(row)) - 1
+            linked = {s if direction == "forward" else t for s, t in links
+                      if (t if direction == "forward" else s) == j}  # fmt: skip
+            assert linked == ({i} if i >= 0 else set())
+            compared += 1
+    assert compared > 500
+
+
+def test_pairs_with_an_empty_side_are_linked_to_null(model):
+    found = list(model.posteriors(["s1 s2", "", ""], ["", "t1 t2 t3", ""]))
+    assert [one.matrix.shape for one in found] == [(0, 2), (3, 0), (0, 0)]
+    assert [one.null.tolist() for one in found] == [[], [1, 1, 1], []]
+    found = list(model.posteriors(["s1 s2"], [""], "reverse"))
+    assert found[0].matrix.shape == (0, 2)
+    assert found[0].null.tolist() == [1, 1]
+
+
+def test_records_may_arrive_in_any_pieces():
+    generator = np.random.default_rng(0)
+    data, matrices = b"", []
+    for m, n in [(2, 3), (1, 0), (4, 1)]:
+        values = generator.random((m, n + 1)).astype("<f4")
+        data += np.array([m, n], "<u4").tobytes()
+        data += values[:, 0].tobytes() + values[:, 1:].tobytes()
+        matrices.append(values)
+    for size in (1, 3, 7, len(data)):
+        buffer, found = bytearray(), []
+        for start in range(0, len(data), size):
+            buffer += data[start : start + size]
+            found += take_posteriors(buffer, "forward")
+        assert not buffer
+        assert all(isinstance(one, Posterior) for one in found)
+        for one, values in zip(found, matrices, strict=True):
+            np.testing.assert_array_equal(one.matrix, values[:, 1:])
+            np.testing.assert_array_equal(one.null, values[:, 0])
+
+
+def test_another_fast_align_has_no_posteriors(tmp_path, model):
+    fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
+    model.save(tmp_path / "model")
+    with FastAlign.load(tmp_path / "model", fast_align=fake) as loaded:
+        with pytest.raises(MissingDependencyError) as caught:
+            loaded.posteriors(["s1"], ["t1"])
+        assert str(caught.value) == (
+            f"{fake}: gives no posteriors; use the aligner that comes with coverage-eval"
+        )
+    with FastAlign.train(["s1 s2"] * 9, ["t1 t2"] * 9, fast_align=fake) as trained:
+        trained.save(tmp_path / "pruned")
+    with FastAlign.load(tmp_path / "pruned") as loaded:
+        for call in (loaded.posteriors, lambda *sides: loaded.align(*sides, prune=False)):
+            with pytest.raises(MissingDependencyError) as caught:
+                call(["s1"], ["t1"])
+            assert str(caught.value) == (
+                "the model has no tables in full precision, as it was trained with another "
+                "fast_align: train it with the aligner that comes with coverage-eval"
+            )

@@ -1,0 +1,332 @@
+"""Aligners that fail, lie, hang or are interrupted: one clear error, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.errors import AlignerError, MissingDependencyError
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.binaries import Binary, bundled_folder, find_fast_align
+from tests.aligner.fake_aligners import (
+    OWN_VERSION,
+    is_running,
+    pretender,
+    someone_elses,
+    write_script,
+)
+
+SOURCES = ["a b c", "b c", "c a"] * 20
+TARGETS = ["x y z", "y z", "z x"] * 20
+
+
+@pytest.fixture(autouse=True)
+def temporary_folder(tmp_path: Path, monkeypatch):
+    """Every test looks at the end whether a temporary file was left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    path = tmp_path / "good.model"
+    with FastAlign.train(SOURCES, TARGETS) as model:
+        model.save(path)
+    return path
+
+
+def fails(tmp_path: Path, body: str, **options) -> str:
+    fake = pretender(tmp_path / "fast_align", body)
+    with pytest.raises(AlignerError) as caught:
+        FastAlign.train(SOURCES, TARGETS, fast_align=fake, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_exit_status_and_last_words(tmp_path: Path):
+    body = 'sys.stderr.write("one\\ntwo\\n\\nthree"); sys.exit(3)'
+    assert fails(tmp_path, body) == "fast_align: exit status 3: one; two; three"
+
+
+def test_only_the_last_lines_are_shown(tmp_path: Path):
+    body = 'sys.stderr.write("".join(f"l{n}\\n" for n in range(99))); sys.exit(1)'
+    message = fails(tmp_path, body)
+    assert message == "fast_align: exit status 1: l94; l95; l96; l97; l98"
+
+
+def test_killed_by_a_signal(tmp_path: Path):
+    message = fails(tmp_path, "os.kill(os.getpid(), 9)")
+    assert message == "fast_align: was killed by SIGKILL (out of memory?)"
+
+
+def test_status_zero_without_results(tmp_path: Path):
+    assert fails(tmp_path, "pass") == "fast_align: wrote nothing for --stats"
+
+
+# Writes all outputs as our aligner does, then spoils one of them.
+SPOIL = """
+import subprocess
+arguments = sys.argv[1:]
+status = subprocess.run([{real!r}, *arguments], stderr=subprocess.DEVNULL).returncode
+path = arguments[arguments.index({option!r}) + 1]
+data = open(path).read()
+open(path, "w").write({change})
+sys.exit(status)
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "change", "message"),
+    [
+        ("--forward-links", "data[:data.rindex('\\n', 0, -1) + 1]",
+         "fast_align: 59 lines of forward links for 60 pairs of segments"),
+        ("--reverse-links", "data + '\\n'",
+         "fast_align: 61 lines of reverse links for 60 pairs of segments"),
+        ("--forward-params", "''",
+         "fast_align: its forward table of translation probabilities is empty"),
+        ("--reverse-params", "data + 'a\\tb\\t-nan\\n'",
+         "fast_align: its reverse table of translation probabilities has NaN for a probability"),
+        ("--stats", "data.replace('tension\": ', 'tension\": NaN, \"was\": ')",
+         "fast_align: the forward model is not a number (NaN): the aligner failed on this text; "
+         "try the aligner that comes with coverage-eval"),
+        ("--stats", "data[:40]", None),
+    ],
+)  # fmt: skip
+def test_damaged_results_of_training(tmp_path: Path, option, change, message):
+    body = SPOIL.format(real=str(find_fast_align().path), option=option, change=change)
+    found = fails(tmp_path, body)
+    if message is None:
+        assert found.startswith("fast_align: damaged statistics (JSONDecodeError: ")
+    else:
+        assert found == message
+
+
+FORCED = """
+lines = sys.stdin.buffer.read().decode().splitlines()
+{print}
+"""
+
+
+@pytest.mark.parametrize(
+    ("printing", "message"),
+    [
+        ("for line in lines[:-1]: print(line, '||| 0-0 ||| -1')",
+         "fast_align: 59 results for 60 pairs of segments"),
+        ("for line in [*lines, 'a ||| b']: print(line, '||| 0-0 ||| -1')",
+         "fast_align: 61 results for 60 pairs of segments"),
+        ("for line in lines: print(line, '||| 0-0 ||| nan')",
+         "fast_align: a score is not a number (NaN): the model or the aligner is damaged"),
+        ("for line in lines: print(line, '||| 3-0 ||| -1')",
+         "fast_align: link 3-0 is out of range in a pair of 3 and 3 tokens"),
+        ("for line in lines: print('0-0')",
+         "fast_align: printed a line without links and score, ending in '0-0'"),
+        ("pass", "fast_align: 0 results for 60 pairs of segments"),
+    ],
+)  # fmt: skip
+def test_damaged_results_of_forced_alignment(tmp_path: Path, model_file, printing, message):
+    fake = pretender(tmp_path / "fast_align", FORCED.format(print=printing))
+    model = FastAlign.load(model_file, fast_align=fake)
+    with model, pytest.raises(AlignerError) as caught:
+        list(model.align(SOURCES, TARGETS, symmetrize="forward"))
+    assert str(caught.value) == message
+
+
+def test_one_that_stops_reading_is_reported_and_the_other_ended(tmp_path: Path, model_file):
+    body = """
+if "-r" in sys.argv:
+    sys.stdin.close(); sys.stderr.write("no memory\\n"); sys.exit(7)
+print(os.getpid(), file=open(os.environ["TMPDIR"] + "/../pid", "w"), flush=True)
+sys.stdin.buffer.read(); time.sleep(60)
+"""
+    fake = pretender(tmp_path / "fast_align", body)
+    many = 200_000
+    with FastAlign.load(model_file, fast_align=fake, timeout=3) as model:
+        rows = model.align(["a b c"] * many, ["x y z"] * many)
+        with pytest.raises(AlignerError) as caught:
+            next(rows)
+    assert str(caught.value) in {
+        "fast_align: exit status 7: no memory",
+        "fast_align: no sign of life for 3 seconds; given up",
+    }
+    assert not is_running(int((tmp_path / "pid").read_text()))
+
+
+def test_time_limit_ends_the_process_and_what_it_started(tmp_path: Path):
+    pids = tmp_path / "pids"
+    body = f"""
+import subprocess
+child = subprocess.Popen(["sleep", "300"])
+print(os.getpid(), child.pid, file=open({str(pids)!r}, "w"), flush=True)
+sys.stderr.write("thinking\\n")
+time.sleep(300)
+"""
+    started = time.monotonic()
+    message = fails(tmp_path, body, timeout=2)
+    assert message == "fast_align: no sign of life for 2 seconds; given up: thinking"
+    assert time.monotonic() - started < 60
+    assert not any(is_running(int(pid)) for pid in pids.read_text().split())
+
+
+def test_signs_of_life_keep_it_alive(tmp_path: Path):
+    body = """
+for _ in range(8):
+    time.sleep(0.5); sys.stderr.write("progress 1 8 forward\\n"); sys.stderr.flush()
+sys.exit(5)
+"""
+    assert fails(tmp_path, body, timeout=3) == "fast_align: exit status 5"
+
+
+def test_an_error_in_the_input_ends_the_aligners(model_file):
+    def sources():
+        yield from ["a b c"] * 50_000
+        raise KeyError("input")
+
+    with FastAlign.load(model_file) as model, pytest.raises(KeyError, match="input"):
+        list(model.align(sources(), iter(lambda: "x y z", None)))
+
+
+def test_abandoned_results_leave_no_process(tmp_path: Path, model_file):
+    pid = tmp_path / "pid"
+    body = f"""
+print(os.getpid(), file=open({str(pid)!r}, "w"), flush=True)
+os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
+"""
+    fake = pretender(tmp_path / "fast_align", body)
+    with FastAlign.load(model_file, fast_align=fake) as model:
+        rows = model.align(["a b c"] * 100_000, ["x y z"] * 100_000, symmetrize="forward")
+        assert next(rows)
+        process = int(pid.read_text())
+        assert is_running(process)
+        del rows
+        assert not is_running(process)
+
+
+def test_input_is_read_only_a_little_ahead(model_file):
+    read = 0
+
+    def sources():
+        nonlocal read
+        for _ in range(300_000):
+            read += 1
+            yield "a b c a b c a b c a b c"
+
+    with FastAlign.load(model_file) as model:
+        for number, _ in enumerate(model.align(sources(), iter(lambda: "x y z x y z", None))):
+            if number % 1000 == 0:
+                assert read - number < 40_000
+            if number == 60_000:
+                break
+
+
+def interrupted(tmp_path: Path, fake: Path, ready: Path, temporary_folder: Path):
+    """Start training from the command line, send SIGINT when it runs, give what it printed."""
+    for name, lines in (("src", SOURCES), ("tgt", TARGETS)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    command = [Path(sys.executable).parent / "coverage-eval", "align", "train"]
+    command += [tmp_path / "src", tmp_path / "tgt", "-o", tmp_path / "out.model"]
+    command += ["--links", tmp_path / "out.links", "--fast-align", fake]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(temporary_folder)},
+    ) as process:  # fmt: skip
+        try:
+            for _ in range(600):
+                if ready.exists() and ready.read_text().endswith("\n"):
+                    break
+                time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            output, messages = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    return process.returncode, output, messages
+
+
+def test_control_c_ends_everything_and_leaves_nothing(tmp_path: Path, temporary_folder):
+    ready = tmp_path / "ready"
+    body = f"""
+import subprocess, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen(["sleep", "300"])
+open(sys.argv[sys.argv.index("--links") + 1], "w").write("0-0\\n")
+print(os.getpid(), child.pid, file=open({str(ready)!r}, "w"), flush=True)
+time.sleep(300)
+"""
+    fake = pretender(tmp_path / "fast_align", body)
+    status, output, messages = interrupted(tmp_path, fake, ready, temporary_folder)
+    assert status != 0
+    assert output == ""
+    assert "Traceback" not in messages
+    pids = [int(pid) for pid in ready.read_text().split()]
+    assert len(pids) == 2
+    assert not any(map(is_running, pids))
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "src", "tgt", "fast_align", "ready", "temporary",
+    }  # fmt: skip
+
+
+def test_which_executable(tmp_path: Path, monkeypatch):
+    own = find_fast_align()
+    assert own.is_own
+    assert own.version == OWN_VERSION
+    monkeypatch.setenv("FAST_ALIGN", str(own.path.parent))
+    assert find_fast_align() == own
+    foreign = someone_elses(tmp_path / "fast_align", own.path)
+    assert find_fast_align(foreign) == Binary(foreign, None)
+    assert find_fast_align(tmp_path) == Binary(foreign, None)
+    monkeypatch.setenv("FAST_ALIGN", str(foreign))
+    assert find_fast_align() == Binary(foreign, None)
+    assert find_fast_align(own.path) == own
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert find_fast_align("fast_align") == Binary(foreign, None)
+
+
+def test_a_missing_executable_is_one_clear_line(tmp_path: Path, monkeypatch):
+    with pytest.raises(MissingDependencyError) as caught:
+        find_fast_align(tmp_path)
+    what = "but not an executable fast_align nor a folder with one"
+    assert str(caught.value) == f"{tmp_path}: given as fast_align, {what}"
+    monkeypatch.setenv("FAST_ALIGN", str(tmp_path / "nothing"))
+    with pytest.raises(MissingDependencyError) as caught:
+        find_fast_align()
+    assert str(caught.value) == f"{tmp_path}/nothing: named by FAST_ALIGN, {what}"
+
+
+def test_without_a_built_aligner(tmp_path: Path, monkeypatch):
+    monkeypatch.delenv("FAST_ALIGN", raising=False)
+    monkeypatch.setattr("fast_align_wrapper.__path__", [str(tmp_path)])
+    message = "the word aligner is not built: install coverage-eval with pip"
+    with pytest.raises(MissingDependencyError, match=message):
+        find_fast_align()
+    write_script((tmp_path / "bin").mkdir() or tmp_path / "bin" / "fast_align", "")
+    assert bundled_folder() == tmp_path / "bin"
+
+
+def test_which_prints_the_folder_or_says_what_is_missing():
+    command = [sys.executable, "-m", "fast_align_wrapper"]
+    done = subprocess.run([*command, "which"], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        assert (Path(done.stdout.strip()) / "fast_align").exists()
+    else:
+        assert done.stderr.startswith("fast_align_wrapper: error: the word aligner is not built")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: python -m fast_align_wrapper which\n")
+
+
+def test_what_is_no_program_cannot_be_run(tmp_path: Path):
+    path = tmp_path / "fast_align"
+    path.write_bytes(b"\x7fELF nonsense")
+    path.chmod(0o755)
+    with pytest.raises(AlignerError, match="fast_align: cannot be run: "):
+        find_fast_align(path)

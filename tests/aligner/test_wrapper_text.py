@@ -1,0 +1,186 @@
+"""Escaping, and text that is hard on aligners: links line for line, the rest unharmed."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.corpus import CorpusWarning
+from coverage_eval.errors import DataError
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.text import MARK, escape_token, prepare_pairs
+from tests.aligner.fake_aligners import someone_elses
+
+odd_characters = st.sampled_from([*"|<>epsa \t\n\v\f\r\0\\20;", MARK, "\ud800", "\u00a0", "é"])
+tokens = st.one_of(
+    st.text(odd_characters, max_size=6),
+    st.text(st.characters(), max_size=4),
+    st.sampled_from(["|||", "<eps>", "", MARK]),
+)
+
+UNICODE_SPACES = [
+    chr(c) for c in range(sys.maxunicode + 1)
+    if unicodedata.category(chr(c)) in {"Zs", "Zl", "Zp"} and chr(c) != " "
+]  # fmt: skip
+
+
+@given(st.lists(tokens, max_size=20))
+def test_escaping_is_injective(words):
+    escaped = [escape_token(word) for word in words]
+    assert len(set(escaped)) == len(set(words))
+
+
+@given(tokens)
+def test_nothing_special_is_left(token):
+    escaped = escape_token(token)
+    assert escaped not in {"", "|||", "<eps>"}
+    assert not set(escaped) & set(" \t\n\v\f\r\0")
+    escaped.encode()
+
+
+@given(st.lists(st.lists(tokens, max_size=5), min_size=1, max_size=4))
+def test_lines_have_the_given_number_of_tokens(segments):
+    for segment, pair in zip(segments, prepare_pairs(segments, segments), strict=True):
+        assert pair.source_length == pair.target_length == len(segment)
+        if segment:
+            source, target = pair.line.removesuffix(b"\n").split(b" ||| ")
+            assert source == target
+            assert source.count(b" ") == len(segment) - 1
+        else:
+            assert pair.line == b""
+
+
+def test_strings_are_split_at_spaces_and_tabs_only():
+    (pair,) = prepare_pairs([" a\tb\u00a0c  d "], ["x"])
+    assert pair == ("a b\u00a0c d ||| x\n".encode(), 3, 1)
+
+
+def test_unequal_numbers_of_segments():
+    with pytest.raises(DataError) as caught:
+        list(prepare_pairs(["a"], ["b", "c", "d"]))
+    assert str(caught.value) == "unequal numbers of segments: 1 sources and 3 targets"
+
+
+def test_a_single_string_is_refused():
+    with pytest.raises(TypeError, match="each a list of segments"):
+        list(prepare_pairs("a b", ["a"]))
+
+
+LEXICON = [(f"s{n}", f"t{n}") for n in range(40)]
+
+
+def corpus(odd_source="s38", odd_target="t38"):
+    """400 pairs of a word-for-word language, two words of which can be replaced by odd ones."""
+    names = {"s38": odd_source, "t38": odd_target}
+    pairs = []
+    for n in range(400):
+        words = [LEXICON[(7 * n + 3 * k * k) % 39] for k in range(2 + n % 5)]
+        words += [LEXICON[38]] * (n % 3 == 0)
+        sides = zip(*words, strict=True)
+        pairs.append(tuple([names.get(word, word) for word in side] for side in sides))
+    return [source for source, _ in pairs], [target for _, target in pairs]
+
+
+@pytest.fixture(scope="module", params=["own", "someone else's"])
+def fast_align(request, tmp_path_factory):
+    if request.param == "own":
+        return None
+    path = tmp_path_factory.mktemp("bin") / "fast_align"
+    return someone_elses(path, find_fast_align().path)
+
+
+def links_of(sources, targets, fast_align):
+    with FastAlign.train(sources, targets, fast_align=fast_align) as model:
+        return list(model.align(sources, targets))
+
+
+@pytest.fixture(scope="module")
+def plain_links(fast_align):
+    sources, targets = corpus()
+    links = links_of(sources, targets, fast_align)
+    assert all(len(row) >= 2 for row in links)
+    return links
+
+
+ODD_TOKENS = [
+    "|||", "<eps>", "\0", "a\0b", "\r", "a\r", "\v", "\f", "a\tb", "a b", "a\nb", "", MARK, "\\",
+    "|||x", "\x85", "\x1c", "\ufeff", "💬", "-" * 5000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("odd", ODD_TOKENS, ids=ascii)
+def test_an_odd_word_is_aligned_as_any_other(odd, fast_align, plain_links):
+    assert links_of(*corpus(odd, odd), fast_align) == plain_links
+
+
+def test_every_unicode_space_is_part_of_a_word(fast_align, plain_links):
+    spaces = "".join(UNICODE_SPACES)
+    sources, targets = corpus(f"a{spaces}b", spaces)
+    joined = [" ".join(words) for words in sources], [" ".join(words) for words in targets]
+    assert links_of(*joined, fast_align) == plain_links
+
+
+def with_empty_sides(sources, targets):
+    """The same pairs with hollow ones between them, and where the old ones are now."""
+    hollow = [("", ""), (["a"], []), ("  \t ", "b b"), ([], ["x"])]
+    rows, places = [], []
+    for number, pair in enumerate(zip(sources, targets, strict=True)):
+        if number % 50 == 0:
+            rows += hollow
+        places.append(len(rows))
+        rows.append(pair)
+    rows += hollow
+    return [row[0] for row in rows], [row[1] for row in rows], places
+
+
+def test_empty_sides_have_no_links_and_harm_nothing(tmp_path, fast_align, plain_links):
+    sources, targets, places = with_empty_sides(*corpus())
+    files = {name: tmp_path / name for name in ("forward", "reverse", "symmetrized")}
+    with FastAlign.train(sources, targets, links=files, fast_align=fast_align) as model:
+        links = list(model.align(sources, targets))
+        assert model.manifest.pairs == len(sources)
+        assert model.manifest.empty_pairs == len(sources) - len(places)
+    assert [links[place] for place in places] == plain_links
+    assert all(not row for n, row in enumerate(links) if n not in set(places))
+    for path in files.values():
+        lines = path.read_text().split("\n")
+        assert lines.pop() == ""
+        assert len(lines) == len(sources)
+        assert all(bool(line) == (n in set(places)) for n, line in enumerate(lines))
+
+
+def test_only_empty_pairs_cannot_be_trained_on(fast_align):
+    with pytest.raises(DataError) as caught:
+        FastAlign.train(["", "a"], ["b", ""], fast_align=fast_align)
+    assert str(caught.value) == "no pair of segments to train on has words on both sides"
+
+
+def test_a_line_of_100000_tokens(fast_align, plain_links):
+    sources, targets = corpus()
+    with FastAlign.train(sources, targets, fast_align=fast_align) as model:
+        longer = ["s1 " * 100_000, *sources], ["t1 t1", *targets]
+        links = list(model.align(*longer, symmetrize="forward"))
+        assert links[0][-1][0] < 100_000
+        assert len(links[0]) == 2
+        assert list(model.align(*longer))[1:] == plain_links
+
+
+def test_a_pair_too_long_to_train_on_is_left_out_with_a_warning(tmp_path, plain_links):
+    sources, targets = corpus()
+    longer = [sources[0], "a " * 10_000, *sources[1:]], [targets[0], "b " * 10_000, *targets[1:]]
+    warning = "training pair 2: 10000 times 10000 words are too many; it is left out"
+    path = tmp_path / "links"
+    with pytest.warns(CorpusWarning, match=warning):
+        model = FastAlign.train(*longer, links={"symmetrized": path})
+    with model:
+        assert list(model.align(sources, targets)) == plain_links
+        with pytest.raises(DataError, match="pair 2: posteriors of 10000 times 10000 words do not"):
+            list(model.posteriors(*longer))
+    lines = path.read_text().split("\n")
+    assert lines[1] == ""
+    assert all(lines[:1] + lines[2:-1])

@@ -1,0 +1,266 @@
+"""The decoder step and replayed models, against formulas written out and against PyTorch."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention import (
+    AttentionError,
+    AttentionStep,
+    decoder_step,
+    encode,
+    force_decode,
+    opennmt_weights,
+    sink_at_end,
+    start_decoder,
+)
+
+E, H, D, V, W = 4, 3, 6, 8, 9  # D = 2H: both directions of the encoder make the decoder's state
+LENGTHS, TARGETS = np.array([5, 2, 4]), np.array([3, 6, 4])
+START = 2
+
+
+def checkpoint(seed=0, *, coverage=False, dtype=np.float64):
+    """A random model under OpenNMT-py's names."""
+    rng = np.random.default_rng(seed)
+    shapes = {"encoder.embeddings.make_embedding.emb_luts.0.weight": (W, E)}
+    for k, inputs in enumerate((E, 2 * H)):
+        for suffix in ("", "_reverse"):
+            shapes |= lstm_shapes(f"encoder.rnn.{{}}_l{k}{suffix}", inputs, H)
+    shapes["decoder.embeddings.make_embedding.emb_luts.0.weight"] = (V, E)
+    for k, inputs in enumerate((E + D, D)):
+        shapes |= lstm_shapes(f"decoder.rnn.layers.{k}.{{}}", inputs, D)
+    shapes |= {
+        "decoder.attn.linear_in.weight": (D, D),
+        "decoder.attn.linear_out.weight": (D, 2 * D),
+        "generator.0.weight": (V, D),
+        "generator.0.bias": (V,),
+    }
+    if coverage:
+        shapes["decoder.attn.linear_cover.weight"] = (D, 1)
+    return {name: rng.normal(scale=0.6, size=shape).astype(dtype) for name, shape in shapes.items()}
+
+
+def lstm_shapes(pattern, inputs, size):
+    return {
+        pattern.format("weight_ih"): (4 * size, inputs),
+        pattern.format("weight_hh"): (4 * size, size),
+        pattern.format("bias_ih"): (4 * size,),
+        pattern.format("bias_hh"): (4 * size,),
+    }
+
+
+def make_batch(seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, W, size=(3, 5)), rng.integers(0, V, size=(3, 6))
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def slow_decode(arrays, source, target, transform):
+    """One sentence, straight from the printed formulas, with no function of the package."""
+
+    def cell(x, h, c, pattern):
+        w_ih, w_hh, b_ih, b_hh = (
+            arrays[pattern.format(n)] for n in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        i, f, g, o = np.split(w_ih @ x + b_ih + w_hh @ h + b_hh, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        return sigmoid(o) * np.tanh(c), c
+
+    memory = list(arrays["encoder.embeddings.make_embedding.emb_luts.0.weight"][source])
+    states = []
+    for k in range(2):
+        sides, finals = [], []
+        for suffix, order in (("", memory), ("_reverse", memory[::-1])):
+            h = c = np.zeros(H)
+            outputs = []
+            for x in order:
+                h, c = cell(x, h, c, f"encoder.rnn.{{}}_l{k}{suffix}")
+                outputs.append(h)
+            sides.append(outputs[::-1] if suffix else outputs)
+            finals.append((h, c))
+        memory = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
+        states.append([np.concatenate(pair) for pair in zip(*finals, strict=True)])
+    memory, fed, before = np.array(memory), np.zeros(D), START
+    attention, log_probabilities = [], []
+    for word in target:
+        x = np.concatenate(
+            [arrays["decoder.embeddings.make_embedding.emb_luts.0.weight"][before], fed]
+        )
+        for k in range(2):
+            states[k] = cell(x, *states[k], f"decoder.rnn.layers.{k}.{{}}")
+            x = states[k][0]
+        # OpenNMT-py: the state is mapped by linear_in, then multiplied with each encoder state.
+        alpha = transform(memory @ (arrays["decoder.attn.linear_in.weight"] @ x))
+        attention.append(alpha)
+        fed = np.tanh(
+            arrays["decoder.attn.linear_out.weight"] @ np.concatenate([alpha @ memory, x])
+        )
+        logits = arrays["generator.0.weight"] @ fed + arrays["generator.0.bias"]
+        log_probabilities.append(logits[word] - np.log(np.exp(logits).sum()))
+        before = word
+    return np.array(attention), np.array(log_probabilities)
+
+
+def test_replay_equals_the_printed_formulas():
+    arrays = checkpoint()
+    model = opennmt_weights(arrays)
+    sources, targets = make_batch()
+    encoding = encode(sources, model.encoder, lengths=LENGTHS)
+    step = AttentionStep(model.score)
+    forced = force_decode(
+        targets, encoding, model.decoder, step, start=START, target_lengths=TARGETS
+    )
+    for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
+        attention, log_probabilities = slow_decode(
+            arrays, sources[row, :s], targets[row, :t], lambda z: np.exp(z) / np.exp(z).sum()
+        )
+        np.testing.assert_allclose(forced.attention[row, :t, :s], attention, atol=1e-12)
+        np.testing.assert_allclose(forced.log_probabilities[row, :t], log_probabilities, atol=1e-11)
+        assert np.all(forced.attention[row, t:] == 0)
+        assert np.all(forced.attention[row, :, s:] == 0)
+        assert np.all(forced.log_probabilities[row, t:] == 0)
+        np.testing.assert_allclose(forced.cumulative[row, :s], attention.sum(0), atol=1e-12)
+
+
+def test_replay_equals_pytorch():
+    """The model out of PyTorch's own modules, one sentence at a time, as OpenNMT-py wires them."""
+    torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
+    arrays = {name: torch.tensor(value) for name, value in checkpoint(5).items()}
+    model = opennmt_weights({name: value.numpy() for name, value in arrays.items()})
+    sources, targets = make_batch(5)
+    encoding = encode(sources, model.encoder, lengths=LENGTHS)
+    forced = force_decode(
+        targets, encoding, model.decoder, AttentionStep(model.score),
+        start=START, target_lengths=TARGETS,
+    )  # fmt: skip
+    encoder = torch.nn.LSTM(E, H, num_layers=2, bidirectional=True).double()
+    encoder.load_state_dict(
+        {n.removeprefix("encoder.rnn."): a for n, a in arrays.items() if "encoder.rnn" in n}
+    )
+    cells = [torch.nn.LSTMCell(size, D).double() for size in (E + D, D)]
+    for k, module in enumerate(cells):
+        prefix = f"decoder.rnn.layers.{k}."
+        module.load_state_dict(
+            {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+        )
+    source_words = arrays["encoder.embeddings.make_embedding.emb_luts.0.weight"]
+    target_words = arrays["decoder.embeddings.make_embedding.emb_luts.0.weight"]
+    with torch.no_grad():
+        for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
+            memory, (h, c) = encoder(source_words[sources[row, :s]][:, None])
+            memory = memory[:, 0]
+            states = [
+                tuple(torch.cat([side[2 * k], side[2 * k + 1]], 1) for side in (h, c))
+                for k in range(2)
+            ]
+            fed, before = torch.zeros(1, D, dtype=torch.float64), START
+            for place in range(t):
+                x = torch.cat([target_words[before][None], fed], 1)
+                for k, module in enumerate(cells):
+                    states[k] = module(x, states[k])
+                    x = states[k][0]
+                scores = memory @ (arrays["decoder.attn.linear_in.weight"] @ x[0])
+                alpha = torch.softmax(scores, 0)
+                joined = torch.cat([(alpha @ memory)[None], x], 1)
+                fed = torch.tanh(joined @ arrays["decoder.attn.linear_out.weight"].T)
+                logits = fed @ arrays["generator.0.weight"].T + arrays["generator.0.bias"]
+                word = int(targets[row, place])
+                log_probability = torch.log_softmax(logits, 1)[0, word].item()
+                np.testing.assert_allclose(
+                    forced.attention[row, place, :s], alpha.numpy(), atol=1e-12
+                )
+                assert forced.log_probabilities[row, place] == pytest.approx(
+                    log_probability, abs=1e-11
+                )
+                before = word
+
+
+@pytest.mark.parametrize("form", ["text", "scripts"])
+def test_constrained_replay_respects_fertilities(form):
+    """csparsemax with exhaustion, a coverage vector, and the source's last word as the sink."""
+    model = opennmt_weights(checkpoint(2, coverage=True), coverage=form)
+    sources, targets = make_batch(2)
+    encoding = encode(sources, model.encoder, lengths=LENGTHS)
+    step = AttentionStep(model.score, "constrained_sparsemax", 0.2)
+    fertilities = sink_at_end(np.full(sources.shape, 0.7), LENGTHS)
+    forced = force_decode(
+        targets, encoding, model.decoder, step,
+        start=START, target_lengths=TARGETS, fertilities=fertilities,
+    )  # fmt: skip
+    np.testing.assert_allclose(
+        forced.attention.sum(axis=2), np.arange(6) < TARGETS[:, None], atol=1e-12
+    )
+    inside = np.arange(5) < LENGTHS[:, None] - 1
+    assert np.all(forced.cumulative[inside] <= 0.7 + 1e-15)
+    assert np.any(forced.cumulative[inside] == 0.7), "some word runs out of credit"
+    for row, (s, t) in enumerate(zip(LENGTHS, TARGETS, strict=True)):
+        alone = force_decode(
+            targets[row : row + 1, :t], encode(sources[row : row + 1, :s], model.encoder),
+            model.decoder, step, start=START, fertilities=fertilities[row : row + 1, :s],
+        )  # fmt: skip
+        np.testing.assert_allclose(forced.attention[row, :t, :s], alone.attention[0], atol=1e-12)
+
+
+def test_a_step_leaves_its_state_alone_and_log_probabilities_normalise():
+    model = opennmt_weights(checkpoint(3, dtype=np.float32))
+    sources, _ = make_batch(3)
+    encoding = encode(sources, model.encoder)
+    step = AttentionStep(model.score, "sparsemax")
+    source = step.source(encoding.memory)
+    state = start_decoder(encoding, model.decoder, step, source)
+    before = [np.array(a) for layer in state.layers for a in layer] + [state.fed.copy()]
+    output, after = decoder_step([1, 2, 3], state, source, model.decoder, step)
+    for old, new in zip(
+        before, [a for layer in state.layers for a in layer] + [state.fed], strict=True
+    ):
+        np.testing.assert_array_equal(old, new)
+    assert output.log_probabilities.dtype == np.float32
+    np.testing.assert_allclose(np.exp(output.log_probabilities).sum(1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(after.fed, output.attentional)
+    assert after.attention.steps == 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        state.fed = None
+
+
+def test_names_of_early_versions():
+    arrays = checkpoint(4)
+    early = {
+        name.replace("make_embedding.", "").removeprefix("generator."): value
+        for name, value in arrays.items()
+    }
+    ours, theirs = opennmt_weights(arrays), opennmt_weights(early)
+    np.testing.assert_array_equal(ours.decoder.embedding, theirs.decoder.embedding)
+    np.testing.assert_array_equal(ours.decoder.output_bias, theirs.decoder.output_bias)
+    assert len(ours.encoder.layers) == len(ours.decoder.layers) == 2
+
+
+def test_checkpoints_that_are_not_this_model_are_refused():
+    arrays = checkpoint()
+    without = {n: a for n, a in arrays.items() if n != "decoder.rnn.layers.1.bias_hh"}
+    with pytest.raises(AttentionError, match=r"no 'decoder\.rnn\.layers\.1\.bias_hh'"):
+        opennmt_weights(without)
+    with pytest.raises(AttentionError, match="context_gate', for which"):
+        opennmt_weights({**arrays, "decoder.context_gate": np.ones(1)})
+    with pytest.raises(AttentionError, match="'text' or 'scripts'"):
+        opennmt_weights(checkpoint(coverage=True))
+
+
+def test_what_does_not_fit_is_refused():
+    model = opennmt_weights(checkpoint())
+    sources, targets = make_batch()
+    encoding = encode(sources, model.encoder)
+    step = AttentionStep(model.score)
+    with pytest.raises(AttentionError, match=r"\[batch, target\]"):
+        force_decode([1, 2], encoding, model.decoder, step, start=START)
+    with pytest.raises(AttentionError, match="word number 8 is not in"):
+        force_decode([[8]] * 3, encoding, model.decoder, step, start=START)
+    shallow = dataclasses.replace(encoding, final=encoding.final[:1])
+    with pytest.raises(AttentionError, match="encoder's layers have"):
+        force_decode(targets, shallow, model.decoder, step, start=START)

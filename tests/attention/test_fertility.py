@@ -1,0 +1,86 @@
+"""Fertilities by hand, and their invariants."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention import (
+    AttentionError,
+    actual,
+    constant,
+    expected,
+    guided,
+    training_targets,
+)
+
+
+def test_by_hand():
+    links = [(0, 0), (0, 1), (0, 2), (2, 3)]
+    assert constant(3, 2).tolist() == [2, 2, 2]
+    assert constant(0, 2).tolist() == []
+    assert actual(links, 4).tolist() == [3, 1, 1, 1]
+    assert training_targets(links, 4).tolist() == [4, 2, 2, 2]
+    assert training_targets(links, 4, added=0).tolist() == [3, 1, 1, 1]
+    assert expected([[0.5, 0.5], [0.0, 1.0]]).tolist() == [1.5, 2.0]
+    assert expected([0.25, 0.75], first=0).tolist() == 0.75
+
+
+def test_guided_takes_the_largest_of_each_word_and_1_for_the_rest():
+    table = guided(
+        [
+            (["a", "b", "a"], [(0, 0), (2, 1), (2, 2)]),
+            (["b", "c"], [(0, 0)]),
+            ([], []),
+        ]
+    )
+    assert table.fertilities(["a", "b", "c", "never"]).tolist() == [2, 1, 1, 1]
+    with pytest.raises(TypeError):
+        table.largest["a"] = 9
+
+
+segments = st.lists(
+    st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).flatmap(
+        lambda words: st.tuples(
+            st.just(words),
+            st.sets(st.tuples(st.integers(0, len(words) - 1), st.integers(0, 6)), max_size=9),
+        )
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(segments)
+def test_guided_bounds_every_actual_fertility_of_its_training_data(pairs):
+    """And equals the largest of a plain count."""
+    table = guided(pairs)
+    largest: Counter[str] = Counter()
+    for words, links in pairs:
+        assert np.all(table.fertilities(words) >= actual(links, len(words)))
+        for place, word in enumerate(words):
+            count = sum(1 for source, _ in links if source == place)
+            largest[word] = max(largest[word], count, 1)
+    for word in "abcd":
+        assert table.fertilities([word])[0] == max(largest[word], 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: constant(2, 0), "above 0"),
+        (lambda: constant(2, float("nan")), "above 0"),
+        (lambda: actual([(3, 0)], 3), "link 3-0 is out of range: the source has 3 words"),
+        (lambda: guided([(["a"], []), (["a"], [(1, 0)])]), "line 2: link 1-0"),
+        (lambda: expected([0.5, 0.4]), "sum to 1"),
+        (lambda: expected([1.5, -0.5]), "at least 0"),
+        (lambda: expected([[]]), "at least one class"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(AttentionError, match=message):
+        call()

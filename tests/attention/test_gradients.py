@@ -1,0 +1,249 @@
+"""Gradients against finite differences, their identities, conventions, and the sparse form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from coverage_eval.attention import (
+    AttentionError,
+    constrained_softmax,
+    constrained_softmax_jacobian,
+    constrained_softmax_vjp,
+    constrained_sparsemax,
+    constrained_sparsemax_jacobian,
+    constrained_sparsemax_vjp,
+    find_support,
+    softmax,
+    softmax_jacobian,
+    softmax_vjp,
+    sparse_vjp,
+    sparsemax,
+    sparsemax_jacobian,
+    sparsemax_vjp,
+)
+from tests.attention.oracles import random_problem
+
+Array = NDArray[Any]
+STEP = 1e-6
+
+PLAIN = {
+    "softmax": (softmax, softmax_vjp, softmax_jacobian),
+    "sparsemax": (sparsemax, sparsemax_vjp, sparsemax_jacobian),
+}
+CONSTRAINED = {
+    "softmax": (constrained_softmax, constrained_softmax_vjp, constrained_softmax_jacobian),
+    "sparsemax": (
+        constrained_sparsemax, constrained_sparsemax_vjp, constrained_sparsemax_jacobian,
+    ),
+}  # fmt: skip
+plain = pytest.mark.parametrize(("forward", "vjp", "jacobian"), PLAIN.values(), ids=PLAIN)
+constrained = pytest.mark.parametrize(
+    ("forward", "vjp", "jacobian"), CONSTRAINED.values(), ids=CONSTRAINED
+)
+
+
+def _differences(function: Callable[[Array], Array], at: Array) -> Array:
+    """Central differences: ``[i, j]`` is the derivative of output i for input j."""
+    columns = []
+    for j in range(len(at)):
+        step = np.zeros_like(at)
+        step[j] = STEP
+        columns.append((function(at + step) - function(at - step)) / (2 * STEP))
+    return np.stack(columns, axis=1)
+
+
+def _away_from_kinks(z: Array, u: Array) -> bool:
+    """Whether no position enters or leaves a set within the reach of a finite difference."""
+    alpha = constrained_sparsemax(z, u)
+    interior = (alpha > 0) & (alpha < u)
+    if not interior.any():
+        return False
+    tau = (z - alpha)[interior].mean()
+    kinks = np.concatenate([z - tau, z - u - tau])
+    soft = constrained_softmax(z, u)
+    ratio = (
+        np.log(u / softmax(np.where(soft < u, z, -np.inf)).clip(1e-300)) if (soft < u).any() else 0
+    )
+    return bool(np.abs(kinks).min() > 1e-4 and np.abs(ratio).min() > 0)
+
+
+def _problems(count: int, positions: int = 7) -> list[tuple[Array, Array]]:
+    rng = np.random.default_rng(31)
+    found: list[tuple[Array, Array]] = []
+    while len(found) < count:
+        z, u = random_problem(rng, positions, spread=0.7)
+        u = np.minimum(u, 2.0) + 0.01  # bounds at 0 have no two-sided derivative
+        if _away_from_kinks(z, u):
+            found.append((z, u))
+    return found
+
+
+@plain
+def test_plain_against_finite_differences(forward: Any, vjp: Any, jacobian: Any) -> None:
+    rng = np.random.default_rng(32)
+    for z, _ in _problems(20):
+        numeric = _differences(forward, z)
+        alpha, gradient = forward(z), rng.normal(size=len(z))
+        np.testing.assert_allclose(jacobian(alpha), numeric, atol=1e-8)
+        np.testing.assert_allclose(vjp(gradient, alpha), gradient @ numeric, atol=1e-7)
+
+
+@constrained
+def test_constrained_against_finite_differences(forward: Any, vjp: Any, jacobian: Any) -> None:
+    rng = np.random.default_rng(33)
+    bound_seen = 0
+    for z, u in _problems(40):
+        for_z = _differences(lambda v, u=u: forward(v, u), z)
+        for_u = _differences(lambda v, z=z: forward(z, v), u)
+        alpha, gradient = forward(z, u), rng.normal(size=len(z))
+        bound_seen += int((alpha == u).any())
+        jacobian_z, jacobian_u = jacobian(alpha, u)
+        np.testing.assert_allclose(jacobian_z, for_z, atol=1e-7)
+        np.testing.assert_allclose(jacobian_u, for_u, atol=1e-7)
+        d_scores, d_bounds = vjp(gradient, alpha, u)
+        np.testing.assert_allclose(d_scores, gradient @ for_z, atol=1e-6)
+        np.testing.assert_allclose(d_bounds, gradient @ for_u, atol=1e-6)
+    assert bound_seen > 20
+
+
+@constrained
+def test_identities(forward: Any, vjp: Any, jacobian: Any) -> None:
+    rng = np.random.default_rng(34)
+    pairs = [random_problem(rng, 12) for _ in range(200)]
+    z, u = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+    alpha, gradient = forward(z, u), rng.normal(size=z.shape)
+    d_scores, d_bounds = vjp(gradient, alpha, u)
+    free = (alpha > 0) & (alpha < u)
+    np.testing.assert_allclose(d_scores.sum(axis=1), 0, atol=1e-13)
+    assert (d_scores[~free] == 0).all()
+    assert (d_bounds[free] == 0).all()
+    jacobian_z, jacobian_u = jacobian(alpha, u)
+    # A constant added to all scores changes nothing; the attention goes on summing to 1.
+    np.testing.assert_allclose(jacobian_z.sum(axis=2), 0, atol=1e-13)
+    np.testing.assert_allclose(jacobian_z.sum(axis=1), 0, atol=1e-13)
+    np.testing.assert_allclose(jacobian_u.sum(axis=1), 0, atol=1e-13)
+    np.testing.assert_allclose(jacobian_z, jacobian_z.swapaxes(1, 2), atol=1e-13)
+    np.testing.assert_allclose(np.einsum("ri,rij->rj", gradient, jacobian_z), d_scores, atol=1e-12)
+    np.testing.assert_allclose(np.einsum("ri,rij->rj", gradient, jacobian_u), d_bounds, atol=1e-12)
+    # A constant added to the gradient is a constant added to a sum that is always 1.
+    for moved, still in zip(vjp(gradient + 5, alpha, u), (d_scores, d_bounds), strict=True):
+        np.testing.assert_allclose(moved, still, atol=1e-12)
+
+
+def test_equations_7_and_8_on_an_example() -> None:
+    u = np.array([0.2, 0.5, 1.0, 1.0])
+    alpha = constrained_sparsemax([2.0, 0.4, 0.2, -5.0], u)
+    np.testing.assert_allclose(alpha, [0.2, 0.5, 0.3, 0.0])
+    d_scores, d_bounds = constrained_sparsemax_vjp([1.0, 2.0, 3.0, 4.0], alpha, u)
+    np.testing.assert_array_equal(d_scores, [0, 0, 0, 0])
+    np.testing.assert_array_equal(d_bounds, [-2, -1, 0, 0])  # m = 3, the mean over A = {2}
+
+
+@constrained
+def test_empty_interior_has_zero_gradients_by_convention(
+    forward: Any, vjp: Any, jacobian: Any
+) -> None:
+    for u in (np.array([0.25, 0.5, 0.25]), np.array([0.0, 1.0, 0.0])):
+        alpha = forward([3.0, 1.0, 2.0], u)
+        for gradient in vjp([1.0, -2.0, 5.0], alpha, u):
+            np.testing.assert_array_equal(gradient, np.zeros(3))
+        for matrix in jacobian(alpha, u):
+            np.testing.assert_array_equal(matrix, np.zeros((3, 3)))
+
+
+def test_exhausted_words() -> None:
+    # More credit would be used at once by softmax; for sparsemax it counts to those at 0.
+    z, u, gradient = np.array([1.0, 0.5, 0.0]), np.array([0.0, 1.0, 1.0]), np.array([1.0, 2.0, 4.0])
+    alpha = constrained_softmax(z, u)
+    _, d_bounds = constrained_softmax_vjp(gradient, alpha, u)
+    raised = constrained_softmax(z, np.array([STEP, 1.0, 1.0]))
+    np.testing.assert_allclose(d_bounds[0], gradient @ (raised - alpha) / STEP, atol=1e-5)
+    _, d_bounds = constrained_sparsemax_vjp(gradient, constrained_sparsemax(z, u), u)
+    assert d_bounds[0] == 0
+
+
+@constrained
+def test_padding_gets_no_gradient(forward: Any, vjp: Any, jacobian: Any) -> None:
+    z, u = np.array([[0.5, 0.2, 9.0]]), np.array([[0.3, 1.0, 0.0]])
+    mask = np.array([[True, True, False]])
+    alpha = forward(z, u, mask=mask)
+    d_scores, d_bounds = vjp(np.array([[1.0, 2.0, np.nan]]), alpha, u, mask=mask)
+    assert d_scores[0, 2] == 0
+    assert d_bounds[0, 2] == 0
+    assert np.isfinite(d_scores).all()
+
+
+@constrained
+def test_axis_and_type(forward: Any, vjp: Any, jacobian: Any) -> None:
+    rng = np.random.default_rng(35)
+    z, gradient = rng.normal(size=(5, 4, 3)), rng.normal(size=(5, 4, 3))
+    u = rng.uniform(0.3, 1, size=(5, 4, 3))
+    alpha = forward(z, u, axis=1)
+    for along, moved in zip(
+        vjp(gradient, alpha, u, axis=1),
+        vjp(*(np.moveaxis(a, 1, -1) for a in (gradient, alpha, u))),
+        strict=True,
+    ):
+        np.testing.assert_allclose(along, np.moveaxis(moved, -1, 1), atol=1e-15)
+    narrow = forward(z.astype(np.float32), 0.7, axis=1)
+    # The scalar 0.7 is not a float32: it must still be recognised as the bound.
+    assert (narrow == np.float32(0.7)).any()
+    d_scores, d_bounds = vjp(gradient.astype(np.float32), narrow, 0.7, axis=1)
+    assert d_scores.dtype == d_bounds.dtype == np.float32
+    assert (d_scores[narrow == np.float32(0.7)] == 0).all()
+
+
+def test_sparse_form_equals_dense_form() -> None:
+    rng = np.random.default_rng(36)
+    for _ in range(50):
+        z, u = random_problem(rng, 30)
+        gradient = rng.normal(size=30)
+        alpha = constrained_sparsemax(z, u)
+        support = find_support(alpha, u)
+        at_interior, at_bound = sparse_vjp(gradient, support)
+        d_scores, d_bounds = constrained_sparsemax_vjp(gradient, alpha, u)
+        np.testing.assert_allclose(d_scores[support.interior], at_interior, atol=1e-14)
+        np.testing.assert_allclose(d_bounds[support.at_bound], at_bound, atol=1e-14)
+        assert np.count_nonzero(d_scores) <= len(at_interior)
+        assert np.count_nonzero(d_bounds) <= len(at_bound)
+        alpha = sparsemax(z)
+        plain_support = find_support(alpha)
+        assert len(plain_support.at_bound) == 0
+        np.testing.assert_allclose(
+            sparsemax_vjp(gradient, alpha)[plain_support.interior],
+            sparse_vjp(gradient, plain_support)[0], atol=1e-14,
+        )  # fmt: skip
+
+
+def test_sparse_form_touches_nothing_but_the_support() -> None:
+    class Watched(np.ndarray):  # type: ignore[type-arg]
+        read: ClassVar[list[int]] = []
+
+        def __getitem__(self, index: Any) -> Any:
+            Watched.read.extend(np.asarray(index).tolist())
+            return np.asarray(super().__getitem__(index))
+
+    u = np.full(1000, 0.3)
+    z = np.zeros(1000)
+    z[[5, 50, 500, 700]] = [4.0, 3.0, 2.0, 1.9]
+    support = find_support(constrained_sparsemax(z, u), u)
+    gradient = np.full(1000, np.nan)
+    gradient[[5, 50, 500, 700]] = 1.0
+    at_interior, at_bound = sparse_vjp(gradient.view(Watched), support)
+    assert sorted(Watched.read) == [5, 50, 500, 700]
+    assert np.isfinite(at_interior).all()
+    assert np.isfinite(at_bound).all()
+
+
+def test_errors() -> None:
+    with pytest.raises(AttentionError, match=r"gradient has shape \(2,\), the attention \(3,\)"):
+        softmax_vjp([1.0, 2.0], [0.2, 0.3, 0.5])
+    with pytest.raises(AttentionError, match=r"bounds of shape \(2,\) do not fit"):
+        constrained_sparsemax_vjp(np.ones(3), np.ones(3) / 3, np.ones(2))
+    with pytest.raises(AttentionError, match="the support is that of one row"):
+        find_support(np.ones((2, 2)) / 2)

@@ -1,0 +1,105 @@
+"""Losses: eqs. 8, 9 and 10 are equal, gradients, bounds, and the divergence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention import AttentionError, sparsemax
+from coverage_eval.attention.losses import (
+    cross_entropy,
+    cross_entropy_gradient,
+    js_divergence,
+    sparsemax_loss,
+    sparsemax_loss_by_products,
+    sparsemax_loss_by_support,
+    sparsemax_loss_by_threshold,
+    sparsemax_loss_gradient,
+)
+
+FORMS = (sparsemax_loss_by_threshold, sparsemax_loss_by_support, sparsemax_loss_by_products)
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=12), st.integers(0, 10**6))
+@settings(max_examples=80, deadline=None)
+def test_equations_8_9_10_are_equal(values: list[float], seed: int) -> None:
+    z = np.array(values)
+    rng = np.random.default_rng(seed)
+    for q in (rng.dirichlet(np.ones(len(z))), np.eye(len(z))[0], sparsemax(z)):
+        loss = sparsemax_loss(z, q)
+        assert loss >= -1e-15
+        for form in FORMS:
+            np.testing.assert_allclose(form(z, q), loss, atol=1e-12)
+        # Its definition as a Fenchel-Young loss: the gap between two values of one objective.
+        p = sparsemax(z)
+        conjugate = p @ z - (p @ p - 1) / 2
+        np.testing.assert_allclose(conjugate + (q @ q - 1) / 2 - q @ z, loss, atol=1e-12)
+
+
+def test_the_loss_is_zero_exactly_at_the_target_and_below_the_margin() -> None:
+    z = np.array([0.7, 0.2, 0.1])
+    assert abs(sparsemax_loss(z, z)) < 1e-15
+    assert sparsemax_loss([3.0, 1.9, 0.0], [1, 0, 0]) == 0  # margin 1 is reached
+    assert sparsemax_loss([3.0, 2.5, 0.0], [1, 0, 0]) > 0
+    assert sparsemax_loss([0.0, 0.0], [1, 0]) == 0.25
+
+
+def test_large_scores_do_not_cancel() -> None:
+    q = np.array([0.5, 0.5, 0.0])
+    z = np.array([0.25, 0.0, -0.5])
+    np.testing.assert_allclose(sparsemax_loss(z + 2.0**30, q), sparsemax_loss(z, q), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "gradient"),
+    [(sparsemax_loss, sparsemax_loss_gradient), (cross_entropy, cross_entropy_gradient)],
+)
+def test_gradients_against_finite_differences(loss: object, gradient: object) -> None:
+    assert callable(loss)
+    assert callable(gradient)
+    rng = np.random.default_rng(41)
+    for _ in range(30):
+        z, q = rng.normal(size=6), rng.dirichlet(np.ones(6))
+        numeric = [(loss(z + step, q) - loss(z - step, q)) / 2e-6 for step in 1e-6 * np.eye(6)]
+        np.testing.assert_allclose(gradient(z, q), numeric, atol=1e-6)
+
+
+def test_batches_and_axes() -> None:
+    rng = np.random.default_rng(42)
+    z, q = rng.normal(size=(4, 5)), rng.dirichlet(np.ones(5), size=4)
+    for loss in (sparsemax_loss, *FORMS, cross_entropy):
+        whole = loss(z, q)
+        assert whole.shape == (4,)
+        np.testing.assert_allclose(loss(z.T, q.T, axis=0), whole, rtol=1e-13)
+        np.testing.assert_allclose([loss(*pair) for pair in zip(z, q, strict=True)], whole)
+
+
+def test_cross_entropy_values() -> None:
+    assert cross_entropy([0.0, 0.0], [1, 0]) == pytest.approx(np.log(2))
+    assert cross_entropy([1000.0, 0.0], [0, 1]) == 1000
+
+
+def test_js_divergence() -> None:
+    assert js_divergence([1, 0], [0, 1]) == pytest.approx(np.log(2))
+    assert js_divergence([0.3, 0.7], [0.3, 0.7]) == 0
+    p, q = np.array([0.2, 0.5, 0.3]), np.array([0.0, 0.9, 0.1])
+    middle = (p + q) / 2
+    expected = (p @ np.log(p / middle) + q[1:] @ np.log(q[1:] / middle[1:])) / 2
+    assert js_divergence(p, q) == pytest.approx(expected)
+    assert js_divergence(q, p) == pytest.approx(expected)
+    from scipy.spatial.distance import jensenshannon
+
+    assert js_divergence(p, q) == pytest.approx(jensenshannon(p, q) ** 2)
+
+
+def test_errors() -> None:
+    with pytest.raises(AttentionError, match="finite scores"):
+        sparsemax_loss([1.0, np.nan], [1, 0])
+    with pytest.raises(AttentionError, match="finite scores"):
+        cross_entropy([1.0, -np.inf], [1, 0])
+    with pytest.raises(AttentionError, match="do not fit"):
+        sparsemax_loss([1.0, 2.0, 3.0], [1, 0])
+    with pytest.raises(AttentionError, match="at least 0"):
+        js_divergence([1.5, -0.5], [1, 0])

@@ -1,0 +1,129 @@
+"""Sparsemax and softmax regression against general solvers and scikit-learn; Iris."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention import AttentionError
+from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
+from coverage_eval.attention.regression import ProbabilisticRegression
+from coverage_eval.errors import MissingDependencyError
+from coverage_eval.published.iris import load_iris, reproduce_iris
+
+RNG = np.random.default_rng(51)
+X = RNG.normal(size=(60, 3))
+Y = np.array(["ham", "spam", "tofu"])[
+    (X @ RNG.normal(size=(3, 3)) + RNG.normal(size=(60, 3))).argmax(1)
+]
+
+
+@pytest.mark.parametrize(
+    ("activation", "loss"), [("softmax", cross_entropy), ("sparsemax", sparsemax_loss)]
+)
+def test_minimum_of_equation_11(activation: Any, loss: Any) -> None:
+    from scipy.optimize import minimize
+
+    model = ProbabilisticRegression(activation, regularization=0.05, tol=1e-9).fit(X, Y)
+    targets = (Y[:, None] == np.unique(Y)).astype(float)
+
+    def objective(flat: Any) -> float:
+        weights, bias = flat[:9].reshape(3, 3), flat[9:]
+        penalty = 0.05 / 2 * ((weights**2).sum() + (bias**2).sum())
+        return float(penalty + loss(X @ weights + bias, targets).mean())
+
+    found = np.concatenate([model.coef_.ravel(), model.intercept_])
+    # A solver that only sees values, from where the other one ended and from elsewhere.
+    other = minimize(objective, np.zeros(12), method="BFGS", options={"gtol": 1e-6})
+    assert objective(found) <= other.fun + 1e-9
+    np.testing.assert_allclose(found, other.x, atol=1e-3)
+
+
+def test_softmax_regression_against_scikit_learn() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    model = ProbabilisticRegression("softmax", regularization=1e-4, tol=1e-9).fit(X, Y)
+    # scikit-learn leaves the bias out of the penalty, so the bias is given as a feature.
+    theirs = linear_model.LogisticRegression(
+        C=1 / (1e-4 * len(X)), fit_intercept=False, tol=1e-10, max_iter=10_000
+    ).fit(np.hstack([X, np.ones((60, 1))]), Y)
+    np.testing.assert_allclose(
+        model.predict_proba(X), theirs.predict_proba(np.hstack([X, np.ones((60, 1))])), atol=1e-4
+    )
+    assert (model.predict(X) == theirs.predict(np.hstack([X, np.ones((60, 1))]))).all()
+
+
+@pytest.mark.parametrize("activation", ["softmax", "sparsemax"])
+def test_adam_comes_near_the_minimum_and_is_reproducible(activation: Any) -> None:
+    best = ProbabilisticRegression(activation, regularization=0.1).fit(X, Y)
+    short, long, again = (
+        ProbabilisticRegression(
+            activation, regularization=0.1, solver="adam", max_iter=epochs, batch_size=60, seed=3
+        ).fit(X, Y)
+        for epochs in (50, 3000, 50)
+    )
+    np.testing.assert_array_equal(short.coef_, again.coef_)
+    far, near = (np.abs(model.coef_ - best.coef_).max() for model in (short, long))
+    assert near < 0.02 < far
+    assert (short.n_iter_, long.n_iter_) == (50, 3000)
+
+
+def test_distributions_as_targets() -> None:
+    targets = RNG.dirichlet(np.ones(4), size=60)
+    model = ProbabilisticRegression("sparsemax", regularization=1e-3).fit(X, targets)
+    assert model.classes_ is None
+    assert model.predict_proba(X).shape == (60, 4)
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert set(model.predict(X)) <= set(range(4))
+
+
+@pytest.mark.parametrize(
+    ("fit", "message"),
+    [
+        (lambda: ProbabilisticRegression("relu"), "unknown activation"),  # type: ignore[arg-type]
+        (lambda: ProbabilisticRegression(regularization=-1), "at least 0"),
+        (lambda: ProbabilisticRegression().predict(X), "not fitted"),
+        (lambda: ProbabilisticRegression().fit(X, Y[:5]), "60 inputs, but targets"),
+        (lambda: ProbabilisticRegression().fit(X[0], Y), "N, features"),
+        (lambda: ProbabilisticRegression().fit(X * np.nan, Y), "finite"),
+        (lambda: ProbabilisticRegression().fit(X, X), "distributions"),
+        (lambda: ProbabilisticRegression().fit(X, Y).predict(X[:, :2]), "2 features, but fitted"),
+    ],
+)
+def test_errors(fit: Callable[[], object], message: str) -> None:
+    with pytest.raises(AttentionError, match=message):
+        fit()
+
+
+def test_iris() -> None:
+    pytest.importorskip("sklearn")
+    result = reproduce_iris(splits=1)
+    assert result.printed["softmax"] == {
+        "cv_js": 0.13, "cv_js_interval": 0.01, "test_js": 0.138, "test_error": 20.0,
+    }  # fmt: skip
+    adam = {name: result.found[name, "adam"]["cv_js"][0] for name in ("softmax", "sparsemax")}
+    best = {name: result.found[name, "minimum"]["cv_js"][0] for name in ("softmax", "sparsemax")}
+    # Direction and size of the printed effect, where training stops early; gone at the minimum.
+    assert adam["sparsemax"] < adam["softmax"] - 0.02
+    assert abs(adam["softmax"] - 0.13) < 0.06
+    assert abs(adam["sparsemax"] - 0.09) < 0.06
+    assert max(best.values()) < 0.06
+    assert len(result.rows()) == 8
+    assert all(len(row) == len(result.header) for row in result.rows())
+
+
+def test_iris_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(MissingDependencyError, match="pip install scikit-learn"):
+        load_iris()
+
+
+def test_command(run_cli: Callable[..., Any]) -> None:
+    pytest.importorskip("sklearn")
+    rows = json.loads(run_cli("reproduce", "iris", "--splits", 1, "-f", "json").stdout)
+    assert [row["printed"] for row in rows][:3] == [0.13, 0.01, 0.138]
+    assert run_cli("reproduce", "iris", "--splits", 0, check=False).returncode == 2

@@ -1,0 +1,314 @@
+"""The attention step against a scalar oracle, its state and its sink."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention import (
+    AdditiveScore,
+    AttentionError,
+    AttentionState,
+    AttentionStep,
+    BilinearScore,
+    append_sink,
+    sink_at_end,
+)
+
+TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax"]
+
+
+def bisect(form, low, high):
+    """The x at which a falling function reaches 1."""
+    for _ in range(70):
+        middle = (low + high) / 2
+        low, high = (middle, high) if form(middle) > 1 else (low, middle)
+    return (low + high) / 2
+
+
+def transform(name, z, u):
+    """One row, in plain Python, by bisection on the normalising constant."""
+    if "constrained" not in name:
+        u = [math.inf] * len(z)
+    if name.endswith("sparsemax"):
+        tau = bisect(
+            lambda t: sum(max(0, min(b, a - t)) for a, b in zip(z, u, strict=True)), -50, 50
+        )
+        return [max(0, min(b, a - tau)) for a, b in zip(z, u, strict=True)]
+    tau = bisect(lambda t: sum(min(b, math.exp(a - t)) for a, b in zip(z, u, strict=True)), -50, 50)
+    return [min(b, math.exp(a - tau)) for a, b in zip(z, u, strict=True)]
+
+
+def slow_score(score, query, word, beta):
+    """One score, as the formulas are printed."""
+    if isinstance(score, AdditiveScore):
+        bias = np.zeros(len(score.energy)) if score.bias is None else score.bias
+        cover = np.zeros(len(score.energy)) if score.coverage is None else score.coverage
+        inner = score.query_weight @ query + score.memory_weight @ word + bias + cover * beta
+        return float(score.energy @ np.tanh(inner))
+    weight = np.eye(len(query)) if score.weight is None else score.weight
+    if score.coverage is None:
+        return float(query @ weight @ word)
+    if score.form == "text":
+        return float(query @ (weight @ word + score.coverage * beta))
+    return float((weight.T @ query + score.coverage * beta) @ word)
+
+
+def slow_run(step, queries, memory, fertilities):
+    """Attention and contexts of one row, word by word and step by step."""
+    words = len(memory)
+    beta = [0.0] * words
+    rows, contexts = [], []
+    for query in queries:
+        credit = [max(0.0, f - b) for f, b in zip(fertilities, beta, strict=True)]
+        z = [
+            slow_score(step.score, query, memory[j], beta[j])
+            + (step.exhaustion * credit[j] if math.isfinite(credit[j]) else 0.0)
+            for j in range(words)
+        ]
+        alpha = transform(step.transformation, z, credit)
+        rows.append(alpha)
+        contexts.append(sum(a * h for a, h in zip(alpha, memory, strict=True)))
+        beta = [b + a for b, a in zip(beta, alpha, strict=True)]
+    return np.array(rows), np.array(contexts)
+
+
+def make_score(kind, rng, query=4, memory=5):
+    square = rng.normal(size=(query, memory))
+    if kind == "dot":
+        return BilinearScore(), 5, 5
+    if kind == "general":
+        return BilinearScore(square), query, memory
+    if kind == "text":
+        return BilinearScore(square, rng.normal(size=query), "text"), query, memory
+    if kind == "scripts":
+        return BilinearScore(square, rng.normal(size=memory), "scripts"), query, memory
+    inner = rng.normal(size=(3, query)), rng.normal(size=(3, memory)), 2 * rng.normal(size=3)
+    if kind == "additive":
+        return AdditiveScore(*inner, bias=rng.normal(size=3)), query, memory
+    return AdditiveScore(*inner, coverage=rng.normal(size=3)), query, memory
+
+
+KINDS = ["dot", "general", "text", "scripts", "additive", "additive-coverage"]
+
+
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("exhaustion", [0.0, 0.2])
+def test_padded_batch_equals_the_scalar_oracle(transformation, kind, exhaustion):
+    rng = np.random.default_rng(5)
+    score, d, k = make_score(kind, rng)
+    step = AttentionStep(score, transformation, exhaustion)
+    lengths = np.array([3, 6, 4, 1])
+    memory = rng.normal(size=(4, 6, k))
+    memory[np.arange(6) >= lengths[:, None]] = np.nan  # padding must not be read
+    fertilities = sink_at_end(rng.uniform(0.5, 2.0, size=(4, 6)), lengths)
+    queries = rng.normal(size=(5, 4, d))
+    source = step.source(memory, lengths=lengths, fertilities=fertilities)
+    state = step.start(source)
+    steps = []
+    for query in queries:
+        result, state = step(query, source, state)
+        steps.append(result)
+    for row, words in enumerate(lengths):
+        alpha, contexts = slow_run(
+            step, queries[:, row], memory[row, :words], list(fertilities[row, :words])
+        )
+        ours = np.array([s.attention[row] for s in steps])
+        np.testing.assert_allclose(ours[:, :words], alpha, rtol=0, atol=1e-11)
+        assert np.all(ours[:, words:] == 0)
+        np.testing.assert_allclose([s.context[row] for s in steps], contexts, atol=1e-10)
+        np.testing.assert_allclose(state.cumulative[row, :words], alpha.sum(0), atol=1e-11)
+
+
+def test_figure_1_through_the_step():
+    """Malaviya et al. 2018, Figure 1: unit fertilities, printed to two digits."""
+    z = np.array([[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]])
+    printed = {
+        "softmax": [[0.52, 0.35, 0.13], [0.36, 0.44, 0.2], [0.18, 0.27, 0.55]],
+        "sparsemax": [[0.7, 0.3, 0], [0.4, 0.6, 0], [0, 0.15, 0.85]],
+        "constrained_softmax": [[0.52, 0.35, 0.13], [0.36, 0.44, 0.2], [0.12, 0.21, 0.67]],
+        "constrained_sparsemax": [[0.7, 0.3, 0], [0.3, 0.7, 0], [0, 0, 1]],
+    }
+    for name, triples in printed.items():
+        step = AttentionStep(BilinearScore(), name)
+        source = step.source(np.eye(3)[None], fertilities=1.0)
+        state = step.start(source)
+        for scores, triple in zip(z, triples, strict=True):
+            result, state = step(scores[None], source, state)
+            assert result.attention[0].round(2).tolist() == triple
+
+
+def test_coverage_forms_differ_by_what_weighs_the_coverage():
+    """audits.md, row 6: with β = 0 both are the plain bilinear score; then they differ."""
+    rng = np.random.default_rng(1)
+    weight, cover = rng.normal(size=(4, 4)), rng.normal(size=4)
+    memory, query = rng.normal(size=(1, 3, 4)), rng.normal(size=(1, 4))
+    plain = BilinearScore(weight)
+    for form, slope in (("text", query @ cover), ("scripts", memory[0] @ cover)):
+        score = BilinearScore(weight, cover, form)
+        keys = score.keys(memory)
+        zero = score.scores(query, keys, memory, np.zeros((1, 3)))
+        np.testing.assert_array_equal(zero, plain.scores(query, keys, memory, np.zeros((1, 3))))
+        one = score.scores(query, keys, memory, np.ones((1, 3)))
+        np.testing.assert_allclose(one - zero, np.broadcast_to(slope, (1, 3)), atol=1e-12)
+
+
+def test_exhaustion_raises_words_with_credit_and_leaves_the_sink():
+    step = AttentionStep(BilinearScore(), "constrained_sparsemax", exhaustion=0.2)
+    source = step.source(np.eye(3)[None], fertilities=[[2.0, 1.0, np.inf]])
+    result, _ = step(np.zeros((1, 3)), source, step.start(source))
+    np.testing.assert_allclose(result.scores, [[0.4, 0.2, 0.0]])
+
+
+def test_append_sink_goes_after_each_rows_last_word():
+    memory = np.arange(12.0).reshape(2, 3, 2)
+    longer, fertilities, lengths = append_sink(memory, 2.0, lengths=[3, 1], vector=[7.0, 8.0])
+    assert longer.shape == (2, 4, 2)
+    assert longer[0, 3].tolist() == [7, 8]
+    assert longer[1, 1].tolist() == [7, 8]
+    np.testing.assert_array_equal(longer[0, :3], memory[0])
+    assert fertilities.tolist() == [[2, 2, 2, np.inf], [2, np.inf, 0, 0]]
+    assert lengths.tolist() == [4, 2]
+
+
+def test_a_source_of_nothing_but_the_sink_gives_it_everything():
+    step = AttentionStep(BilinearScore(), "constrained_softmax")
+    memory, fertilities, lengths = append_sink(np.ones((1, 2, 2)), 1.0, lengths=[0])
+    source = step.source(memory, lengths=lengths, fertilities=fertilities)
+    result, _ = step(np.ones((1, 2)), source, step.start(source))
+    assert result.attention.tolist() == [[1, 0, 0]]
+
+
+def test_sink_at_end_of_padded_rows():
+    bounds = sink_at_end(np.ones((2, 3)), [3, 2])
+    assert bounds.tolist() == [[1, 1, np.inf], [1, np.inf, 1]]
+    with pytest.raises(AttentionError, match="row 1: no word"):
+        sink_at_end(np.ones((2, 3)), [3, 0])
+
+
+def test_state_is_immutable():
+    given = np.zeros((1, 2))
+    state = AttentionState(given)
+    given[:] = 9
+    assert state.cumulative.tolist() == [[0, 0]]
+    with pytest.raises(ValueError, match="read-only"):
+        state.cumulative[0, 0] = 1
+    with pytest.raises(AttributeError):
+        state.steps = 3
+    after = state.add([[0.25, 0.75]])
+    assert (state.steps, after.steps) == (0, 1)
+    assert state.cumulative.tolist() == [[0, 0]]
+    assert after.cumulative.tolist() == [[0.25, 0.75]]
+
+
+def test_inactive_rows_keep_their_state():
+    step = AttentionStep(BilinearScore(), "constrained_sparsemax")
+    # Row 1 has no credit for another step: it is only right to go on because it has ended.
+    source = step.source(np.eye(2)[None].repeat(2, 0), fertilities=[[1, 1], [0.25, 0.25]])
+    result, state = step(
+        np.array([[1.0, 0], [np.nan, 0]]),
+        source,
+        step.start(source),
+        active=np.array([True, False]),
+    )
+    assert result.attention.tolist() == [[1, 0], [0, 0]]
+    assert state.cumulative.tolist() == [[1, 0], [0, 0]]
+
+
+def test_float32_gives_what_float64_gives():
+    rng = np.random.default_rng(3)
+    memory, query = rng.normal(size=(2, 5, 4)), rng.normal(size=(2, 4))
+    results = []
+    for dtype in (np.float32, np.float64):
+        step = AttentionStep(BilinearScore(np.eye(4, dtype=dtype)), "constrained_softmax")
+        source = step.source(memory.astype(dtype), fertilities=0.5)
+        result, _ = step(query.astype(dtype), source, step.start(source))
+        assert result.context.dtype == dtype
+        results.append(result)
+    np.testing.assert_allclose(results[0].attention, results[1].attention, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AttentionStep(BilinearScore(), "hardmax"), "unknown transformation 'hardmax'"),
+        (lambda: AttentionStep(BilinearScore(), exhaustion=np.inf), "must be finite"),
+        (lambda: BilinearScore(np.eye(2), np.ones(3)), "2 are needed"),
+        (lambda: BilinearScore(form="other"), "unknown coverage form"),
+        (lambda: AdditiveScore(np.ones((3, 2)), np.ones((2, 2)), np.ones(3)), "do not fit"),
+        (
+            lambda: AttentionStep(BilinearScore(), "constrained_softmax").source(
+                np.ones((1, 2, 2))
+            ),
+            "needs fertilities",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore(), exhaustion=1).source(np.ones((1, 2, 2))),
+            "exhaustion strategy needs fertilities",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore()).source(np.ones((2, 2))),
+            r"\[batch, source, size\]",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore()).source(np.ones((2, 2, 2)), lengths=[1, 3]),
+            "row 1: length 3 is not in 0..2",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore()).source(np.ones((2, 2, 2)), lengths=[1.5, 2]),
+            "whole numbers",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore()).source(
+                np.ones((2, 2, 2)), fertilities=[[1, 1], [1, -1]]
+            ),
+            "row 1: fertility -1.0 of word 1",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore()).source(
+                np.ones((1, 2, 2)), fertilities=[1, 2, 3]
+            ),
+            "do not fit",
+        ),
+        (
+            lambda: AttentionStep(BilinearScore(np.ones((2, 3)))).source(np.ones((1, 2, 2))),
+            "does not fit the score",
+        ),
+        (lambda: append_sink(np.ones((1, 2, 2)), 1, vector=[1]), "sink's vector"),
+    ],
+)
+def test_what_does_not_fit_is_refused(make, message):
+    with pytest.raises(AttentionError, match=message):
+        make()
+
+
+def test_an_all_padding_row_is_named():
+    step = AttentionStep(BilinearScore())
+    source = step.source(np.ones((2, 2, 2)), lengths=[2, 0])
+    with pytest.raises(AttentionError, match="row 1"):
+        step(np.ones((2, 2)), source, step.start(source))
+
+
+def test_credit_repairs_rounding_and_nothing_more():
+    """A last unit that rounding has nibbled at is made whole; a missing one is not."""
+    eps = np.finfo(np.float64).eps
+    state = AttentionState([[0.5 + 40 * eps, 0.5]], steps=99)
+    credit = state.credit([[1.0, 1.0]])
+    assert credit.sum() == 1.0
+    short = AttentionState([[0.5 + 1e-9, 0.5]], steps=99).credit([[1.0, 1.0]])
+    assert short.sum() < 1 - 9e-10
+    over = AttentionState([[1.0 + eps, 0.0]], steps=1).credit([[1.0, np.inf]])
+    assert over.tolist() == [[0.0, np.inf]]
+
+
+def test_a_word_at_its_bound_has_used_its_fertility_exactly():
+    """0.3 + (0.9 - 0.3) is not 0.9 in binary; the word must not keep a residue of credit."""
+    state = AttentionState([[0.3, 0.0]], steps=1)
+    fertilities = np.array([[0.9, np.inf]])
+    used = state.credit(fertilities)[0, 0]
+    assert 0.3 + used != 0.9
+    after = state.add([[used, 1 - used]], fertilities)
+    assert after.credit(fertilities)[0, 0] == 0.0

@@ -1,0 +1,39 @@
+"""10,000 steps of attention: rounding makes no credit negative and no step infeasible."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention import AttentionStep, BilinearScore, InfeasibleBoundsError, append_sink
+
+STEPS, WORDS = 10_000, 40
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("transformation", ["constrained_softmax", "constrained_sparsemax"])
+def test_ten_thousand_steps_stay_feasible(transformation, dtype):
+    """Rows 0 and 1 have no sink, and fertilities that sum to exactly the number of steps: not one
+    unit to spare. Row 2 has a sink, which takes what the words' fertilities do not."""
+    rng = np.random.default_rng(11)
+    step = AttentionStep(BilinearScore(), transformation, exhaustion=0.01)
+    fertilities = np.full((3, WORDS), STEPS / WORDS)
+    fertilities[1] = rng.dirichlet(np.ones(WORDS)) * STEPS
+    fertilities[1, 0] += STEPS - fertilities[1].sum()
+    fertilities[2] *= 0.9
+    eye = np.broadcast_to(np.eye(WORDS, dtype=dtype), (3, WORDS, WORDS))
+    memory, with_sink, lengths = append_sink(eye, fertilities)
+    lengths[:2] = WORDS
+    source = step.source(memory, lengths=lengths, fertilities=with_sink)
+    state = step.start(source)
+    queries = (2 * rng.normal(size=(STEPS, 3, WORDS))).astype(dtype)
+    for query in queries:
+        result, state = step(query, source, state)
+        assert result.credit.min() >= 0
+        assert np.all(result.attention <= result.credit + 1e-15)
+        assert abs(result.attention.sum(axis=1) - 1).max() < 1e-12
+    np.testing.assert_allclose(state.cumulative.sum(axis=1), STEPS, rtol=1e-12)
+    assert np.all(state.cumulative[:, :WORDS] <= fertilities * (1 + 1e-12))
+    assert state.cumulative[2, WORDS] >= STEPS / 10 - 1e-6
+    with pytest.raises(InfeasibleBoundsError, match="row 0"):
+        step(queries[0], source, state)

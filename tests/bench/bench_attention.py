@@ -1,0 +1,139 @@
+"""Speed of the attention transformations, as ratios against baselines of the same run.
+
+Run by ``make bench``. Prints one line per figure, with the limit it is held against.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention import (
+    constrained_softmax,
+    constrained_sparsemax,
+    find_support,
+    sparse_vjp,
+)
+
+Array = NDArray[np.float64]
+ROWS, POSITIONS = 640, 30
+
+
+def seconds(function: Callable[[], object], *, budget: float = 1.0) -> float:
+    """The least time of one call, over as many calls as fit in the budget (at least 3)."""
+    best, end, calls = float("inf"), time.perf_counter() + budget, 0
+    while calls < 3 or time.perf_counter() < end:
+        start = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - start)
+        calls += 1
+    return best
+
+
+def show(name: str, value: float, unit: str, limit: str = "") -> None:
+    print(f"{name:<78} {value:9.2f} {unit:<5} {limit}")
+
+
+def softmax_plainly(z: Array) -> Array:
+    weights = np.exp(z - z.max(axis=1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def sparsemax_row(z: Array, u: Array) -> Array:
+    """One row as a plain loop over its sorted split points, the way of the authors' scripts."""
+    points = sorted([(float(s), 1) for s in z] + [(float(s), -1) for s in z - u], reverse=True)
+    mass, slope, level = 0.0, 0, points[0][0]
+    for point, change in points:
+        gain = slope * (level - point)
+        if mass + gain >= 1:
+            break
+        mass, slope, level = mass + gain, slope + change, point
+    return np.clip(z - (level - (1 - mass) / max(slope, 1)), 0, u)
+
+
+def softmax_row(z: Array, u: Array) -> Array:
+    """One row as a plain loop in the order of u / exp(z)."""
+    weights = np.exp(z - z.max())
+    total, left = float(weights.sum()), 1.0
+    alpha = u.copy()
+    for j in np.argsort(u / weights):
+        if left * weights[j] / total <= u[j]:
+            free = left * weights / total <= u
+            alpha[free] = (weights * left / total)[free]
+            break
+        total -= float(weights[j])
+        left -= float(u[j])
+    return alpha
+
+
+def batches() -> None:
+    rng = np.random.default_rng(0)
+    z = 2 * rng.normal(size=(ROWS, POSITIONS))
+    fertility = rng.integers(1, 4, size=z.shape)
+    u = np.maximum(fertility - rng.uniform(0, 3, size=z.shape), 0)
+    size = f"{ROWS} x {POSITIONS}"
+    plain = seconds(lambda: (softmax_plainly(z), np.sort(z, axis=1)))
+    show(f"NumPy softmax plus one sort, {size}", 1e3 * plain, "ms")
+    for name, batched, row in (
+        ("constrained_sparsemax", constrained_sparsemax, sparsemax_row),
+        ("constrained_softmax", constrained_softmax, softmax_row),
+    ):
+        loop: Any = lambda row=row: [row(*pair) for pair in zip(z, u, strict=True)]  # noqa: E731
+        np.testing.assert_allclose(batched(z, u), loop(), atol=1e-9)
+        fast, slow = seconds(lambda call=batched: call(z, u)), seconds(loop)
+        show(f"{name}, {size}", 1e3 * fast, "ms")
+        show("  a loop over rows is slower by", slow / fast, "times", ">= 30 wanted")
+        show("  time over softmax plus sort", fast / plain, "times", "<= 3 wanted")
+
+
+def long_rows() -> None:
+    rng = np.random.default_rng(1)
+    times: dict[tuple[str, int], float] = {}
+    for length in (10**5, 10**6):
+        z, u = rng.normal(size=length), rng.uniform(size=length)
+        for method in ("pardalos-kovoor", "sort"):
+            times[method, length] = seconds(
+                lambda z=z, u=u, m=method: constrained_sparsemax(z, u, method=m), budget=4
+            )
+            show(f"{method}, one row of {length}", 1e3 * times[method, length], "ms")
+    ratio = times["pardalos-kovoor", 10**6] / times["pardalos-kovoor", 10**5]
+    show("pardalos-kovoor: ten times the row costs", ratio, "times", "<= 12 wanted")
+    ratio = times["sort", 10**6] / times["pardalos-kovoor", 10**6]
+    show("sort over pardalos-kovoor at 10^6", ratio, "times", "> 1 wanted")
+
+
+def crossover() -> None:
+    rng = np.random.default_rng(2)
+    for rows in (1, 16):
+        for length in (30, 256, 1024, 4096, 16_384):
+            z, u = rng.normal(size=(rows, length)), rng.uniform(size=(rows, length))
+            sort, medians = (
+                seconds(lambda m=m, z=z, u=u: constrained_sparsemax(z, u, method=m), budget=0.4)
+                for m in ("sort", "pardalos-kovoor")
+            )
+            show(f"sort over pardalos-kovoor, {rows} x {length}", sort / medians, "times")
+
+
+def backward() -> None:
+    rng = np.random.default_rng(3)
+    first = 0.0
+    for length in (10**3, 10**4, 10**5, 10**6):
+        z = rng.normal(size=length)
+        z[:8] += 100  # the same support of eight positions whatever the length
+        u = np.full(length, 0.2)
+        support, gradient = find_support(constrained_sparsemax(z, u), u), rng.normal(size=length)
+        took = seconds(lambda g=gradient, s=support: sparse_vjp(g, s), budget=0.3)
+        first = first or took
+        show(f"backward on the support, J = {length}", 1e6 * took, "us")
+        show("  over J = 1000", took / first, "times", "about 1 wanted")
+
+
+if __name__ == "__main__":
+    batches()
+    long_rows()
+    crossover()
+    backward()

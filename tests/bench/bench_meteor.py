@@ -1,0 +1,136 @@
+"""METEOR: segments a second, time and memory of a fresh process, against the Meteor jar.
+
+Two ways to the paraphrase table are compared too: the index in the cache, and reading the whole
+table at each run with a filter by the n-grams of the text.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from coverage_eval.metrics.meteor import METEOR  # noqa: E402
+from coverage_eval.metrics.meteor.java_backend import JarSettings, jar_scores  # noqa: E402
+from coverage_eval.metrics.meteor.phrase_builder import build_index, read_table  # noqa: E402
+from coverage_eval.metrics.meteor.resources import paraphrase_path  # noqa: E402
+from coverage_eval.testbed.grammar import generate  # noqa: E402
+from tests.meteor.real_text import Rows, perturbed  # noqa: E402
+
+SEGMENTS = 2500
+
+
+def seconds(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def text() -> tuple[str, Rows]:
+    """Captions with errors and, half of them, everyday sentences two by two; else the grammar's."""
+    shared = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
+    if (shared / "data").is_dir():
+        name = "captions and everyday English with errors"
+        captions = (shared / "data/multi30k-de-en/train.en").read_text(encoding="utf-8")
+        other = (shared / "data/small-enja/train.en").read_text(encoding="utf-8").split("\n")
+        lines = captions.split("\n")[: SEGMENTS // 2]
+        lines += [f"{a} {b}" for a, b in zip(other[:SEGMENTS:2], other[1:SEGMENTS:2], strict=True)]
+    else:
+        name = "the grammar's English with errors"
+        lines = [" ".join(pair.target) for pair in generate(SEGMENTS, seed=1)]
+    return name, perturbed(lines[:SEGMENTS], random.Random(0))
+
+
+FRESH = """
+import resource, sys
+from coverage_eval.cli import main
+try:
+    main()
+finally:
+    own, child = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    seconds = sum(use.ru_utime + use.ru_stime for use in (own, child))
+    print(seconds, (own.ru_maxrss + child.ru_maxrss) // 1024, file=sys.stderr)
+"""
+
+
+class Run(NamedTuple):
+    """A run of the command in a process of its own."""
+
+    seconds: float
+    cpu_seconds: float
+    megabytes: int
+    """Peak memory of the process, and of the largest of its workers."""
+    printed: str
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.1f} s ({self.cpu_seconds:.1f} s of CPU), {self.megabytes} MB"
+
+
+def fresh_process(folder: Path, *options: str) -> Run:
+    files = [str(folder / "hyp"), str(folder / "ref")]
+    command = [sys.executable, "-c", FRESH, "meteor", *files, *options]
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, check=True, text=True, cwd=ROOT)
+    elapsed = time.perf_counter() - start
+    cpu, megabytes = done.stderr.split()[-2:]
+    return Run(elapsed, float(cpu), int(megabytes), done.stdout)
+
+
+def filter_table(rows: Rows) -> int:
+    """Entries of the table of which both phrases occur in the text, read from the file anew."""
+    grams = set()
+    for side in (0, 1):
+        for row in rows:
+            words = row[side].encode().split()
+            for size in range(1, 8):
+                grams |= {b" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
+    return sum(
+        source in grams and target in grams
+        for sources, targets in read_table(paraphrase_path())
+        for source, target in zip(sources, targets, strict=True)
+    )
+
+
+def main() -> None:
+    name, rows = text()
+    words = sum(len(ref.split()) for _, ref in rows) / len(rows)
+    print(f"METEOR on {name}: {len(rows):,} segments of {words:.0f} words")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for side, file in enumerate(("hyp", "ref")):
+            (folder / file).write_text("".join(row[side] + "\n" for row in rows), encoding="utf-8")
+        metric = METEOR()
+        metric.batch_statistics(rows[:10])
+        inside = seconds(lambda: metric.statistics(*zip(*rows, strict=True)))
+        print(f"  in a running process: {len(rows) / inside:,.0f} segments/s")
+        one = fresh_process(folder)
+        print(f"  in a fresh process: {one} (goals: 4 s, 500 MB)")
+        two = fresh_process(folder, "--jobs", "2")
+        assert two.printed == one.printed
+        print(f"  with --jobs 2: {two}, {one.seconds / two.seconds:.1f} times as fast")
+        print(
+            f"  exact-stem, in a fresh process: {fresh_process(folder, '--variant', 'exact-stem')}"
+        )
+    if shutil.which("java"):
+        jar = seconds(lambda: jar_scores(rows, JarSettings()))
+        print(f"  the jar in the same run: {jar:.1f} s, {jar / one.seconds:.1f} times as long")
+    filtering = seconds(lambda: filter_table(rows))
+    print(f"  reading the table anew instead of its index would add {filtering:.1f} s to each run")
+    build = seconds(lambda: build_index(read_table(paraphrase_path())))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"  building the index, once: {build:.1f} s; peak memory of all of this {peak} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""The installed command ``coverage-eval align``: outputs, messages, exit statuses, files."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.cli.aligner_options import parse_size
+from coverage_eval.links import parse_links
+
+SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30
+TARGETS = ["a house", "a red house", "nothing", "the house is red", "red is nice"] * 30
+LINKS = ["0-0 1-1", "0-0 1-1 2-2", "", "0-0 1-1 2-2 3-3", "0-0 1-1 2-2"]
+
+
+def write_lines(path: Path, lines) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, run_cli):
+    """A folder with a text, its model and the text's own links."""
+    folder = tmp_path_factory.mktemp("align")
+    write_lines(folder / "src", SOURCES)
+    write_lines(folder / "tgt", TARGETS)
+    done = run_cli(
+        "align", "train", "src", "tgt", "-o", "model", "--forward-links", "fwd",
+        "--reverse-links", "rev", "--links", "sym", "--threads", 1, "--memory", "1G", cwd=folder,
+    )  # fmt: skip
+    assert done.stdout == ""
+    assert done.stderr.startswith("model: model ")
+    assert done.stderr.endswith(", trained on 150 pairs\n")
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "fwd", "model", "rev", "src", "sym", "tgt",
+    ]  # fmt: skip
+    return folder
+
+
+def test_training_writes_the_texts_links(files):
+    for name in ("fwd", "rev", "sym"):
+        assert (files / name).read_text().split("\n")[:5] == LINKS
+        assert len((files / name).read_text().split("\n")) == 151
+
+
+def test_apply_prints_one_line_a_pair(files, run_cli):
+    done = run_cli("align", "apply", "model", "src", "tgt", cwd=files)
+    assert done.stdout == "".join(f"{line}\n" for line in LINKS * 30)
+    assert done.stderr == ""
+    full = run_cli("align", "apply", "model", "src", "tgt", "--no-prune", cwd=files)
+    assert full.stdout == done.stdout
+
+
+def test_apply_reads_standard_input_and_gzip_and_writes_files(files, tmp_path, run_cli):
+    with gzip.open(tmp_path / "tgt.gz", "wt") as file:
+        file.write("a red house\n\n")
+    done = run_cli(
+        "align", "apply", files / "model", "-", "tgt.gz", "-o", "out", "--symmetrize", "reverse",
+        stdin="rotes haus\nhaus\n", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.stdout == ""
+    assert parse_links((tmp_path / "out").read_text().split("\n")[0]) == ((0, 1), (1, 2))
+    assert (tmp_path / "out").read_text().split("\n")[1:] == ["", ""]
+
+
+@pytest.mark.parametrize(("method", "scores"), [("forward", 1), ("reverse", 1), ("union", 2)])
+def test_scores_stand_after_tabs(files, run_cli, method, scores):
+    options = ("--symmetrize", method, "--scores")
+    done = run_cli("align", "apply", "model", "src", "tgt", *options, cwd=files)
+    lines = done.stdout.split("\n")[:5]
+    assert [parse_links(line) for line in lines] == [parse_links(line) for line in LINKS]
+    for line, links in zip(lines, LINKS, strict=True):
+        fields = line.split("\t")[1:]
+        assert len(fields) == scores
+        assert all(float(field) < 0 for field in fields) if links else not any(fields)
+
+
+def test_symmetrize(files, run_cli, tmp_path):
+    write_lines(tmp_path / "fwd", ["0-0 1-1", "0-1", ""])
+    write_lines(tmp_path / "rev", ["0-0 2-2", "1-0", ""])
+    run = lambda *more: run_cli("align", "symmetrize", "fwd", "rev", *more, cwd=tmp_path).stdout  # noqa: E731
+    assert run() == "0-0 1-1 2-2\n0-1 1-0\n\n"
+    assert run("--method", "intersect") == "0-0\n\n\n"
+    assert run("--method", "reverse", "-o", "out") == ""
+    assert (tmp_path / "out").read_text() == "0-0 2-2\n1-0\n\n"
+
+
+def test_the_model_records_its_tokeniser_and_apply_uses_it(tmp_path, run_cli):
+    write_lines(tmp_path / "src", ["Ein Haus.", "Das Haus."] * 10)
+    write_lines(tmp_path / "tgt", ["A house.", "The house."] * 10)
+    run_cli("align", "train", "src", "tgt", "-o", "model", "--tokenize", "13a", cwd=tmp_path)
+    done = run_cli("align", "apply", "model", "src", "tgt", cwd=tmp_path)
+    assert done.stdout.split("\n")[0] == "0-0 1-1 2-2"
+    done = run_cli("align", "apply", "model", "src", "tgt", "--tokenize", "none", cwd=tmp_path)
+    assert all(len(line.split()) <= 2 for line in done.stdout.split("\n"))
+
+
+@pytest.fixture
+def gold(tmp_path):
+    write_lines(tmp_path / "links", ["0-0 1-1 2-2", "0-1"])
+    write_lines(tmp_path / "talp", ["0-0 1-1 3-3", "0p1"])
+    return tmp_path
+
+
+def test_aer(gold, run_cli):
+    done = run_cli("align", "aer", "links", "talp", cwd=gold)
+    assert done.stdout == (
+        "AER|null:no|version:0.1.0 = 28.57\n"
+        "precision|null:no|version:0.1.0 = 75.00\n"
+        "recall|null:no|version:0.1.0 = 66.67\n"
+        "F1|null:no|version:0.1.0 = 70.59\n"
+    )
+    done = run_cli("align", "aer", "links", "talp", "-b", "-w", 3, cwd=gold)
+    assert done.stdout == "28.571\n"
+    scores = json.loads(run_cli("align", "aer", "links", "talp", "-f", "json", cwd=gold).stdout)
+    assert [score["metric"] for score in scores["scores"]] == ["AER", "precision", "recall", "F1"]
+    assert scores["scores"][0]["segments"] == 2
+    done = run_cli("align", "aer", "links", "talp", "--sentence-level", "-f", "csv", cwd=gold)
+    header, *rows = done.stdout.splitlines()
+    assert header == "segment,score,precision,recall,F1"
+    assert rows[1].startswith("2,0.0,100.0,,")
+    done = run_cli("align", "aer", "links", "talp", "--confidence", "--bootstrap", 50, cwd=gold)
+    assert done.stdout.count("[") == 4
+
+
+def test_aer_of_gold_in_other_forms(gold, run_cli):
+    plain = run_cli("align", "aer", "links", "talp", cwd=gold).stdout
+    write_lines(gold / "naacl", ["1 1 1 S", "1 2 2 S", "1 4 4 S", "2 1 2 P"])
+    assert run_cli("align", "aer", "links", "naacl", cwd=gold).stdout == plain
+    write_lines(gold / "flipped", ["1-1 2-2 4-4", "2p1"])
+    options = ("--one-based", "--reversed", "--gold-format", "talp")
+    assert run_cli("align", "aer", "links", "flipped", *options, cwd=gold).stdout == plain
+
+
+def error_of(run_cli, status, *arguments, cwd, **options):
+    done = run_cli("align", *arguments, check=False, cwd=cwd, **options)
+    assert done.returncode == status
+    assert done.stdout == ""
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "src", "short", "-o", "new"),
+         "unequal numbers of lines: src has 150, short has 1; line N of one file must belong to "
+         "line N of the other"),
+        (("train", "src", "missing", "-o", "new"), "missing: no such file"),
+        (("train", "-", "-", "-o", "new"),
+         "'-' (standard input) is named more than once; give all but one as files"),
+        (("train", "src", "tgt", "-o", "nowhere/new"),
+         "nowhere/new: cannot be written: No such file or directory"),
+        (("train", "empty", "empty", "-o", "new"),
+         "empty and empty: no segments: the file is empty"),
+        (("train", "blank", "blank", "-o", "new"),
+         "no pair of segments to train on has words on both sides"),
+        (("train", "src", "tgt", "-o", "new", "--fast-align", "src"),
+         "src: given as fast_align, but not an executable fast_align nor a folder with one"),
+        (("apply", "missing", "src", "tgt"), "missing: no such file"),
+        (("apply", "src", "src", "tgt"),
+         "src: is not an aligner model, or damaged (File is not a zip file)"),
+        (("symmetrize", "fwd", "short"),
+         "short: line 1: 'house' is not a link 'source-target', such as 0-0"),
+        (("symmetrize", "fwd", "empty"),
+         "unequal numbers of lines: fwd has 150, empty has 0; line N of one file must belong to "
+         "line N of the other"),
+        (("aer", "fwd", "empty"), "unequal numbers of pairs: fwd has 150, empty has 0"),
+        (("aer", "-", "-"),
+         "'-' (standard input) is named twice; give one of the two as a file"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_status_1(files, tmp_path, run_cli, arguments, message):
+    for name in ("src", "tgt", "fwd", "model"):
+        (tmp_path / name).write_bytes((files / name).read_bytes())
+    write_lines(tmp_path / "short", ["house"])
+    write_lines(tmp_path / "blank", [""])
+    write_lines(tmp_path / "empty", [])
+    before = sorted(tmp_path.iterdir())
+    found = error_of(run_cli, 1, *arguments, cwd=tmp_path)
+    assert found == f"coverage-eval: error: {message}\n"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "src", "tgt"), "Missing option '-o' / '--output'"),
+        (("train", "src", "tgt", "-o", "-"), "the model is written to a file"),
+        (("train", "src", "tgt", "-o", "new", "--memory", "much"), "is not a size such as 500M"),
+        (("train", "src", "tgt", "-o", "new", "--iterations", "0"), "Invalid value"),
+        (("apply", "model", "src"), "Missing argument 'TGT'"),
+        (("apply", "model", "src", "tgt", "--symmetrize", "all"), "Invalid value"),
+        (("fit",), "No such command 'fit'"),
+    ],
+)
+def test_wrong_usage_is_status_2(files, run_cli, arguments, message):
+    assert message in error_of(run_cli, 2, *arguments, cwd=files)
+
+
+def test_a_broken_line_in_the_middle_leaves_the_old_output(files, tmp_path, run_cli):
+    (tmp_path / "src").write_bytes(b"ein haus\n" * 3000 + b"\xff\n")
+    (tmp_path / "tgt").write_bytes(b"a house\n" * 3001)
+    write_lines(tmp_path / "out", ["old"])
+    arguments = ("apply", files / "model", "src", "tgt", "-o", "out")
+    found = error_of(run_cli, 1, *arguments, cwd=tmp_path)
+    assert found.startswith("coverage-eval: error: src: line 3001: not valid UTF-8 at byte ")
+    assert (tmp_path / "out").read_text() == "old\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "src", "tgt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1", 1), ("2k", 2048), ("1.5M", 3 << 19), ("2G", 2 << 30), ("1TiB", 1 << 40), ("7B", 7)],
+)
+def test_sizes(text, size):
+    assert parse_size(text) == size

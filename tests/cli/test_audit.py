@@ -1,0 +1,90 @@
+"""``coverage-eval audit`` as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.published.registry import AUDITS, run_audit
+from coverage_eval.report.audits import render_overview
+from tests.conftest import RunCli
+
+
+def test_all_audits_run_and_exit_with_0(run_cli: RunCli) -> None:
+    lines = run_cli("audit").stdout.splitlines()[2:]
+    assert list(dict.fromkeys(line.split()[0] for line in lines)) == list(AUDITS)
+    # A claim that does not hold is a finding: run_cli has seen exit status 0.
+    for verdict in ("holds  ", "holds with exceptions", "does not hold"):
+        assert any(verdict in f"{line}  " for line in lines)
+    assert any("1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2" in line for line in lines)
+
+
+def test_overview_in_other_forms() -> None:
+    audits = [run_audit("table2"), run_audit("figure2")]
+    rows = list(csv.DictReader(io.StringIO(render_overview(audits, "csv"))))
+    assert [row["verdict"] for row in rows] == ["holds with exceptions", "holds", "holds"]
+    assert rows[0]["exceptions"] == "1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2"
+    assert rows[0]["place"] == "section 5, page 374"
+    data = json.loads(render_overview(audits, "json"))["audits"]
+    assert [len(audit["claims"]) for audit in data] == [2, 1]
+    assert len(data[0]["claims"][0]["facts"]) == 12
+
+
+def test_figure_1_prints_twelve_triples_with_equal(run_cli: RunCli) -> None:
+    lines = run_cli("audit", "figure1").stdout.splitlines()
+    assert sum(" equal " in line for line in lines) == 12
+    assert not any("differs" in line for line in lines)
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+def test_other_forms(run_cli: RunCli, form: str) -> None:
+    text = run_cli("audit", "figure1", "-f", form).stdout
+    assert text.count("equal") == 12
+    if form == "json":
+        facts = json.loads(text)["claims"][0]["facts"]
+        assert facts[0] == {
+            "fact": "softmax, round 1",
+            "printed": "(0.52, 0.35, 0.13)",
+            "against": "(0.5217, 0.3497, 0.1286)",
+            "outcome": "equal",
+            "holds": True,
+            "decisive": True,
+        }
+
+
+def test_scores_against_the_printed_table(run_cli: RunCli, tmp_path: Path) -> None:
+    lines = ["softmax,De-En,BLEU,30", "csparsemax,De-En,BLEU,29.5"]
+    text = "system,dataset,metric,value\n" + "\n".join(lines) + "\n"
+    table = run_cli("audit", "--scores", "-", stdin=text).stdout
+    assert "0 of 1" in table
+    assert "opposite" in table
+    (tmp_path / "my.csv").write_text(text)
+    rows = csv.DictReader(
+        io.StringIO(run_cli("audit", "--scores", tmp_path / "my.csv", "-f", "csv").stdout)
+    )
+    kinds = [(row["kind"], row["difference"], row["direction"]) for row in rows]
+    assert kinds == [("cell", "0.49", ""), ("cell", "-0.35", ""), ("direction", "", "opposite")]
+    data = json.loads(
+        run_cli("audit", "table1", "--scores", tmp_path / "my.csv", "-f", "json").stdout
+    )
+    assert data["directions"][0]["printed"] == -0.34
+    assert len(data["cells"]) == 2
+
+
+def test_errors(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("system,dataset,metric,value\nsoftmax,De-En,BLEU,x\n")
+    output = tmp_path / "out"
+    done = run_cli("audit", "--scores", tmp_path / "my.csv", "-o", output, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"coverage-eval: error: {tmp_path / 'my.csv'}: line 2: value 'x' is not a number\n"
+    )
+    assert not output.exists()
+    assert run_cli("audit", "nonsense", check=False).returncode == 2
+    done = run_cli("audit", "figure1", "--scores", tmp_path / "my.csv", check=False)
+    assert done.returncode == 2
+    assert "--scores goes with table1, table2, report-tables" in done.stderr

@@ -1,0 +1,153 @@
+"""METEOR as a metric: bounds, invariances, evidence, arguments; over text that nobody chose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.meteor import METEOR
+from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
+
+words = st.sampled_from(
+    ["the", "The", "cat", "cats", "car", "automobile", "as", "a", "result", "of", "because", ",",
+     ".", "Aa", "BB", "runs", "running", "<unk>", "é", "went", "goes", "in", "order", "to"]
+)  # fmt: skip
+sentences = st.lists(words, max_size=12).map(" ".join)
+anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+rows = st.lists(st.tuples(sentences | anything, sentences | anything), min_size=1, max_size=8)
+metrics = st.builds(
+    METEOR,
+    variant=st.sampled_from(["full", "exact-stem"]),
+    norm=st.booleans(),
+    lower=st.booleans(),
+)
+
+
+@settings(max_examples=120, deadline=None)
+@given(metrics, rows)
+def test_scores_are_from_0_to_1_and_0_for_empty_sides(
+    metric: METEOR, pairs: list[tuple[str, str]]
+) -> None:
+    statistics = metric.batch_statistics(pairs)
+    scores = metric.score(statistics)
+    assert ((scores >= 0) & (scores <= 1)).all()
+    assert 0 <= float(metric.score(statistics.sum(axis=0))) <= 1
+    empty = (statistics[:, 0] == 0) | (statistics[:, 1] == 0)
+    assert (scores[empty] == 0).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(metrics, rows, st.randoms(use_true_random=False))
+def test_order_and_shards_do_not_matter(
+    metric: METEOR, pairs: list[tuple[str, str]], random: np.random.Generator
+) -> None:
+    whole = metric.batch_statistics(pairs)
+    order = list(range(len(pairs)))
+    random.shuffle(order)
+    shuffled = metric.batch_statistics([pairs[place] for place in order])
+    np.testing.assert_array_equal(shuffled, whole[order])
+    shards = [metric.batch_statistics([pair]) for pair in pairs]
+    np.testing.assert_array_equal(np.concatenate(shards), whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=5))
+def test_a_text_against_itself_scores_1(texts: list[list[str]]) -> None:
+    metric = METEOR()
+    statistics = metric.statistics(texts, texts)
+    assert metric.corpus_score(statistics).value == 1.0
+    assert metric.sentence_scores(statistics) == [1.0] * len(texts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(metrics, sentences, sentences)
+def test_evidence_is_what_the_statistics_count(metric: METEOR, hyp: str, ref: str) -> None:
+    (counts,) = metric.batch_statistics([(hyp, ref)])
+    named = dict(zip(FIELDS, counts.tolist(), strict=True))
+    matches = metric.evidence(hyp, ref)
+    for kind in ("exact", "stem", "synonym", "paraphrase"):
+        found = [match for match in matches if match.kind == kind]
+        for side in ("hyp", "ref"):
+            counted = named[f"{kind}_{side}_content"] + named[f"{kind}_{side}_function"]
+            texts = [m.hypothesis if side == "hyp" else m.reference for m in found]
+            assert counted == sum(map(len, texts))
+    if not (metric.norm or metric.lower):
+        for match in matches:
+            end = match.hypothesis_start + len(match.hypothesis)
+            assert tuple(hyp.split(" ")[match.hypothesis_start : end]) == match.hypothesis
+
+
+def test_several_processes_count_the_same() -> None:
+    pairs = [(f"the cat sat on mat {i % 7} .", f"a cat sits on {i % 5} mats .") for i in range(700)]
+    columns = [[pair[side] for pair in pairs] for side in (0, 1)]
+    for metric in (METEOR(), METEOR(variant="exact-stem", norm=True)):
+        one, two = (metric.statistics(*columns, jobs=jobs) for jobs in (1, 2))
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, metric.batch_statistics(pairs))
+
+
+def test_tokens_are_as_good_as_text() -> None:
+    metric = METEOR(lower=True)
+    text = metric.statistics(["The Cats sat ."], ["the cat sat ."])
+    np.testing.assert_array_equal(
+        metric.statistics([["The", "Cats", "sat", "."]], [["the", "cat", "sat", "."]]), text
+    )
+    norm = METEOR(norm=True)
+    np.testing.assert_array_equal(
+        norm.statistics([["Cats,", "dogs"]], [["cats", ","]]),
+        norm.statistics(["Cats, dogs"], ["cats ,"]),
+    )
+
+
+def test_what_separates_tokens() -> None:
+    metric = METEOR(variant="exact-stem")
+    counts = metric.statistics(["a\tb\nc\rd\x0ce  f "], ["a\u00a0b\u2028c\x0bd"])
+    assert counts[0, :2].tolist() == [6, 1]
+
+
+def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score() -> None:
+    metric = METEOR()
+    perfect, other = metric.statistics(["a cat .", "cat a ."], ["a cat .", "a cat ."])
+    assert perfect[FIELDS.index("chunks")] == 0
+    assert other[FIELDS.index("chunks")] == 3
+    assert float(metric.score(perfect)) == 1.0
+
+
+def test_the_worked_parts_of_a_score() -> None:
+    """ "the cat" for "the cat sat": P = 1, R = (.75 + .25) / 1.75, one chunk of two words."""
+    parts = score_parts(METEOR().statistics(["the cat"], ["the cat sat"]))
+    recall = 1.0 / 1.75
+    f_mean = 1 / (0.15 + 0.85 / recall)
+    np.testing.assert_allclose(parts.precision, [1.0])
+    np.testing.assert_allclose(parts.recall, [recall])
+    np.testing.assert_allclose(parts.f_mean, [f_mean])
+    np.testing.assert_allclose(parts.penalty, [0.6 * 0.5**0.2])
+    np.testing.assert_allclose(parts.score, [f_mean * (1 - 0.6 * 0.5**0.2)])
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ValueError, match="unknown variant 'ful'"):
+        METEOR(variant="ful")
+    with pytest.raises(ValueError, match="unknown backend 'perl'"):
+        METEOR(backend="perl")
+    with pytest.raises(TypeError, match="list of segments"):
+        METEOR().statistics("a cat", "a cat")
+    with pytest.raises(DataError, match="2 hypotheses, 1 references"):
+        METEOR().statistics(["a", "b"], ["a"])
+
+
+@pytest.mark.parametrize(
+    ("metric", "eval_id"),
+    [
+        (METEOR(norm=True), "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"),
+        (METEOR(lower=True, variant="exact-stem"),
+         "meteor-1.5-wo-en-lc_only-0.85_0.2_0.6_0.75-ex_st-1.0_0.6"),
+        (METEOR(lower=True, norm=True, variant="exact-stem"),
+         "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st-1.0_0.6"),
+    ],
+)  # fmt: skip
+def test_eval_ids_are_those_that_the_jar_prints(metric: METEOR, eval_id: str) -> None:
+    assert metric.eval_id == eval_id

@@ -1,0 +1,80 @@
+"""NLTK's METEOR over Meteor's WordNet lists, against NLTK called by hand."""
+
+from __future__ import annotations
+
+import zipfile
+
+import nltk
+import numpy as np
+import pytest
+from nltk.translate.meteor_score import single_meteor_score
+
+from coverage_eval.metrics.meteor import METEOR
+from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor, WordNet
+from coverage_eval.metrics.meteor.resources import jar_path
+
+PAIRS = [
+    # NLTK looks for synonyms of stems, so that "automobile" (automobil) has none.
+    ("he bought a car", "he bought an auto"),
+    ("cars go home", "auto go home"),
+    ("It is raining cats and dogs", "it rains cats , dogs"),
+    ("nothing in common", "xyzzy plugh"),
+    ("", "a b"),
+    ("a b", ""),
+    ("", ""),
+]
+
+
+class NoWordNet:
+    def synsets(self, word: str) -> list[object]:
+        return []
+
+
+@pytest.fixture
+def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither data on disk nor a download, whatever this machine has."""
+    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setattr(nltk, "download", None)
+
+
+@pytest.mark.usefixtures("_no_nltk_data")
+def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean() -> None:
+    metric = NLTKMeteor()
+    statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
+    wordnet = WordNet()
+    expected = [
+        single_meteor_score(r.split(), h.split(), wordnet=wordnet) if h and r else 0.0
+        for h, r in PAIRS
+    ]
+    assert metric.sentence_scores(statistics) == pytest.approx(expected)
+    assert metric.corpus_score(statistics).value == pytest.approx(np.mean(expected))
+    assert all(0 <= score <= 1 for score in expected)
+    assert expected[3:] == [0.0] * 4
+
+
+@pytest.mark.usefixtures("_no_nltk_data")
+@pytest.mark.parametrize("pair", PAIRS[:2])
+def test_synonyms_count(pair: tuple[str, str]) -> None:
+    hyp, ref = (text.split() for text in pair)
+    with_synonyms = single_meteor_score(ref, hyp, wordnet=WordNet())
+    assert with_synonyms > single_meteor_score(ref, hyp, wordnet=NoWordNet())
+
+
+def test_the_synsets_of_a_word_hold_all_words_with_their_numbers() -> None:
+    with zipfile.ZipFile(jar_path()) as jar:
+        lines = jar.read("synonym/english.synsets").decode().splitlines()
+    entries = dict(zip(lines[::2], lines[1::2], strict=True))
+    numbers = entries["automobile"].split()
+    expected = sorted(
+        sorted(word for word, theirs in entries.items() if number in theirs.split())
+        for number in numbers
+    )
+    found = WordNet().synsets("automobiles")
+    assert "automobiles" not in entries
+    assert sorted(sorted(lemma.name() for lemma in synset.lemmas()) for synset in found) == expected
+
+
+def test_it_is_named_as_another_metric() -> None:
+    signature = str(NLTKMeteor().signature())
+    assert signature.startswith("meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|nltk:")
+    assert not signature.startswith(METEOR().name)

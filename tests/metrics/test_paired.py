@@ -1,0 +1,107 @@
+"""Paired tests against sacreBLEU's own, and their false positives."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+import sacrebleu
+from sacrebleu.significance import PairedTest
+
+from coverage_eval.metrics.base import TextMetric
+from coverage_eval.metrics.bleu import BLEU
+from coverage_eval.metrics.chrf import CHRF
+from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.significance import holm, paired_test
+from coverage_eval.testbed.errors import omit_words
+from coverage_eval.testbed.grammar import generate, paraphrase
+
+REFERENCES = [" ".join(pair.target) for pair in generate(300, seed=5)]
+
+
+def system(rate: float, seed: int) -> list[str]:
+    generator = random.Random(seed)
+    words = (paraphrase(text.split(), 0.5, generator) for text in REFERENCES)
+    return [" ".join(omit_words(line, rate, generator)) for line in words]
+
+
+SYSTEMS = {"base": system(0.02, 1), "like": system(0.02, 2), "worse": system(0.06, 3)}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(BLEU(), sacrebleu.BLEU()), (CHRF(), sacrebleu.CHRF())]
+)
+@pytest.mark.parametrize(("test", "name"), [("bootstrap", "bs"), ("randomization", "ar")])
+def test_p_values_are_sacrebleus(
+    ours: TextMetric, theirs: sacrebleu.metrics.base.Metric, test: str, name: str
+) -> None:
+    named = list(SYSTEMS.items())
+    paired = PairedTest(named, {ours.name: theirs}, [REFERENCES], test_type=name, n_samples=400)
+    _, results = paired()
+    statistics = {key: ours.statistics(lines, REFERENCES) for key, lines in named}
+    found = paired_test(ours, statistics, "base", test=test, resamples=400)
+    for (key, _), expected in zip(named[1:], results[ours.name][1:], strict=True):
+        # Single precision there: one trial of 400 may lie on the other side of the edge.
+        assert found[key].p_value == pytest.approx(expected.p_value, abs=1.01 / 401)
+    assert found["worse"].p_value < 0.05 < found["like"].p_value
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_false_positives_are_near_the_level(test: str) -> None:
+    """Two systems with errors at the same rate differ significantly in about 5 % of cases."""
+    generator = np.random.default_rng(6)
+    metric = REP()
+    words = generator.integers(8, 20, size=200)
+    positives = 0
+    for seed in range(200):
+        systems = {
+            name: np.stack([generator.binomial(words, 0.03), 0 * words, words], axis=1)
+            for name in ("one", "two")
+        }
+        result = paired_test(metric, systems, "one", test=test, resamples=200, seed=seed)
+        positives += result["two"].p_value < 0.05
+    assert 1 <= positives <= 22  # 10 expected; outside with probability below 0.001
+
+
+def test_order_of_segments_and_of_systems_leave_differences_alone() -> None:
+    metric = BLEU()
+    statistics = {k: metric.statistics(v, REFERENCES) for k, v in SYSTEMS.items()}
+    order = np.random.default_rng(0).permutation(len(REFERENCES))
+    shuffled = {k: statistics[k][order] for k in ("worse", "base", "like")}
+    for test in ("bootstrap", "randomization"):
+        one = paired_test(metric, statistics, "base", test=test, resamples=100)
+        two = paired_test(metric, shuffled, "base", test=test, resamples=100)
+        assert {k: v.difference for k, v in one.items()} == {
+            k: v.difference for k, v in two.items()
+        }
+
+
+def test_a_system_against_itself() -> None:
+    """No difference at all is never exceeded by chance: sacreBLEU gives 1 / (n + 1), so do we."""
+    statistics = REP().statistics(REFERENCES, REFERENCES)
+    result = paired_test(REP(), {"a": statistics, "b": statistics}, "a", resamples=99)
+    assert result["b"].p_value == 0.01
+    assert result["b"].difference == 0
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    metric = REP()
+    rows = np.random.default_rng(1).integers(1, 5, size=(2, 50, 3))
+    systems = {"a": rows[0], "b": rows[1]}
+    for test in ("bootstrap", "randomization"):
+        whole = paired_test(metric, systems, "a", test=test, resamples=40)
+        with monkeypatch.context() as patch:
+            patch.setattr("coverage_eval.metrics.significance._BLOCK", 170)
+            assert paired_test(metric, systems, "a", test=test, resamples=40) == whole
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_unknown_test() -> None:
+    with pytest.raises(ValueError, match="test must be one of"):
+        paired_test(REP(), {}, "a", test="t")

@@ -1,0 +1,80 @@
+"""What the figures say of errors that were put in at known rates."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from coverage_eval.metrics.profile import Profile, profile
+from coverage_eval.testbed.errors import repeat_phrases
+from coverage_eval.testbed.grammar import generate
+
+PAIRS = generate(400, seed=5)
+SOURCES = [pair.source for pair in PAIRS]
+LINKS = [pair.links for pair in PAIRS]
+RATES = (0.0, 0.05, 0.15, 0.4)
+
+
+def repeating(rate: float) -> Profile:
+    generator = random.Random(1)
+    outputs = [repeat_phrases(pair.target, rate, generator) for pair in PAIRS]
+    return profile(hypotheses=outputs, sources=SOURCES, references=[p.target for p in PAIRS])
+
+
+def omitting(rate: float) -> Profile:
+    """Leave target words out, and with them their links."""
+    generator = random.Random(2)
+    outputs, links = [], []
+    for pair in PAIRS:
+        kept = [place for place in range(len(pair.target)) if generator.random() >= rate]
+        outputs.append([pair.target[place] for place in kept])
+        places = {old: new for new, old in enumerate(kept)}
+        links.append([(s, places[t]) for s, t in pair.links if t in places])
+    return profile(
+        hypotheses=outputs, sources=SOURCES, hypothesis_links=links, reference_links=LINKS
+    )
+
+
+def values(profiles: list[Profile], key: str) -> list[float]:
+    scores = [item[key].score for item in profiles]
+    assert None not in scores
+    return [score.value for score in scores if score is not None]
+
+
+REPEATING = [repeating(rate) for rate in RATES]
+OMITTING = [omitting(rate) for rate in RATES]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "REP", "REP-src", "seq-rep-1", "seq-rep-2", "seq-rep-3", "seq-rep-4", "rep-2", "rep-3",
+        "rep-4", "tail-loop", "substring-rep", "duplicate-chars-5", "compression", "length-ratio",
+    ],
+)  # fmt: skip
+def test_more_repetition_raises(key: str) -> None:
+    found = values(REPEATING, key)
+    assert found == sorted(found)
+    assert found[0] < found[-1]
+
+
+@pytest.mark.parametrize("key", ["distinct-1", "distinct-2", "diversity", "diversity-simctg"])
+def test_more_repetition_lowers(key: str) -> None:
+    found = values(REPEATING, key)
+    assert found == sorted(found, reverse=True)
+    assert found[0] > found[-1]
+
+
+def test_a_perfect_output_repeats_nothing_and_covers_all() -> None:
+    assert values(REPEATING, "REP")[0] == 0
+    assert values(OMITTING, "CDR")[0] == 100
+
+
+def test_omission_uncovers_the_source_at_its_rate() -> None:
+    uncovered, cdr = values(OMITTING, "uncovered-source"), values(OMITTING, "CDR")
+    assert uncovered == sorted(uncovered)
+    assert cdr == sorted(cdr, reverse=True)
+    ratios = values(OMITTING, "length-ratio")
+    for rate, ratio in zip(RATES, ratios, strict=True):
+        assert ratio / ratios[0] == pytest.approx(1 - rate, abs=0.02)

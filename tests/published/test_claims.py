@@ -1,0 +1,62 @@
+"""How a verdict follows from facts, and that all audits name what they rest on."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.published.claims import Claim, Fact, Verdict
+from coverage_eval.published.registry import AUDITS, run_audit
+from coverage_eval.report.audits import render_audit
+from coverage_eval.report.tables import FORMATS
+
+FACTS = st.lists(
+    st.builds(
+        Fact,
+        what=st.just("a"),
+        printed=st.just("b"),
+        against=st.just("c"),
+        outcome=st.just("d"),
+        holds=st.booleans(),
+        decisive=st.booleans(),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(FACTS)
+def test_the_verdict_follows_from_the_facts(facts: list[Fact]) -> None:
+    claim = Claim("text", "place", tuple(facts))
+    if all(fact.holds for fact in facts):
+        assert claim.verdict is Verdict.HOLDS
+    elif any(fact.decisive for fact in facts if not fact.holds):
+        assert claim.verdict is Verdict.FAILS
+    else:
+        assert claim.verdict is Verdict.EXCEPTIONS
+    assert sum(fact.holds for fact in facts) + len(claim.exceptions) == len(facts)
+
+
+def test_a_claim_without_facts_is_refused() -> None:
+    with pytest.raises(ValueError, match="without facts"):
+        Claim("text", "place", ())
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_audit_runs_and_names_places_and_facts(name: str) -> None:
+    audit = run_audit(name)
+    assert audit.name == name
+    assert audit.claims
+    for claim in audit.claims:
+        assert claim.text
+        assert claim.place
+        names = [fact.what for fact in claim.facts]
+        assert len(set(names)) == len(names)
+    for form in FORMATS:
+        assert render_audit(audit, form)
+
+
+def test_an_unknown_audit_is_refused() -> None:
+    with pytest.raises(ValueError, match="figure1"):
+        run_audit("figure9")

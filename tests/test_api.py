@@ -1,0 +1,50 @@
+"""The public names: there, documented, and cheap to import."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import coverage_eval
+
+
+@pytest.mark.parametrize("name", coverage_eval.__all__)
+def test_public_names_exist_and_are_documented(name: str) -> None:
+    assert name in dir(coverage_eval)
+    item = getattr(coverage_eval, name)
+    assert isinstance(item, str) or item.__doc__
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'ROUGE'"):
+        coverage_eval.ROUGE  # noqa: B018
+
+
+def test_heavy_libraries_are_imported_only_where_used() -> None:
+    program = (
+        "import sys, coverage_eval, coverage_eval.cli; "
+        "print([m for m in ('numpy', 'pandas', 'matplotlib', 'sacrebleu', 'scipy', 'nltk', 'torch')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
+
+
+MODULES = [
+    info.name
+    for package in ("coverage_eval", "fast_align_wrapper")
+    for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+    if not info.name.endswith("__main__")
+]
+
+
+@pytest.mark.parametrize("name", ["coverage_eval", *MODULES])
+def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    assert doctest.testmod(module).failed == 0
