@@ -143,6 +143,9 @@ def test_own_files_give_back_what_was_saved(ending: str, tmp_path: Path) -> None
         for name in ("source", "hypothesis", "tgt_eos", "src_eos", "level", "hard"):
             assert getattr(got, name) == getattr(expected, name), name
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    content = path.read_bytes()
+    save(maps, path)
+    assert path.read_bytes() == content
 
 
 def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
