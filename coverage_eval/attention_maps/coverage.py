@@ -18,6 +18,7 @@ __all__ = [
     "cdp_code",
     "cdp_paper",
     "coverage",
+    "eos_attention",
     "gnmt_penalty",
     "ignored_source",
     "mean_coverage",
@@ -103,6 +104,14 @@ def undertranslated_max(attention: Weights, limit: float = 0.01) -> float:
 def undertranslated_sum(attention: Weights, limit: float = 0.1) -> float:
     """Share of source words with cov_j < 0.1: ``src_sum_contr_below_01`` of stopes."""
     return _share(coverage(attention) < limit)
+
+
+def eos_attention(to_eos: Weights) -> float:
+    """Mean attention of target words to the source's EOS, from its column ``[T]``; 0 for T = 0.
+
+    Attn-to-EOS of Berard et al. (2019), Guerreiro et al. (2023). Experimental.
+    """
+    return float(to_eos.mean()) if to_eos.size else 0.0
 
 
 def _mean(values: Weights) -> float:

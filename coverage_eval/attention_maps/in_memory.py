@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention_maps.maps import AttentionMap, checked_weights
+from coverage_eval.attention_maps.maps import AttentionMap, Weights, checked_weights
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
 from coverage_eval.attention_maps.raw import ORIENTATIONS, Layout, Orientation, RawMap
 from coverage_eval.corpus import Segment, tokenize
@@ -116,9 +116,11 @@ def from_huggingface(
     """
     steps = _cross_attentions(outputs, layer, head)
     tokens = [tuple(tokenize(source)) for source in sources]
-    texts = None if hypotheses is None else [tuple(tokenize(text)) for text in hypotheses]
     generated, rows = _generated(outputs, len(steps), eos_token_id, pad_token_id)
-    for name, count in (("sources", len(tokens)), ("hypotheses", len(texts or generated))):
+    texts = [tuple(map(str, ids)) for ids in generated]
+    if hypotheses is not None:
+        texts = [tuple(tokenize(text)) for text in hypotheses]
+    for name, count in (("sources", len(tokens)), ("hypotheses", len(texts))):
         if count != len(generated):
             raise DataError(
                 f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
@@ -127,25 +129,30 @@ def from_huggingface(
     maps = []
     for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
         where = f"Hugging Face sequence {index + 1}"
-        beams = rows[index]
         columns = _columns(where, mask, index, len(source), steps)
-        weights = np.array([steps[t][beams[t], columns] for t in range(len(ids))])
-        names = tuple(map(str, ids)) if texts is None else texts[index]
-        if len(names) != len(ids):
-            raise DataError(
-                f"{where} has {len(ids)} generated tokens, but the text has {len(names)}"
-            )
-        ends = bool(ids) and (ids[-1] == eos_token_id or names[-1] in EOS_TOKENS)
+        weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
+        ended = bool(ids) and ids[-1] == eos_token_id
         maps.append(
-            AttentionMap(
-                weights.reshape(len(ids), len(source)),
-                source=source,
-                hypothesis=names,
-                tgt_eos=ends,
-                src_eos=bool(source) and source[-1] in EOS_TOKENS,
-            )
+            _map(where, weights.reshape(len(ids), len(source)), source, texts[index], ended)
         )
     return maps
+
+
+def _map(
+    where: str, weights: Weights, source: tuple[str, ...], hypothesis: tuple[str, ...], ended: bool
+) -> AttentionMap:
+    """One map; EOS is told by its id, or by its token."""
+    if len(hypothesis) != len(weights):
+        raise DataError(
+            f"{where} has {len(weights)} generated tokens, but the text has {len(hypothesis)}"
+        )
+    return AttentionMap(
+        weights,
+        source=source,
+        hypothesis=hypothesis,
+        tgt_eos=ended or bool(hypothesis and hypothesis[-1] in EOS_TOKENS),
+        src_eos=bool(source and source[-1] in EOS_TOKENS),
+    )
 
 
 def _array(value: Any) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,7 @@ from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.attention_maps.raw import Dump, Format, Orientation, ReadOptions
-from coverage_eval.corpus import STDIN, Segment, tokenize
+from coverage_eval.corpus import STDIN, CorpusWarning, Segment, tokenize
 from coverage_eval.errors import DataError
 
 __all__ = ["FORMATS", "load", "recognise"]
@@ -69,12 +70,15 @@ def load(
         hypotheses: Hypothesis segments, likewise.
         input_format: One of :data:`FORMATS`; by default it is recognised.
         orientation: ``target-source`` or ``source-target``; by default settled by the shapes.
-        level: "bpe" or "word"; by default what the file says, or "bpe".
+        level: "bpe" or "word"; by default what the file says, or the marks in its tokens.
         side: Which maps of an OpenNMT-py pickle.
         right_to_left: A Marian model that wrote right to left; rows are put in reading order.
 
     Raises:
         DataError: Not recognised, damaged, or ambiguous; the message says what was seen.
+
+    Warns:
+        CorpusWarning: Every weight of the file is 0.
     """
     dump = Dump(path)
     chosen = recognise(dump) if input_format is None else _named(input_format)
@@ -82,7 +86,14 @@ def load(
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     texts = Texts(_tokens(sources), _tokens(hypotheses))
-    return settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
+    maps = settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
+    if all(not item.hard for item in maps) and not any(item.weights.any() for item in maps):
+        message = (
+            f"{dump.name}: every weight is 0; the model kept no attention "
+            "(Sockeye's Transformers write zeros)"
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=2)
+    return maps
 
 
 def recognise(dump: Dump) -> Format:

@@ -57,10 +57,10 @@ def save(maps: Iterable[AttentionMap], path: str | os.PathLike[str]) -> None:
                 file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
     elif ending == ".npz":
         kept = list(maps)
-        arrays = {f"attention_{i}": item.weights for i, item in enumerate(kept)}
+        arrays: dict[str, Any] = {f"attention_{i}": item.weights for i, item in enumerate(kept)}
         records = np.array(json.dumps([_record(item) for item in kept], ensure_ascii=False))
         with atomic_path(path) as temporary, temporary.open("wb") as out:
-            np.savez_compressed(out, allow_pickle=False, segments=records, **arrays)
+            np.savez_compressed(out, segments=records, **arrays)
     else:
         raise DataError(f"{os.fspath(path)}: attention maps are written as .npz or .jsonl")
 

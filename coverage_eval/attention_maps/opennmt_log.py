@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 
 from coverage_eval.attention_maps.parsing import parse_rows
 from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
@@ -90,7 +91,9 @@ def _table(
 def _listed(text: str) -> tuple[str, ...] | None:
     """The tokens of a line SENT, a list as Python prints it."""
     try:
-        value = ast.literal_eval(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on odd escapes
+            value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return tuple(value) if isinstance(value, list) and all(type(t) is str for t in value) else None

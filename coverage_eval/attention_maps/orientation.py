@@ -14,6 +14,7 @@ import numpy as np
 
 from coverage_eval.attention_maps.maps import AttentionMap, Level, Weights
 from coverage_eval.attention_maps.raw import Layout, Orientation, RawMap
+from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.errors import DataError
 
 __all__ = ["EOS_TOKENS", "Texts", "settle"]
@@ -47,7 +48,8 @@ def settle(
         layout: What is known of its format.
         texts: Token lists that the user gave; they take precedence over the file's own.
         orientation: What the user says; None to settle it.
-        level: What the tokens are, if the user says so; else as the file says, else "bpe".
+        level: What the tokens are, if the user says so; else as the file says, else "bpe" if there
+            are marks of subwords or no tokens at all.
 
     Raises:
         DataError: Unequal numbers of maps and texts; no reading or several fit the shapes.
@@ -55,7 +57,14 @@ def settle(
     raws = _with_texts(name, raws, layout, texts)
     allowed = (orientation,) if orientation else layout.orientations
     chosen = _orientation(name, raws, layout, allowed)
-    return [_settle_one(raw, layout, chosen, level or raw.level or "bpe") for raw in raws]
+    seen = _level_seen(raws)
+    return [_settle_one(raw, layout, chosen, level or raw.level or seen) for raw in raws]
+
+
+def _level_seen(raws: Sequence[RawMap]) -> Level:
+    """Subwords if there are any subword marks, or if nothing is known of the tokens."""
+    texts = [tokens for raw in raws for tokens in (raw.source, raw.hypothesis) if tokens]
+    return "bpe" if not texts or schemes_of(texts) else "word"
 
 
 def _with_texts(
@@ -89,7 +98,7 @@ def _orientation(
             continue
         fitting = [o for o in left if _fits(raw, layout, o)]
         if not fitting:
-            raise DataError(_no_reading(raw, left))
+            raise DataError(_no_reading(raw, layout, left))
         left = fitting
     if len(left) > 1 and any(raw.matrix is not None for raw in raws):
         raise DataError(_two_readings(name, raws))
@@ -179,7 +188,7 @@ def _from_links(raw: RawMap, level: Level) -> AttentionMap:
     )
 
 
-def _no_reading(raw: RawMap, allowed: Sequence[Orientation]) -> str:
+def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> str:
     assert raw.matrix is not None
     rows, columns = raw.matrix.shape
     seen = f"{raw.where}: a matrix of {rows} rows and {columns} columns"
@@ -194,6 +203,7 @@ def _no_reading(raw: RawMap, allowed: Sequence[Orientation]) -> str:
         f"{seen} does not belong to {_count_words(raw.hypothesis)} target and "
         f"{_count_words(raw.source)} source tokens, with or without EOS "
         f"({' or '.join(allowed)}); give the texts as the toolkit saw them, subwords included"
+        + (f" ({layout.count_hint})" if layout.count_hint else "")
     )
 
 

@@ -91,15 +91,10 @@ def _of(function: Callable[[Weights], float]) -> Callable[[AttentionMap, ScoreSe
     return lambda item, settings: function(settings.weights(item))
 
 
-def eos_attention(item: AttentionMap) -> float | None:
-    """Mean attention of target words to the source's EOS; None without one, 0 without words.
-
-    Berard et al. (2019), Guerreiro et al. (2023). Experimental.
-    """
+def _eos_attention(item: AttentionMap, _: ScoreSettings) -> float | None:
     if not item.src_eos:
         return None
-    rows = item.weights[: item.weights.shape[0] - item.tgt_eos, -1]
-    return float(rows.mean()) if rows.size else 0.0
+    return cov.eos_attention(item.weights[: item.weights.shape[0] - item.tgt_eos, -1])
 
 
 SCORES: dict[str, MapScore] = {
@@ -138,7 +133,7 @@ SCORES: dict[str, MapScore] = {
         "Σ log max(coverage, 0.4), Li et al. 2018", _of(cov.truncated_coverage), experimental=True
     ),
     "eos_attention": MapScore(
-        "mean attention to the source's EOS", lambda item, _: eos_attention(item), experimental=True
+        "mean attention to the source's EOS", _eos_attention, experimental=True
     ),
     "undertranslated_max": MapScore(
         "share of source words with no weight of 0.01", _of(cov.undertranslated_max)

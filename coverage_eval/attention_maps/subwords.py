@@ -7,7 +7,7 @@ agree on this. Links are merged by "any". EOS rows and columns stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -16,7 +16,15 @@ import numpy as np
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
 
-__all__ = ["SCHEMES", "Scheme", "join_pieces", "merge_subwords", "recognise_scheme", "word_starts"]
+__all__ = [
+    "SCHEMES",
+    "Scheme",
+    "join_pieces",
+    "merge_subwords",
+    "recognise_scheme",
+    "schemes_of",
+    "word_starts",
+]
 
 Scheme: TypeAlias = Literal["bpe", "sentencepiece", "joiner", "none"]
 SCHEMES: tuple[Scheme, ...] = ("bpe", "sentencepiece", "joiner", "none")
@@ -26,20 +34,26 @@ joiner) on the side where a piece is joined; no subwords."""
 _MARKS: dict[Scheme, str] = {"bpe": "@@", "sentencepiece": "▁", "joiner": "￭"}
 
 
-def recognise_scheme(texts: Sequence[Sequence[str]], side: str) -> Scheme:
-    """The scheme of one side of a corpus by the marks in its tokens.
-
-    Raises:
-        DataError: Marks of two schemes occur.
-    """
-    found: list[Scheme] = []
+def schemes_of(texts: Iterable[Sequence[str]]) -> list[Scheme]:
+    """The schemes whose marks occur in the tokens of a corpus."""
     tokens = {token for text in texts for token in text}
+    found: list[Scheme] = []
     if any(token.endswith("@@") for token in tokens):
         found.append("bpe")
     if any(token.startswith("▁") for token in tokens):
         found.append("sentencepiece")
     if any(token.startswith("￭") or token.endswith("￭") for token in tokens):
         found.append("joiner")
+    return found
+
+
+def recognise_scheme(texts: Sequence[Sequence[str]], side: str) -> Scheme:
+    """The scheme of one side of a corpus by the marks in its tokens.
+
+    Raises:
+        DataError: Marks of two schemes occur.
+    """
+    found = schemes_of(texts)
     if len(found) > 1:
         marks = " and ".join(_MARKS[scheme] for scheme in found)
         raise DataError(

@@ -72,7 +72,7 @@ def test_commands_end_in_a_line_on_every_format(input_format: str, tmp_path: Pat
 
 
 @settings(
-    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_damaged_files(data: st.DataObject, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_damaged_files(data: st.DataObject, tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     head=st.sampled_from([b"", b"PK\x03\x04", b"\x80\x02", b"\x93NUMPY\x01\x00", b"(dp0\n", b"{"]),
@@ -108,7 +108,7 @@ def test_random_bytes(head: bytes, content: bytes, tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     lines=st.lists(

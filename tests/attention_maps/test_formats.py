@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
+from coverage_eval.corpus import CorpusWarning
 from coverage_eval.errors import DataError
 from tests.attention_maps import writers
 from tests.attention_maps.writers import CASES, SAMPLES, Case, Sample, sample
@@ -214,6 +215,15 @@ def test_opennmt_batches_larger_than_one_are_named(tmp_path: Path) -> None:
         load(path, sources=["a"] * 3, hypotheses=["x"] * 3)
 
 
+def test_opennmt_gold_of_larger_batches_repeats_a_sentence(tmp_path: Path) -> None:
+    """The number of maps is right then, but their shapes are those of sentence 0."""
+    first = SAMPLES[0].weights[:, :-1]
+    path = save(tmp_path, writers.python2_pickle([], [first] * 3))
+    texts = {"sources": [s.source for s in SAMPLES], "hypotheses": [s.hypothesis for s in SAMPLES]}
+    with pytest.raises(DataError, match=r"gold array 2.*does not belong.*-batch_size 1"):
+        load(path, side="gold", **texts)
+
+
 def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path) -> None:
     s = sample("internationalisation 0.1234567 a,b", "Internationalisierung *** 0.1234567", 7)
     content = writers.opennmt_log([s])
@@ -285,3 +295,20 @@ def test_a_mistyped_number_of_a_naacl_file_takes_no_memory(
     monkeypatch.setattr("coverage_eval.attention_maps.link_files._MOST", 1000)
     with pytest.raises(DataError, match="more than 1,000 segments"):
         load(save(tmp_path, b"999999999 1 1 S\n"))
+
+
+def test_the_level_is_told_by_the_marks_of_the_whole_file(tmp_path: Path) -> None:
+    path = save(tmp_path, writers.nematus(SAMPLES))
+    assert {item.level for item in load(path)} == {"bpe"}
+    assert {item.level for item in load(path, level="word")} == {"word"}
+    path = save(tmp_path, writers.nematus(SAMPLES[1:]))
+    assert {item.level for item in load(path)} == {"word"}
+    path = save(tmp_path, writers.opennmt_pickle(SAMPLES[1:]))
+    assert {item.level for item in load(path)} == {"bpe"}
+
+
+def test_attention_of_zeros_is_warned_of(tmp_path: Path) -> None:
+    nothing = Sample(("a", "b"), ("x",), np.zeros((2, 3)))
+    path = save(tmp_path, writers.sockeye_matrix([nothing]))
+    with pytest.warns(CorpusWarning, match="every weight is 0"):
+        load(path)

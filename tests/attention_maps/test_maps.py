@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.attention_maps import AttentionMap, load, save
+from coverage_eval import attention_maps
+from coverage_eval.attention_maps import AttentionMap, load, parsing, save, subwords
 from coverage_eval.attention_maps.hard import argmax_links, hard_links, threshold_links
 from coverage_eval.attention_maps.subwords import (
     SCHEMES,
@@ -51,6 +53,13 @@ class Cells(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open[-1] in {"td", "th"}:
             self.rows[-1][-1] += data
+
+
+def test_the_example_of_the_package() -> None:
+    assert doctest.testmod(attention_maps).failed == 0
+    assert doctest.testmod(attention_maps).attempted == 4
+    for module in (parsing, subwords):
+        assert doctest.testmod(module).failed == 0
 
 
 def test_tokens_must_be_as_many_as_rows_and_columns() -> None:
@@ -134,6 +143,9 @@ def test_own_files_give_back_what_was_saved(ending: str, tmp_path: Path) -> None
         for name in ("source", "hypothesis", "tgt_eos", "src_eos", "level", "hard"):
             assert getattr(got, name) == getattr(expected, name), name
     assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    content = path.read_bytes()
+    save(maps, path)
+    assert path.read_bytes() == content
 
 
 def test_other_endings_are_refused_and_nothing_is_written(tmp_path: Path) -> None:

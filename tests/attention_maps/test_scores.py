@@ -18,7 +18,6 @@ from coverage_eval.attention_maps.gold import SAER, compare_with_gold
 from coverage_eval.attention_maps.scores import (
     SCORES,
     ScoreSettings,
-    eos_attention,
     score_corpus,
     score_maps,
     score_table,
@@ -110,11 +109,15 @@ def test_sparsity() -> None:
 
 
 def test_eos_attention() -> None:
+    assert cov.eos_attention(np.array([0.5, 0.0])) == 0.25
     weights = np.array([[0.5, 0.5], [1, 0], [0.2, 0.8]])
-    item = AttentionMap(weights, tgt_eos=True, src_eos=True)
-    assert eos_attention(item) == 0.25
-    assert eos_attention(AttentionMap(weights)) is None
-    assert eos_attention(AttentionMap(weights[2:], tgt_eos=True, src_eos=True)) == 0
+    items = [
+        AttentionMap(weights, tgt_eos=True, src_eos=True),
+        AttentionMap(weights),
+        AttentionMap(weights[2:], tgt_eos=True, src_eos=True),
+    ]
+    scored = [item.values["eos_attention"] for item in score_maps(items)]
+    assert scored == [0.25, None, 0]
 
 
 def test_saer_is_aer_for_links_and_soft_otherwise() -> None:
@@ -211,7 +214,7 @@ def test_the_corpus_is_the_mean_or_the_sum_of_counts() -> None:
 
 
 def test_recalled_formulas_say_so_in_help_and_docstring() -> None:
-    functions = {**vars(cov), **vars(disp), "eos_attention": eos_attention}
+    functions = {**vars(cov), **vars(disp)}
     for name, score in SCORES.items():
         assert ("xperimental" in str(functions[name].__doc__)) == score.experimental, name
 

@@ -1,0 +1,92 @@
+"""Orientation and EOS against all readings tried one by one."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.attention_maps.orientation import Texts, settle
+from coverage_eval.attention_maps.raw import ORIENTATIONS, Layout, RawMap
+from coverage_eval.errors import DataError
+
+BOTH = Layout(orientations=ORIENTATIONS)
+small = st.integers(0, 4)
+segments = st.lists(
+    st.tuples(small, small, st.booleans(), st.booleans(), st.booleans(), st.booleans()),
+    min_size=1,
+    max_size=4,
+)
+
+
+def tokens(prefix: str, size: int, ended: bool) -> list[str]:
+    return [*(f"{prefix}{i}" for i in range(size)), *(["</s>"] if ended else [])]
+
+
+@given(segments, st.booleans())
+def test_settled_exactly_if_one_reading_fits_all_segments(
+    lengths: list[tuple[int, int, bool, bool, bool, bool]], turned: bool
+) -> None:
+    """Texts may have EOS or not, matrices too; one orientation is that of the whole file."""
+    raws, sources, hypotheses = [], [], []
+    for t, s, tgt_eos, src_eos, hyp_ended, src_ended in lengths:
+        shape = (t + tgt_eos, s + src_eos)
+        raws.append(RawMap("here", matrix=np.zeros(shape[::-1] if turned else shape)))
+        sources.append(tokens("s", s, src_ended))
+        hypotheses.append(tokens("t", t, hyp_ended))
+    readings = [
+        swap
+        for swap in (False, True)
+        if all(
+            any(
+                (raw.matrix.T if swap else raw.matrix).shape == (row[0] + a, row[1] + b)
+                for a, b in product((0, 1), repeat=2)
+            )
+            for raw, row in zip(raws, lengths, strict=True)
+        )
+    ]
+    assert turned in readings
+    texts = Texts(sources, hypotheses)
+    if len(readings) == 2:
+        with pytest.raises(DataError, match="ambiguous"):
+            settle("file", raws, BOTH, texts)
+    said = ORIENTATIONS[turned]
+    maps = settle("file", raws, BOTH, texts, orientation=None if len(readings) == 1 else said)
+    for item, (t, s, tgt_eos, src_eos, _, _) in zip(maps, lengths, strict=True):
+        assert item.weights.shape == (t + tgt_eos, s + src_eos)
+        assert (item.tgt_eos, item.src_eos) == (tgt_eos, src_eos)
+        assert item.hypothesis_words == tuple(tokens("t", t, False))
+        assert item.source_words == tuple(tokens("s", s, False))
+        assert item.hypothesis is not None
+        assert not tgt_eos or item.hypothesis[-1] == "</s>"
+
+
+def test_no_reading_says_what_was_seen() -> None:
+    raws = [RawMap("f: line 3", matrix=np.zeros((5, 2)))]
+    with pytest.raises(DataError) as caught:
+        settle("f", raws, BOTH, Texts([["a", "b"]], [["x"]]))
+    assert str(caught.value) == (
+        "f: line 3: a matrix of 5 rows and 2 columns does not belong to 1 target and 2 source "
+        "tokens, with or without EOS (target-source or source-target); give the texts as the "
+        "toolkit saw them, subwords included"
+    )
+
+
+def test_without_texts_only_a_known_layout_will_do() -> None:
+    raws = [RawMap("f: line 1", matrix=np.zeros((2, 3)))]
+    known = settle("f", raws, Layout(tgt_eos=True, src_eos=False), Texts())
+    assert (known[0].tgt_eos, known[0].src_eos) == (True, False)
+    with pytest.raises(DataError, match="give the source and hypothesis text"):
+        settle("f", raws, BOTH, Texts())
+    with pytest.raises(DataError, match="give the source text"):
+        settle("f", raws, Layout(tgt_eos=True), Texts(hypotheses=[["x"]]))
+
+
+def test_texts_take_precedence_over_the_file_s_tokens() -> None:
+    raws = [RawMap("f", matrix=np.zeros((1, 2)), source=("cut", "off"), hypothesis=("x",))]
+    item = settle("f", raws, Layout(), Texts(sources=[["cutlery", "offer"]]))[0]
+    assert item.source == ("cutlery", "offer")
+    assert item.hypothesis == ("x",)
