@@ -31,6 +31,10 @@ def command(
 
     Without NAME all audits run, and every claim is one line; with NAME every fact that the claims
     of one audit rest on is shown. A claim that does not hold is a finding: the exit status is 0.
+
+    A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85; case,
+    spaces and what stands in parentheses do not matter. Shown are the difference of each cell, and
+    for each pair of systems and metric whether the better one is the same.
     """
     if scores:
         if name and name not in TABLES_OF_AUDITS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 from coverage_eval.published.claims import Audit, Claim
@@ -67,8 +68,12 @@ _FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
 
 
 def _as_text(claim: Claim) -> str:
-    lines = [f"{claim.text} ({claim.place})", f"=> {claim.verdict.value}"]
-    lines += [text for text in (claim.note, claim.unchecked) if text]
+    head = (f"{claim.text} ({claim.place})", f"=> {claim.verdict.value}")
+    lines = [
+        fill(text, 100, break_long_words=False)
+        for text in (*head, claim.note, claim.unchecked)
+        if text
+    ]
     if not claim.facts:
         return "\n".join(lines)
     return "\n".join([*lines, "", render_table(_FACT_HEADER, _facts(claim), "text")])

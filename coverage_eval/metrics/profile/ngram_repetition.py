@@ -28,9 +28,10 @@ def count_ngrams(segment: Segment, n: int, loop: str = "exact") -> tuple[int, in
     (2, 2)
     """
     tokens = tokenize(segment)
-    total = max(0, len(tokens) - n + (loop == "exact"))
-    grams = {tuple(tokens[start : start + n]) for start in range(total)}
-    return len(grams), total
+    if loop == "simctg":
+        tokens = tokens[:-1]
+    grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
+    return len(set(grams)), len(grams)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Text against published scripts, rows 6 to 10 and 12 to 14: attention.
+"""Text against published scripts, rows 7, 8, 12 and 14: transformations and gradients.
 
 The scripts are those of the OpenNMT fork of Malaviya et al. (2018). What they compute is written
 anew, in as few lines as show it.

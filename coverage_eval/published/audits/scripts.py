@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coverage_eval.published.audits import attention_rows, text_rows
+from coverage_eval.published.audits import attention_rows, state_rows, text_rows
 from coverage_eval.published.claims import Claim
 
 __all__ = ["audit"]
@@ -16,9 +16,13 @@ def audit() -> tuple[Claim, ...]:
         text_rows.drop_empty_line(),
         text_rows.bleu(),
         text_rows.meteor(),
+        state_rows.coverage_vector(),
         attention_rows.solvers(),
         attention_rows.no_interior(),
+        state_rows.exhaustion(),
+        state_rows.fertilities(),
         text_rows.drop_sink(),
         attention_rows.lagrangian(),
+        state_rows.penalty_of_zeros(),
         attention_rows.jacobian_norm(),
     )
