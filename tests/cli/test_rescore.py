@@ -196,6 +196,23 @@ def test_npz_and_gzip_and_sink_flag(run_cli, shared, tmp_path):
     assert run_cli("rescore", zipped, "--attention", padded, "--ref", ref).stdout == expected
 
 
+def test_subwords_are_merged_once_chosen(run_cli, tmp_path):
+    ref = tmp_path / "ref"
+    ref.write_text("Netanyahu said so .\n\n", encoding="utf-8")
+    nbest = "0 ||| Net@@ any@@ ahu said so . ||| ||| -1\n1 ||| ||| ||| -1\n"
+    arguments = ("rescore", "-", "--alpha", 0, "--beta", 0)
+    done = run_cli(*arguments, "--subwords", "bpe", "--ref", ref, stdin=nbest)
+    assert done.stdout.rstrip().endswith("= 100.00")
+    assert "|subwords:bpe|" in done.stdout
+    assert run_cli(*arguments, stdin=nbest).stdout == "Net@@ any@@ ahu said so .\n\n"
+    done = run_cli(*arguments, "--subwords", "bpe", stdin=nbest)
+    assert done.stdout == "Netanyahu said so .\n\n"
+    pieces = Candidates(
+        NBest("n", ("▁Hel lo ▁world",), np.array([0]), np.array([-1.0])), subwords="sentencepiece"
+    )
+    assert pieces.chosen_texts(0, 0) == ["Hello world"]
+
+
 def test_empty_references_and_hypotheses_are_data(run_cli, tmp_path):
     ref = tmp_path / "ref"
     ref.write_text("\na b c d\n", encoding="utf-8")
