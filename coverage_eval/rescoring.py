@@ -98,7 +98,7 @@ class Candidates:
             return text
         pieces = tokenize(text)
         starts = word_starts(pieces, self.subwords)
-        spans = zip(starts, [*starts[1:], len(pieces)], strict=True)
+        spans = zip(starts, [*starts, len(pieces)][1:], strict=True)
         return " ".join(join_pieces(pieces[a:b], self.subwords) for a, b in spans)
 
 
