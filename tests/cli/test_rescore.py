@@ -48,6 +48,15 @@ def test_totals_by_hand(files):
     assert lists.log_probabilities.tolist() == [-1.0, -1.2, -0.5, -0.25]
 
 
+def test_marian_writes_alignments_before_features(tmp_path):
+    path = tmp_path / "n"
+    path.write_text("0 ||| a b ||| 0-0 1-1 ||| F0= -3 ||| -1.5\n", encoding="utf-8")
+    assert read_nbest(path).log_probabilities.tolist() == [-1.5]
+    assert read_nbest(path, feature="F0").log_probabilities.tolist() == [-3.0]
+    with pytest.raises(DataError, match="line 1: no feature 'F1=' in 'F0= -3'"):
+        read_nbest(path, feature="F1")
+
+
 def test_weights_given(run_cli, files):
     nbest, attention = files
     plain = run_cli("rescore", nbest, "--alpha", 0, "--beta", 0)
