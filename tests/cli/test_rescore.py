@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import math
@@ -9,6 +10,8 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from coverage_eval.errors import DataError
@@ -55,6 +58,44 @@ def test_marian_writes_alignments_before_features(tmp_path):
     assert read_nbest(path, feature="F0").log_probabilities.tolist() == [-3.0]
     with pytest.raises(DataError, match="line 1: no feature 'F1=' in 'F0= -3'"):
         read_nbest(path, feature="F1")
+
+
+words = st.text(
+    alphabet=st.characters(exclude_categories=["C", "Z"], exclude_characters="|"), min_size=1
+)
+hypotheses = st.lists(
+    st.lists(st.tuples(st.lists(words, max_size=4), st.floats(-1e6, 0)), min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(hypotheses)
+def test_what_is_written_as_moses_does_reads_back(tmp_path_factory, segments):
+    path = tmp_path_factory.mktemp("nbest") / "n"
+    lines = [
+        f"{number} ||| {' '.join(text)} ||| F0= {score!r} ||| {score!r}\n"
+        for number, segment in enumerate(segments)
+        for text, score in segment
+    ]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    lists = read_nbest(path)
+    flat = [pair for segment in segments for pair in segment]
+    assert list(lists.texts) == [" ".join(text) for text, _ in flat]
+    assert lists.log_probabilities.tolist() == [score for _, score in flat]
+    assert lists.sizes.tolist() == [len(segment) for segment in segments]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet='01 |=.-a{}[]"coverageattention:,\n', max_size=40))
+def test_any_text_reads_or_is_refused(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("fuzz") / "f"
+    path.write_text(text, encoding="utf-8", newline="")
+    with contextlib.suppress(DataError):
+        read_nbest(path)
+    with contextlib.suppress(DataError):
+        list(read_coverage(path, NBest("n", ("a", ""), np.array([0, 1]), np.zeros(2))))
 
 
 def test_weights_given(run_cli, files):
