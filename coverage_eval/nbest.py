@@ -11,6 +11,8 @@ The attention file has one JSON object a line, for the hypotheses in the same or
 of :mod:`coverage_eval.attention_maps`, whose flag ``src_eos`` is heeded), or what is needed of it,
 the total of each source word: ``{"coverage": [1.1, 0.9]}``. An ``.npz`` file with arrays
 ``attention_0``, ``attention_1``, … will do as well.
+
+Fields after the score, and Marian's alignments before the features, are passed over.
 """
 
 from __future__ import annotations
@@ -95,7 +97,9 @@ def _parse(line: str, feature: str | None) -> tuple[int, str, float]:
     fields = [field.strip(" ") for field in line.split("|||")]
     if len(fields) < 4 or not (fields[0].isascii() and fields[0].isdigit()):
         raise DataError("not a line 'number ||| hypothesis ||| features ||| score'")
-    printed = fields[3] if feature is None else _feature(fields[2], feature)
+    # Marian writes word alignments before the features.
+    place = 3 if len(fields) > 4 and "=" in fields[3] else 2
+    printed = fields[place + 1] if feature is None else _feature(fields[place], feature)
     try:
         score = float(printed)
     except ValueError:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention.penalties import CoverageForm, coverage_penalty, penalized_score
-from coverage_eval.corpus import count_all_tokens
+from coverage_eval.attention_maps.subwords import Scheme, join_pieces, word_starts
+from coverage_eval.corpus import count_all_tokens, tokenize
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Score, Signature
 from coverage_eval.metrics.bleu import BLEU
@@ -39,6 +40,8 @@ class Candidates:
         form: The coverage penalty, see :func:`coverage_eval.attention.coverage_penalty`.
         epsilon: ε of the paper's form.
         count_eos: Count the end of sentence to the length of a hypothesis.
+        subwords: How the subwords of hypotheses are marked, which are merged once chosen; the
+            length |y| of the penalty is in tokens as listed.
     """
 
     nbest: NBest
@@ -46,6 +49,7 @@ class Candidates:
     form: CoverageForm = "paper"
     epsilon: float = 0.1
     count_eos: bool = False
+    subwords: Scheme = "none"
     _penalties: Float64Array | None = field(init=False, repr=False)
     _lengths: NDArray[np.int64] = field(init=False, repr=False)
 
@@ -85,7 +89,17 @@ class Candidates:
 
     def chosen_texts(self, alpha: float, beta: float) -> list[str]:
         """The best hypothesis of each segment."""
-        return [self.nbest.texts[i] for i in self.choose(alpha, beta)]
+        return [self.text(i) for i in self.choose(alpha, beta)]
+
+    def text(self, index: int) -> str:
+        """A hypothesis, its subwords merged."""
+        text = self.nbest.texts[index]
+        if self.subwords == "none":
+            return text
+        pieces = tokenize(text)
+        starts = word_starts(pieces, self.subwords)
+        spans = zip(starts, [*starts, len(pieces)][1:], strict=True)
+        return " ".join(join_pieces(pieces[a:b], self.subwords) for a, b in spans)
 
 
 @dataclass(frozen=True)
@@ -150,7 +164,7 @@ def grid_search(
     # Most hypotheses are never chosen: count the n-grams of those that are, once.
     needed = np.unique(np.concatenate(choices))
     segment = np.searchsorted(nbest.starts, needed, side="right") - 1
-    rows = [(nbest.texts[i], references[s]) for i, s in zip(needed, segment, strict=True)]
+    rows = [(candidates.text(i), references[s]) for i, s in zip(needed, segment, strict=True)]
     statistics = bleu.batch_statistics(rows)
     summed = np.stack(
         [statistics[np.searchsorted(needed, choice)].sum(axis=0) for choice in choices]
@@ -173,4 +187,6 @@ def _signature(bleu: Signature, candidates: Candidates, point: GridPoint) -> Sig
     if candidates.form == "paper":
         settings.append(("epsilon", f"{candidates.epsilon:g}"))
     settings.append(("length", "tokens+eos" if candidates.count_eos else "tokens"))
+    if candidates.subwords != "none":
+        settings.append(("subwords", candidates.subwords))
     return Signature(bleu.metric, (*bleu.settings[:-1], *settings, bleu.settings[-1]))

@@ -1,5 +1,6 @@
 """Reference NumPy implementation of the attention transformations and of the attention step."""
 
+from coverage_eval.attention import fertility
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.constrained_softmax import constrained_softmax
 from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
@@ -13,14 +14,6 @@ from coverage_eval.attention.decoder import (
     start_decoder,
 )
 from coverage_eval.attention.encoder import EncoderWeights, Encoding, encode
-from coverage_eval.attention.fertility import (
-    FertilityTable,
-    actual,
-    constant,
-    expected,
-    guided,
-    training_targets,
-)
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -61,19 +54,16 @@ __all__ = [
     "DecoderWeights",
     "EncoderWeights",
     "Encoding",
-    "FertilityTable",
     "ForcedDecoding",
     "InfeasibleBoundsError",
     "LSTMWeights",
     "ModelWeights",
     "StepResult",
     "Support",
-    "actual",
     "append_sink",
     "attend",
     "attend_vjp",
     "canonical_problem",
-    "constant",
     "constrained_softmax",
     "constrained_softmax_jacobian",
     "constrained_softmax_vjp",
@@ -83,10 +73,9 @@ __all__ = [
     "coverage_penalty",
     "decoder_step",
     "encode",
-    "expected",
+    "fertility",
     "find_support",
     "force_decode",
-    "guided",
     "length_penalty",
     "lstm",
     "lstm_cell",
@@ -104,5 +93,4 @@ __all__ = [
     "sparsemax_vjp",
     "stacked_lstm_cell",
     "start_decoder",
-    "training_targets",
 ]

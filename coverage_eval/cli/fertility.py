@@ -20,10 +20,11 @@ sink_option = click.option(
 
 @click.group("fertility")
 def command() -> None:
-    """Fertilities of source words: how much attention each may receive.
+    """Fertilities of source words: constant, guided, actual or predicted.
 
-    Every command writes one line a segment, with one number for each word. Text is read as it is:
-    where the model sees subwords, give subwords.
+    A word's fertility bounds the attention that it may receive. Every command writes one line a
+    segment, with one number for each word. Text is read as it is: where the model sees subwords,
+    give subwords.
     """
 
 

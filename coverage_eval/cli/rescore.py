@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import echo, format_option, width_option
 from coverage_eval.corpus import read_segments
 from coverage_eval.metrics.bleu import BLEU
@@ -24,39 +25,31 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 )
 @click.option("--ref", help="References of a development set: search α and β for the best BLEU.")
 @click.option(
-    "--alpha",
-    type=click.FloatRange(0),
+    "--alpha", type=click.FloatRange(0),
     help=f"Weight of the length penalty.  [with --ref: tries {_SHOWN_GRID}]",
-)
+)  # fmt: skip
 @click.option(
-    "--beta",
-    type=click.FloatRange(0),
+    "--beta", type=click.FloatRange(0),
     help=f"Weight of the coverage penalty.  [with --ref: tries {_SHOWN_GRID}]",
-)
+)  # fmt: skip
 @click.option(
-    "--penalty",
-    "form",
-    default="paper",
-    show_default=True,
-    type=click.Choice(["paper", "wu", "summary"]),
-    help="Form of the coverage penalty.",
-)
+    "--penalty", "form", default="paper", show_default=True,
+    type=click.Choice(["paper", "wu", "summary"]), help="Form of the coverage penalty.",
+)  # fmt: skip
 @click.option(
-    "--epsilon",
-    default=0.1,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
+    "--epsilon", default=0.1, show_default=True, type=click.FloatRange(0, 1, min_open=True),
     help="Least coverage of a word in the paper's form.",
-)
-@click.option("--feature", help="Take the log-probability from this feature, not the last field.")
+)  # fmt: skip
+@click.option("--feature", help="Take the log-probability from this feature, not the fourth field.")
 @click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
 @click.option(
-    "--tokenize",
-    default="13a",
-    show_default=True,
-    type=click.Choice(TOKENIZERS),
+    "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
+    help="Merge the subwords of the chosen hypotheses, as they are marked: @@, ▁ or ￭.",
+)  # fmt: skip
+@click.option(
+    "--tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
     help="sacreBLEU's tokeniser.",
-)
+)  # fmt: skip
 @click.option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
 @format_option
 @width_option

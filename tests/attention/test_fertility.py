@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.attention import (
-    AttentionError,
+from coverage_eval.attention import AttentionError
+from coverage_eval.attention.fertility import (
     actual,
     constant,
     expected,

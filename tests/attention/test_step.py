@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coverage_eval.attention import (
     AdditiveScore,
@@ -13,6 +15,7 @@ from coverage_eval.attention import (
     AttentionState,
     AttentionStep,
     BilinearScore,
+    InfeasibleBoundsError,
     append_sink,
     sink_at_end,
 )
@@ -154,6 +157,43 @@ def test_coverage_forms_differ_by_what_weighs_the_coverage():
         np.testing.assert_array_equal(zero, plain.scores(query, keys, memory, np.zeros((1, 3))))
         one = score.scores(query, keys, memory, np.ones((1, 3)))
         np.testing.assert_allclose(one - zero, np.broadcast_to(slope, (1, 3)), atol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    transformation=st.sampled_from(TRANSFORMATIONS[2:]),
+    fertilities=st.lists(st.floats(0, 3), min_size=1, max_size=6),
+    sink=st.booleans(),
+    scale=st.sampled_from([0.0, 1e-3, 1.0, 50.0, 1e6]),
+    exhaustion=st.sampled_from([0.0, 0.2, 5.0]),
+    seed=st.integers(0, 2**16),
+)
+def test_invariants_until_the_fertilities_are_spent(
+    transformation, fertilities, sink, scale, exhaustion, seed
+):
+    """As many steps as the fertilities allow (10 with a sink): distributions within the credit,
+    and no step more."""
+    steps = 10 if sink else int(sum(fertilities))
+    words = len(fertilities)
+    bounds = np.array([[*fertilities, np.inf if sink else 0.0]])
+    step = AttentionStep(BilinearScore(), transformation, exhaustion)
+    source = step.source(np.eye(words + 1)[None], fertilities=bounds, lengths=[words + sink])
+    state = step.start(source)
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        query = scale * rng.normal(size=(1, words + 1))
+        result, after = step(query, source, state)
+        assert np.all(result.credit >= 0)
+        assert np.all((result.attention >= 0) & (result.attention <= result.credit))
+        assert result.attention.sum() == pytest.approx(1, abs=1e-12)
+        np.testing.assert_allclose(
+            after.cumulative, state.cumulative + result.attention, atol=1e-12
+        )
+        state = after
+    assert np.all(state.cumulative <= bounds)
+    if not sink and sum(fertilities) - steps < 1 - 1e-9:
+        with pytest.raises(InfeasibleBoundsError):
+            step(np.zeros((1, words + 1)), source, state)
 
 
 def test_exhaustion_raises_words_with_credit_and_leaves_the_sink():

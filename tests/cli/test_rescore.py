@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import math
@@ -9,6 +10,8 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
 from coverage_eval.errors import DataError
@@ -46,6 +49,53 @@ def test_totals_by_hand(files):
     assert totals[2:] == [[1.5, 0.5, 1.0], [0, 0, 0]]
     assert lists.texts == ("a b", "a b c d", "x y", "")
     assert lists.log_probabilities.tolist() == [-1.0, -1.2, -0.5, -0.25]
+
+
+def test_marian_writes_alignments_before_features(tmp_path):
+    path = tmp_path / "n"
+    path.write_text("0 ||| a b ||| 0-0 1-1 ||| F0= -3 ||| -1.5\n", encoding="utf-8")
+    assert read_nbest(path).log_probabilities.tolist() == [-1.5]
+    assert read_nbest(path, feature="F0").log_probabilities.tolist() == [-3.0]
+    with pytest.raises(DataError, match="line 1: no feature 'F1=' in 'F0= -3'"):
+        read_nbest(path, feature="F1")
+
+
+words = st.text(
+    alphabet=st.characters(exclude_categories=["C", "Z"], exclude_characters="|"), min_size=1
+)
+hypotheses = st.lists(
+    st.lists(st.tuples(st.lists(words, max_size=4), st.floats(-1e6, 0)), min_size=1, max_size=3),
+    min_size=1,
+    max_size=4,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(hypotheses)
+def test_what_is_written_as_moses_does_reads_back(tmp_path_factory, segments):
+    path = tmp_path_factory.mktemp("nbest") / "n"
+    lines = [
+        f"{number} ||| {' '.join(text)} ||| F0= {score!r} ||| {score!r}\n"
+        for number, segment in enumerate(segments)
+        for text, score in segment
+    ]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    lists = read_nbest(path)
+    flat = [pair for segment in segments for pair in segment]
+    assert list(lists.texts) == [" ".join(text) for text, _ in flat]
+    assert lists.log_probabilities.tolist() == [score for _, score in flat]
+    assert lists.sizes.tolist() == [len(segment) for segment in segments]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(alphabet='01 |=.-a{}[]"coverageattention:,\n', max_size=40))
+def test_any_text_reads_or_is_refused(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("fuzz") / "f"
+    path.write_text(text, encoding="utf-8", newline="")
+    with contextlib.suppress(DataError):
+        read_nbest(path)
+    with contextlib.suppress(DataError):
+        list(read_coverage(path, NBest("n", ("a", ""), np.array([0, 1]), np.zeros(2))))
 
 
 def test_weights_given(run_cli, files):
@@ -194,6 +244,23 @@ def test_npz_and_gzip_and_sink_flag(run_cli, shared, tmp_path):
     ]
     padded.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
     assert run_cli("rescore", zipped, "--attention", padded, "--ref", ref).stdout == expected
+
+
+def test_subwords_are_merged_once_chosen(run_cli, tmp_path):
+    ref = tmp_path / "ref"
+    ref.write_text("Netanyahu said so .\n\n", encoding="utf-8")
+    nbest = "0 ||| Net@@ any@@ ahu said so . ||| ||| -1\n1 ||| ||| ||| -1\n"
+    arguments = ("rescore", "-", "--alpha", 0, "--beta", 0)
+    done = run_cli(*arguments, "--subwords", "bpe", "--ref", ref, stdin=nbest)
+    assert done.stdout.rstrip().endswith("= 100.00")
+    assert "|subwords:bpe|" in done.stdout
+    assert run_cli(*arguments, stdin=nbest).stdout == "Net@@ any@@ ahu said so .\n\n"
+    done = run_cli(*arguments, "--subwords", "bpe", stdin=nbest)
+    assert done.stdout == "Netanyahu said so .\n\n"
+    pieces = Candidates(
+        NBest("n", ("▁Hel lo ▁world",), np.array([0]), np.array([-1.0])), subwords="sentencepiece"
+    )
+    assert pieces.chosen_texts(0, 0) == ["Hello world"]
 
 
 def test_empty_references_and_hypotheses_are_data(run_cli, tmp_path):
