@@ -133,6 +133,10 @@ def backward() -> None:
 
 
 if __name__ == "__main__":
+    # Once a process has freed a larger block, glibc keeps freed memory instead of giving it back,
+    # as it does in any program that works with such arrays for long.
+    del_me = np.empty(2**21)
+    del del_me
     batches()
     long_rows()
     crossover()
