@@ -16,7 +16,7 @@ Search = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 #: Rows at least this long are solved one by one with medians by ``method="auto"``: the measured
 #: crossover (tests/bench/bench_attention.py). Below it, one sort of the whole batch is faster.
-CROSSOVER_LENGTH = 4096
+CROSSOVER_LENGTH = 16_384
 
 #: Batches of rows up to this length are searched in float32 first by ``method="auto"``.
 QUICK_LENGTH = 256
