@@ -27,10 +27,18 @@ from coverage_eval.attention.gradients import (
     sparsemax_jacobian,
     sparsemax_vjp,
 )
+from coverage_eval.attention.losses import (
+    cross_entropy,
+    cross_entropy_gradient,
+    js_divergence,
+    sparsemax_loss,
+    sparsemax_loss_gradient,
+)
 from coverage_eval.attention.lstm import LSTMWeights, lstm, lstm_cell, stacked_lstm_cell
 from coverage_eval.attention.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
+from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
 from coverage_eval.attention.softmax import softmax
@@ -58,6 +66,7 @@ __all__ = [
     "InfeasibleBoundsError",
     "LSTMWeights",
     "ModelWeights",
+    "ProbabilisticRegression",
     "StepResult",
     "Support",
     "append_sink",
@@ -71,11 +80,14 @@ __all__ = [
     "constrained_sparsemax_jacobian",
     "constrained_sparsemax_vjp",
     "coverage_penalty",
+    "cross_entropy",
+    "cross_entropy_gradient",
     "decoder_step",
     "encode",
     "fertility",
     "find_support",
     "force_decode",
+    "js_divergence",
     "length_penalty",
     "lstm",
     "lstm_cell",
@@ -90,6 +102,8 @@ __all__ = [
     "sparsemax",
     "sparsemax_algorithm_1",
     "sparsemax_jacobian",
+    "sparsemax_loss",
+    "sparsemax_loss_gradient",
     "sparsemax_vjp",
     "stacked_lstm_cell",
     "start_decoder",

@@ -44,7 +44,8 @@ def constrained_softmax(
     batch = prepare(z, u, axis=axis, mask=mask)
     scores, bounds, tight = batch.scores, batch.upper_bounds, batch.tight
     with np.errstate(over="ignore"):  # the difference of two huge scores is -inf, rightly
-        weights = np.exp(scores - batch.top)
+        weights = scores - batch.top
+    np.exp(weights, out=weights)
     free = bounds > 0
     weights *= free
     attention = _share_out(weights, np.ones_like(batch.top), scores, bounds, free)

@@ -16,7 +16,7 @@ Search = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 #: Rows at least this long are solved one by one with medians by ``method="auto"``: the measured
 #: crossover (tests/bench/bench_attention.py). Below it, one sort of the whole batch is faster.
-CROSSOVER_LENGTH = 4096
+CROSSOVER_LENGTH = 16_384
 
 #: Batches of rows up to this length are searched in float32 first by ``method="auto"``.
 QUICK_LENGTH = 256
@@ -107,7 +107,8 @@ def _solve(
         anchor[far] = _reached_score(scores[:, far], bounds[:, far])
         near = np.minimum(_above(scores[:, far], anchor[far], distance[far]), 2.0)
         guess[far] = search(near, bounds[:, far])[1]
-    return _settle(scores, bounds, anchor, guess)
+    settle = _settle_on_support if search is _search_by_medians else _settle
+    return settle(scores, bounds, anchor, guess)
 
 
 def _above(scores: Float64Array, anchor: Float64Array, least: Float64Array) -> Float64Array:
@@ -208,6 +209,21 @@ def _settle(
         settled = np.abs(excess) <= ROUNDING
         if settled.all():
             break
+    return attention, settled
+
+
+def _settle_on_support(
+    scores: Float64Array, bounds: Float64Array, anchor: Float64Array, threshold: Float64Array
+) -> tuple[Float64Array, NDArray[np.bool_]]:
+    """As :func:`_settle`, column by column, on those positions only that can be attended to."""
+    attention = np.zeros_like(scores)
+    settled = np.zeros(len(anchor), dtype=np.bool_)
+    for column in range(len(anchor)):
+        one = slice(column, column + 1)
+        inside = np.flatnonzero(scores[:, column] >= anchor[column] + threshold[column] - 1.0)
+        attention[inside, one], settled[one] = _settle(
+            scores[inside, one], bounds[inside, one], anchor[one], threshold[one]
+        )
     return attention, settled
 
 

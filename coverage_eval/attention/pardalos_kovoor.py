@@ -117,35 +117,53 @@ def threshold_by_medians(
     Returns:
         A threshold at which the mass is reached.
     """
-    positive = u > 0
-    upper, bound = z[positive], u[positive]
+    upper, bound = (z, u) if u.all() else (z[u > 0], u[u > 0])
     left, right, sampling = -np.inf, np.inf, True
     while len(upper):
         before = len(upper)
-        sampling = sampling and before > SAMPLED_LENGTH
-        levels: tuple[float, ...] = (
-            _sampled_levels(upper, bound, mass, slack, slack_sum)
-            if sampling
-            else (_median_split_point(upper, bound, left, right),)
-        )
-        for tau in levels:
-            reached = slack_sum - slack * tau
-            reached += float(np.maximum(np.minimum(upper - tau, bound), 0.0).sum())
-            left = max(left, tau) if reached >= mass else left
-            right = min(right, tau) if reached <= mass else right
+        for tau in _levels(upper, bound, (left, right), mass, slack, slack_sum, sampling):
+            reached = slack_sum - slack * tau + _mass(upper, bound, tau)
+            if reached >= mass:
+                left = max(left, tau)
+                above = upper > left  # the others are 0, whatever the answer
+                upper, bound = upper[above], bound[above]
+            if reached <= mass:
+                right = min(right, tau)
         lower = upper - bound
-        full = lower >= right
+        full = (lower >= right) & (upper > left)
+        between = (lower <= left) & (upper >= right) & (upper > left) & ~full
         mass -= float(bound[full].sum())
-        rising = ~full & (upper > left)
-        between = rising & (lower <= left) & (upper >= right)
         slack += np.count_nonzero(between)
         slack_sum += float(upper[between].sum())
-        keep = rising & ~between
+        keep = ~(full | between)
         upper, bound = upper[keep], bound[keep]
         sampling = len(upper) <= before // 2
     if slack:
         return (slack_sum - mass) / slack
     return left if left > -np.inf else right
+
+
+def _mass(upper: Float64Array, bound: Float64Array, tau: float) -> float:
+    """The sum of max{0, min{u, z − τ}} over one row."""
+    attention = upper - tau
+    np.minimum(attention, bound, out=attention)
+    np.maximum(attention, 0.0, out=attention)
+    return float(attention.sum())
+
+
+def _levels(
+    upper: Float64Array,
+    bound: Float64Array,
+    interval: tuple[float, float],
+    mass: float,
+    slack: float,
+    slack_sum: float,
+    sampling: bool,
+) -> tuple[float, ...]:
+    """The levels to try next: around the answer of a sample, or the median split point."""
+    if sampling and len(upper) > SAMPLED_LENGTH:
+        return _sampled_levels(upper, bound, mass, slack, slack_sum)
+    return (_median_split_point(upper, bound, *interval),)
 
 
 def _median_split_point(
