@@ -32,7 +32,8 @@ void Cooccurrence::divide(std::uint64_t memory_limit) {
 
 void Cooccurrence::for_each_word(
     std::uint64_t first_pair, std::uint64_t last_pair,
-    const std::function<void(RowPlaces&, std::size_t, std::uint32_t, const WordOccurrences&)>& task) {
+    const std::function<void(RowPlaces&, std::size_t, std::uint32_t, const WordOccurrences&)>&
+        task) {
   const WordOccurrences occurrences = group_by_word(corpus_.source, first_pair, last_pair);
   const std::vector<std::uint32_t> pieces = divide_words(occurrences);
   std::vector<RowPlaces> rows(threads_.size(), RowPlaces(corpus_.target.words.size()));
