@@ -4,93 +4,15 @@
 
 namespace aligner {
 
-namespace {
-
-/// A source word's occurrence: which pair, and which position in it.
-struct Occurrence {
-  std::uint32_t pair;
-  std::uint32_t position;
-};
-
-/// Occurrences of all source words in a range of pairs, grouped by word.
-struct Occurrences {
-  std::vector<std::uint64_t> word_begin;
-  std::vector<Occurrence> places;
-};
-
-Occurrences group_by_word(const Side& side, std::uint64_t first_pair, std::uint64_t last_pair) {
-  Occurrences result;
-  result.word_begin.assign(side.words.size() + std::uint64_t{1}, 0);
-  const std::uint64_t first_token = side.begin[first_pair];
-  const std::uint64_t last_token = side.begin[last_pair];
-  for (std::uint64_t token = first_token; token < last_token; ++token) {
-    ++result.word_begin[side.tokens[token] + 1];
-  }
-  for (std::size_t word = 1; word < result.word_begin.size(); ++word) {
-    result.word_begin[word] += result.word_begin[word - 1];
-  }
-  result.places.resize(last_token - first_token);
-  std::vector<std::uint64_t> next(result.word_begin.begin(), result.word_begin.end() - 1);
-  for (std::uint64_t pair = first_pair; pair < last_pair; ++pair) {
-    const std::uint32_t* tokens = side.tokens_of(pair);
-    for (std::uint32_t position = 0; position < side.length(pair); ++position) {
-      result.places[next[tokens[position]]++] = {static_cast<std::uint32_t>(pair), position};
-    }
-  }
-  return result;
-}
-
-/// Consecutive source words with about the same number of occurrences, as pieces of work.
-std::vector<std::uint32_t> divide_words(const Occurrences& occurrences, std::size_t pieces) {
-  std::vector<std::uint32_t> begin{0};
-  const auto words = static_cast<std::uint32_t>(occurrences.word_begin.size() - 1);
-  const std::uint64_t wanted = occurrences.places.size() / pieces + 1;
-  for (std::uint32_t word = 1; word <= words; ++word) {
-    const std::uint64_t filled =
-        occurrences.word_begin[word] - occurrences.word_begin[begin.back()];
-    if (filled >= wanted || word == words) begin.push_back(word);
-  }
-  return begin;
-}
-
-/// One thread's memory of where each target word is in the row at hand.
-class RowPlaces {
- public:
-  explicit RowPlaces(std::uint32_t target_words) : seen_in_(target_words, 0), place_(target_words) {}
-
-  void start_row() {
-    ++row_;
-    size_ = 0;
-  }
-  bool add(std::uint32_t target_word) {
-    if (seen_in_[target_word] == row_) return false;
-    seen_in_[target_word] = row_;
-    place_[target_word] = size_++;
-    return true;
-  }
-  std::uint32_t place(std::uint32_t target_word) const { return place_[target_word]; }
-
- private:
-  std::vector<std::uint64_t> seen_in_;
-  std::vector<std::uint32_t> place_;
-  std::uint64_t row_ = 0;
-  std::uint32_t size_ = 0;
-};
-
-constexpr std::size_t kPieces = 256;
-
-}  // namespace
-
 Cooccurrence::Cooccurrence(const Corpus& corpus, std::uint64_t memory_limit, ThreadPool& threads)
     : corpus_(corpus), threads_(threads) {
   divide(memory_limit);
-  const bool whole = chunks() == 1;
-  if (whole) {
+  if (chunks() == 1) {
     index_.last_pair = corpus.pairs();
     index_.places.resize(cell_begin_.back());
     current_ = 0;
   }
-  build_table(whole ? &index_ : nullptr);
+  build_table();
 }
 
 void Cooccurrence::divide(std::uint64_t memory_limit) {
@@ -108,80 +30,80 @@ void Cooccurrence::divide(std::uint64_t memory_limit) {
   chunk_begin_.push_back(corpus_.pairs());
 }
 
-void Cooccurrence::build_table(CellIndex* index) {
-  const Occurrences occurrences = group_by_word(corpus_.source, 0, corpus_.pairs());
-  const std::vector<std::uint32_t> pieces = divide_words(occurrences, kPieces);
-  std::vector<std::vector<std::uint32_t>> rows(pieces.size() - 1);
+void Cooccurrence::for_each_word(
+    std::uint64_t first_pair, std::uint64_t last_pair,
+    const std::function<void(RowPlaces&, std::size_t, std::uint32_t, const WordOccurrences&)>&
+        task) {
+  const WordOccurrences occurrences = group_by_word(corpus_.source, first_pair, last_pair);
+  const std::vector<std::uint32_t> pieces = divide_words(occurrences);
+  std::vector<RowPlaces> rows(threads_.size(), RowPlaces(corpus_.target.words.size()));
+  threads_.for_each_range(pieces.size() - 1, 1,
+                          [&](unsigned thread, std::uint64_t piece, std::uint64_t) {
+    for (std::uint32_t word = pieces[piece]; word < pieces[piece + 1]; ++word) {
+      task(rows[thread], piece, word, occurrences);
+    }
+  });
+}
+
+void Cooccurrence::find_new_words(const WordOccurrences& occurrences, std::uint32_t word,
+                                  RowPlaces& row, std::vector<std::uint32_t>& found) const {
+  for (std::uint64_t at = occurrences.word_begin[word]; at < occurrences.word_begin[word + 1];
+       ++at) {
+    const std::uint32_t pair = occurrences.places[at].pair;
+    const std::uint32_t* targets = corpus_.target.tokens_of(pair);
+    for (std::uint32_t j = 0; j < corpus_.target.length(pair); ++j) {
+      if (row.add(targets[j])) found.push_back(targets[j]);
+    }
+  }
+}
+
+void Cooccurrence::fill_index(const WordOccurrences& occurrences, std::uint32_t word,
+                              const RowPlaces& row) {
+  const std::uint64_t first_cell = cell_begin_[index_.first_pair];
+  for (std::uint64_t at = occurrences.word_begin[word]; at < occurrences.word_begin[word + 1];
+       ++at) {
+    const auto [pair, position] = occurrences.places[at];
+    const std::uint32_t length = corpus_.target.length(pair);
+    const std::uint32_t* targets = corpus_.target.tokens_of(pair);
+    std::uint32_t* places = index_.places.data() + (cell_begin_[pair] - first_cell) +
+                            std::uint64_t{position} * length;
+    for (std::uint32_t j = 0; j < length; ++j) places[j] = row.place(targets[j]);
+  }
+}
+
+void Cooccurrence::build_table() {
+  std::vector<std::vector<std::uint32_t>> found(WordOccurrences::kPieces + 1);
   table_.columns = corpus_.target.words.size();
   table_.row_begin.assign(corpus_.source.words.size() + std::uint64_t{1}, 0);
-  std::vector<RowPlaces> scratch(threads_.size(), RowPlaces(corpus_.target.words.size()));
-
-  const auto scan_word = [&](std::uint32_t word, RowPlaces& row,
-                             std::vector<std::uint32_t>& target_words) {
-    row.start_row();
-    for (std::uint64_t at = occurrences.word_begin[word]; at < occurrences.word_begin[word + 1];
-         ++at) {
-      const auto [pair, position] = occurrences.places[at];
-      const std::uint32_t length = corpus_.target.length(pair);
-      const std::uint32_t* targets = corpus_.target.tokens_of(pair);
-      for (std::uint32_t j = 0; j < length; ++j) {
-        if (row.add(targets[j])) target_words.push_back(targets[j]);
-      }
-      if (index == nullptr) continue;
-      std::uint32_t* places =
-          index->places.data() + cell_begin_[pair] + std::uint64_t{position} * length;
-      for (std::uint32_t j = 0; j < length; ++j) places[j] = row.place(targets[j]);
-    }
-  };
-  threads_.for_each_range(rows.size(), 1, [&](unsigned thread, std::uint64_t piece, std::uint64_t) {
-    for (std::uint32_t word = pieces[piece]; word < pieces[piece + 1]; ++word) {
-      const std::size_t before = rows[piece].size();
-      scan_word(word, scratch[thread], rows[piece]);
-      table_.row_begin[word + 1] = rows[piece].size() - before;
-    }
+  for_each_word(0, corpus_.pairs(), [&](RowPlaces& row, std::size_t piece, std::uint32_t word,
+                                        const WordOccurrences& occurrences) {
+    const std::size_t before = found[piece].size();
+    row.start_row(nullptr, 0);
+    find_new_words(occurrences, word, row, found[piece]);
+    table_.row_begin[word + 1] = found[piece].size() - before;
+    if (chunks() == 1) fill_index(occurrences, word, row);
   });
   for (std::size_t word = 1; word < table_.row_begin.size(); ++word) {
     table_.row_begin[word] += table_.row_begin[word - 1];
   }
   table_.target_words.reserve(table_.row_begin.back());
-  for (std::vector<std::uint32_t>& row : rows) {
-    table_.target_words.insert(table_.target_words.end(), row.begin(), row.end());
-    std::vector<std::uint32_t>().swap(row);
+  for (std::vector<std::uint32_t>& words : found) {
+    table_.target_words.insert(table_.target_words.end(), words.begin(), words.end());
+    std::vector<std::uint32_t>().swap(words);
   }
 }
 
 void Cooccurrence::rebuild(std::uint64_t number) {
   index_.first_pair = chunk_begin_[number];
   index_.last_pair = chunk_begin_[number + 1];
-  const std::uint64_t first_cell = cell_begin_[index_.first_pair];
-  index_.places.resize(cell_begin_[index_.last_pair] - first_cell);
-  const Occurrences occurrences =
-      group_by_word(corpus_.source, index_.first_pair, index_.last_pair);
-  const std::vector<std::uint32_t> pieces = divide_words(occurrences, kPieces);
-  std::vector<std::vector<std::uint32_t>> place_of(
-      threads_.size(), std::vector<std::uint32_t>(corpus_.target.words.size()));
-
-  const auto scan_word = [&](std::uint32_t word, std::vector<std::uint32_t>& place) {
+  index_.places.resize(cell_begin_[index_.last_pair] - cell_begin_[index_.first_pair]);
+  for_each_word(index_.first_pair, index_.last_pair,
+                [&](RowPlaces& row, std::size_t, std::uint32_t word,
+                    const WordOccurrences& occurrences) {
     if (occurrences.word_begin[word] == occurrences.word_begin[word + 1]) return;
-    const std::uint64_t row = table_.row_begin[word];
-    for (std::uint64_t entry = row; entry < table_.row_begin[word + 1]; ++entry) {
-      place[table_.target_words[entry]] = static_cast<std::uint32_t>(entry - row);
-    }
-    for (std::uint64_t at = occurrences.word_begin[word]; at < occurrences.word_begin[word + 1];
-         ++at) {
-      const auto [pair, position] = occurrences.places[at];
-      const std::uint32_t length = corpus_.target.length(pair);
-      const std::uint32_t* targets = corpus_.target.tokens_of(pair);
-      std::uint32_t* places = index_.places.data() + (cell_begin_[pair] - first_cell) +
-                              std::uint64_t{position} * length;
-      for (std::uint32_t j = 0; j < length; ++j) places[j] = place[targets[j]];
-    }
-  };
-  threads_.for_each_range(pieces.size() - 1, 1,
-                          [&](unsigned thread, std::uint64_t piece, std::uint64_t) {
-    for (std::uint32_t word = pieces[piece]; word < pieces[piece + 1]; ++word) {
-      scan_word(word, place_of[thread]);
-    }
+    const std::uint64_t begin = table_.row_begin[word];
+    row.start_row(table_.target_words.data() + begin, table_.row_begin[word + 1] - begin);
+    fill_index(occurrences, word, row);
   });
 }
 

@@ -6,10 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "corpus.hpp"
+#include "row_places.hpp"
 #include "thread_pool.hpp"
+#include "word_occurrences.hpp"
 
 namespace aligner {
 
@@ -46,8 +49,15 @@ class Cooccurrence {
 
  private:
   void divide(std::uint64_t memory_limit);
-  void build_table(CellIndex* index);
+  /// Builds the table, and the index with it if there is but one chunk.
+  void build_table();
   void rebuild(std::uint64_t number);
+  void for_each_word(std::uint64_t first_pair, std::uint64_t last_pair,
+                     const std::function<void(RowPlaces&, std::size_t piece, std::uint32_t word,
+                                              const WordOccurrences&)>& task);
+  void find_new_words(const WordOccurrences& occurrences, std::uint32_t word, RowPlaces& row,
+                      std::vector<std::uint32_t>& found) const;
+  void fill_index(const WordOccurrences& occurrences, std::uint32_t word, const RowPlaces& row);
 
   const Corpus& corpus_;
   ThreadPool& threads_;

@@ -93,7 +93,8 @@ class ForcedRun {
   }
 
   void align_batch() {
-    threads_.for_each_range(size_, 16, [&](unsigned thread, std::uint64_t begin, std::uint64_t end) {
+    threads_.for_each_range(size_, 16,
+                            [&](unsigned thread, std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t at = begin; at < end; ++at) {
         aligners_[thread].align(batch_[at].pair, batch_[at].result);
       }

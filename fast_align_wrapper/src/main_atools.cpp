@@ -48,6 +48,7 @@ AtoolsOptions parse_atools_options(int argc, char** argv) {
       {"help", no_argument, nullptr, 'h'},          {nullptr, 0, nullptr, 0},
   };
   AtoolsOptions options;
+  opterr = 0;
   for (int code; (code = getopt_long(argc, argv, "i:j:c:h", long_options, nullptr)) != -1;) {
     switch (code) {
       case 'i': options.first = optarg; break;
@@ -55,7 +56,9 @@ AtoolsOptions parse_atools_options(int argc, char** argv) {
       case 'c': options.command = optarg; break;
       case 'V': options.version = true; break;
       case 'h': options.help = true; break;
-      default: throw UsageError("see atools --help");
+      default:
+        throw UsageError(std::string("unknown option or missing value: '") + argv[optind - 1] +
+                         "'; see atools --help");
     }
   }
   if (optind < argc) throw UsageError(std::string("unexpected argument '") + argv[optind] + "'");

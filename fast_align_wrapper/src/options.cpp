@@ -134,7 +134,9 @@ bool apply_original(int code, const std::string& value, Options& options) {
     case 'o': training.optimize_tension = true; return true;
     case 'v': training.update.variational_bayes = true; return true;
     case 'r': options.reverse = true; return true;
-    case 'I': training.iterations = static_cast<int>(parse_whole("-I", value, 1, 10000)); return true;
+    case 'I':
+      training.iterations = static_cast<int>(parse_whole("-I", value, 1, 10000));
+      return true;
     case 'q': training.prior.null_probability = parse_real("-q", value, 0, 0.999999); return true;
     case 'N': training.prior.null_word = false; return true;
     case 'a': training.update.alpha = parse_real("-a", value, 1e-6, 1e6); return true;
@@ -170,7 +172,7 @@ void apply_own(int code, const std::string& value, Options& options) {
     case kProgress: options.progress = true; break;
     case kVersionOption: options.action = Options::Action::kVersion; break;
     case 'h': options.action = Options::Action::kHelp; break;
-    default: throw UsageError("see fast_align --help");
+    default: throw UsageError("unknown option; see fast_align --help");
   }
 }
 
@@ -205,7 +207,12 @@ Options parse_options(int argc, char** argv) {
   options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   options.memory = half_of_memory();
   const char* const short_options = "i:dovrI:q:Na:T:p:t:f:m:sb:h";
+  opterr = 0;
   for (int code; (code = getopt_long(argc, argv, short_options, kLongOptions, nullptr)) != -1;) {
+    if (code == '?') {
+      throw UsageError(std::string("unknown option or missing value: '") + argv[optind - 1] +
+                       "'; see fast_align --help");
+    }
     const std::string value = optarg == nullptr ? "" : optarg;
     if (!apply_original(code, value, options)) apply_own(code, value, options);
   }

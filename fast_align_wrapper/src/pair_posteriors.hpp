@@ -33,7 +33,7 @@ void sum_likelihoods(const PairShape& shape, const double* joint, double* likeli
 /// Divides joint values and the NULL values by the likelihoods; both become posteriors.
 void normalize(const PairShape& shape, const double* likelihoods, double* joint, double* nulls);
 
-/// Σ p(i | j) · -|i/n - (j - 1)/m|, NULL left out; j - 1 is the reference's own (see fast_align.md).
+/// Σ p(i | j) · -|i/n - (j - 1)/m|, NULL left out. The j - 1 is fast_align's.
 double diagonal_feature(const PairShape& shape, const double* posterior);
 
 /// The best link of each generated word; NULL first, a later position must be strictly better.

@@ -71,7 +71,8 @@ class Grower {
   }
   bool has_neighbour(const LinkPair& link) const {
     // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
-    for (std::uint32_t row = link.source == 0 ? 0 : link.source - 1; row <= link.source + 1; ++row) {
+    const std::uint32_t first_row = link.source == 0 ? 0 : link.source - 1;
+    for (std::uint32_t row = first_row; row <= link.source + 1; ++row) {
       std::size_t place = place_of({row, link.target == 0 ? 0 : link.target - 1});
       for (; place < links_.size() && links_[place].source == row &&
              links_[place].target <= link.target + 1;

@@ -26,7 +26,8 @@ double size_feature(const PairSize& size, bool reverse, double tension) {
 
 double model_feature(const PairSizes& sizes, bool reverse, double tension, ThreadPool& threads) {
   std::vector<double> features(sizes.sizes.size());
-  threads.for_each_range(features.size(), 64, [&](unsigned, std::uint64_t begin, std::uint64_t end) {
+  threads.for_each_range(features.size(), 64,
+                         [&](unsigned, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t at = begin; at < end; ++at) {
       features[at] = size_feature(sizes.sizes[at], reverse, tension);
     }

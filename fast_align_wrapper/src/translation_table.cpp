@@ -38,7 +38,9 @@ void update_null(const UpdateSettings& settings, std::vector<double>& counts,
   double total = 0;
   for (const double count : counts) total += count + smoothing;
   const Update update(settings, total);
-  for (std::size_t word = 0; word < counts.size(); ++word) probabilities[word] = update(counts[word]);
+  for (std::size_t word = 0; word < counts.size(); ++word) {
+    probabilities[word] = update(counts[word]);
+  }
 }
 
 void update_rows(const PairTable& table, const UpdateSettings& settings,
@@ -70,7 +72,9 @@ void update_columns(const PairTable& table, const UpdateSettings& settings,
     totals[table.target_words[entry]] += counts[entry] + smoothing;
   }
   std::vector<Update> updates(table.columns);
-  for (std::size_t word = 0; word < table.columns; ++word) updates[word] = Update(settings, totals[word]);
+  for (std::size_t word = 0; word < table.columns; ++word) {
+    updates[word] = Update(settings, totals[word]);
+  }
   threads.for_each_range(table.entries(), 1 << 14,
                          [&](unsigned, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t entry = begin; entry < end; ++entry) {

@@ -212,6 +212,7 @@ def test_any_bytes_give_links_or_one_line_of_error(
         (["-i", "good", "-f", "number"], 1, "number:1: '0.1x' is not a log probability"),
         ([], 2, "-i FILE is needed"),
         (["-i", "good", "surplus"], 2, "unexpected argument 'surplus'"),
+        (["-i", "good", "--fast"], 2, "unknown option or missing value: '--fast'"),
         (["-i", "good", "-I", "0"], 2, "-I takes a whole number from 1"),
         (["-i", "good", "-q", "nan"], 2, "-q takes a number from 0"),
         (["-i", "good", "--threads", "-1"], 2, "--threads takes a whole number from 1"),

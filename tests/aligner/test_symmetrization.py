@@ -107,6 +107,7 @@ def test_fmeasure_by_hand(tools: Tools, tmp_path: Path) -> None:
         (["-c", "union", "-i", "one"], 2, "-j LINKS is needed for union"),
         (["-c", "union", "-i", "-", "-j", "-"], 2, "only one of -i and -j"),
         (["-c", "onion", "-i", "one"], 2, "unknown command 'onion'"),
+        (["-i", "one", "-c"], 2, "unknown option or missing value: '-c'"),
         (["-i", "one"], 2, "-c COMMAND is needed"),
         (["-c", "convert"], 2, "-i LINKS is needed"),
     ],
