@@ -1,0 +1,78 @@
+"""The README's commands print what it shows, its Python gives what it shows."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, RunCli
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A folder in which `coverage-eval demo --folder demo` was run, as the README says."""
+    path = tmp_path_factory.mktemp("readme")
+    run_cli("demo", "--folder", "demo", cwd=path)
+    return path
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def commands() -> list[tuple[str, str]]:
+    """Each command with the output that is shown below it, in the order of the README."""
+    found = []
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command, output.rstrip("\n")))
+    return found
+
+
+def comparable(text: str) -> str:
+    """Without the model's hash, whose last bits depend on the processor's exp and log."""
+    return re.sub(r"model:[0-9a-f]{12}", "model:…", text.rstrip("\n"))
+
+
+def test_commands_print_what_is_shown(folder: Path) -> None:
+    """In one test, as later commands use files of earlier ones."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    shown = commands()
+    assert len(shown) >= 6
+    for command, output in shown:
+        assert command.startswith("coverage-eval ")
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False,
+            env={**os.environ, "PATH": path},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert comparable(done.stdout) == comparable(output), command
+
+
+def test_python_gives_what_is_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    text = "\n".join(blocks("python"))
+    example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
+    assert len(example.examples) >= 10
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+def test_pictures_and_folders_exist() -> None:
+    for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
+        assert (ROOT / name).is_file()
+
+
+def test_it_names_every_command_and_every_notebook_lies_there() -> None:
+    from coverage_eval.cli import COMMANDS
+
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", README, re.MULTILINE), name
