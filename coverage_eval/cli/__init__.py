@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import warnings
 from importlib import import_module
@@ -64,9 +65,18 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"coverage-eval: warning: {message}", err=True)
 
 
+def _exit_on_signals() -> None:
+    """Let ``kill`` and a closed terminal end the run as Ctrl-C does: cleaning up behind it."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda received, _: sys.exit(128 + received))
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends in one line on stderr and exit status 1."""
     warnings.showwarning = _show_warning
+    _exit_on_signals()
     try:
         cli(prog_name="coverage-eval")
     except CoverageEvalError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from collections.abc import Iterable
 from pathlib import Path
 
 OWN_VERSION = "fast_align (coverage-eval) 0.1.0"
@@ -54,6 +56,17 @@ def pretender(path: Path, body: str) -> Path:
         path,
         f'if sys.argv[1:] == ["--version"]:\n    print({OWN_VERSION!r})\n    sys.exit()\n{body}',
     )
+
+
+def all_gone(processes: Iterable[int]) -> bool:
+    """Whether all have ended; killed ones are given a moment to do so."""
+    left = list(processes)
+    for _ in range(100):
+        left = [process for process in left if is_running(process)]
+        if not left:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def is_running(process: int) -> bool:

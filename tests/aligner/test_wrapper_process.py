@@ -17,6 +17,7 @@ from fast_align_wrapper import FastAlign
 from fast_align_wrapper.binaries import Binary, bundled_folder, find_fast_align
 from tests.aligner.fake_aligners import (
     OWN_VERSION,
+    all_gone,
     is_running,
     pretender,
     someone_elses,
@@ -159,7 +160,7 @@ sys.stdin.buffer.read(); time.sleep(60)
         "fast_align: exit status 7: no memory",
         "fast_align: no sign of life for 3 seconds; given up",
     }
-    assert not is_running(int((tmp_path / "pid").read_text()))
+    assert all_gone([int((tmp_path / "pid").read_text())])
 
 
 def test_time_limit_ends_the_process_and_what_it_started(tmp_path: Path):
@@ -175,7 +176,7 @@ time.sleep(300)
     message = fails(tmp_path, body, timeout=2)
     assert message == "fast_align: no sign of life for 2 seconds; given up: thinking"
     assert time.monotonic() - started < 60
-    assert not any(is_running(int(pid)) for pid in pids.read_text().split())
+    assert all_gone(map(int, pids.read_text().split()))
 
 
 def test_signs_of_life_keep_it_alive(tmp_path: Path):
@@ -209,7 +210,7 @@ os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
         process = int(pid.read_text())
         assert is_running(process)
         del rows
-        assert not is_running(process)
+        assert all_gone([process])
 
 
 def test_input_is_read_only_a_little_ahead(model_file):
@@ -229,8 +230,8 @@ def test_input_is_read_only_a_little_ahead(model_file):
                 break
 
 
-def interrupted(tmp_path: Path, fake: Path, ready: Path, temporary_folder: Path):
-    """Start training from the command line, send SIGINT when it runs, give what it printed."""
+def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_folder: Path):
+    """Start training from the command line, send a signal when it runs, give what it printed."""
     for name, lines in (("src", SOURCES), ("tgt", TARGETS)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     command = [Path(sys.executable).parent / "coverage-eval", "align", "train"]
@@ -245,14 +246,15 @@ def interrupted(tmp_path: Path, fake: Path, ready: Path, temporary_folder: Path)
                 if ready.exists() and ready.read_text().endswith("\n"):
                     break
                 time.sleep(0.1)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(number)
             output, messages = process.communicate(timeout=60)
         finally:
             process.kill()
     return process.returncode, output, messages
 
 
-def test_control_c_ends_everything_and_leaves_nothing(tmp_path: Path, temporary_folder):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_control_c_ends_everything_and_leaves_nothing(tmp_path: Path, number, temporary_folder):
     ready = tmp_path / "ready"
     body = f"""
 import subprocess, signal
@@ -264,13 +266,13 @@ print(os.getpid(), child.pid, file=open({str(ready)!r}, "w"), flush=True)
 time.sleep(300)
 """
     fake = pretender(tmp_path / "fast_align", body)
-    status, output, messages = interrupted(tmp_path, fake, ready, temporary_folder)
-    assert status != 0
+    status, output, messages = interrupted(tmp_path, fake, ready, number, temporary_folder)
+    assert status > 0
     assert output == ""
     assert "Traceback" not in messages
     pids = [int(pid) for pid in ready.read_text().split()]
     assert len(pids) == 2
-    assert not any(map(is_running, pids))
+    assert all_gone(pids)
     assert {path.name for path in tmp_path.iterdir()} == {
         "src", "tgt", "fast_align", "ready", "temporary",
     }  # fmt: skip
