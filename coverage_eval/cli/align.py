@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -34,6 +35,8 @@ from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.report.scores import render_scores
 from coverage_eval.tokenizers import TOKENIZERS, tokenize_rows
 from fast_align_wrapper.aligner import FastAlign
+
+T = TypeVar("T")
 
 
 @click.group("align")
@@ -130,7 +133,7 @@ def apply(
         tokenizer = tokenize or aligner.manifest.tokenize
         sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenizer))
         rows = aligner.align_with_scores(sources, targets, symmetrize, prune=not no_prune)
-        _write_lines((row.format(scores=scores) for row in rows), output)
+        _write_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
 
 
 @command.command("symmetrize")
@@ -179,6 +182,17 @@ def _print_agreement(statistics: Statistics, output: Output) -> None:
             )
         scores.append(metric.corpus_score(statistics, interval=interval))
     echo(render_scores(scores, output.output_format, width=output.width), output.output)
+
+
+def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
+    """Count pairs on a terminal, unless the lines themselves go there."""
+    from tqdm import tqdm
+
+    lines_are_seen = output in {None, "-"} and sys.stdout.isatty()
+    bar: Iterable[T] = tqdm(
+        rows, desc="aligning", unit=" pairs", leave=False, disable=lines_are_seen or None
+    )
+    return bar
 
 
 def _write_lines(lines: Iterable[str], output: str | None) -> None:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,6 +141,30 @@ def test_aer_of_gold_in_other_forms(gold, run_cli):
     write_lines(gold / "flipped", ["1-1 2-2 4-4", "2p1"])
     options = ("--one-based", "--reversed", "--gold-format", "talp")
     assert run_cli("align", "aer", "links", "flipped", *options, cwd=gold).stdout == plain
+
+
+def on_a_terminal(arguments, folder) -> str:
+    """What the command prints on standard error when that is a terminal."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    command = [str(Path(sys.executable).parent / "coverage-eval"), "align", *arguments]
+    with subprocess.Popen(command, cwd=folder, stderr=theirs, stdout=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        printed = b""
+        with suppress(OSError):  # the end of a terminal is an error on Linux
+            while block := os.read(ours, 1 << 16):
+                printed += block
+        os.close(ours)
+    assert process.returncode == 0
+    return printed.decode()
+
+
+def test_a_terminal_sees_progress_and_a_pipe_does_not(files, tmp_path):
+    printed = on_a_terminal(["train", "src", "tgt", "-o", str(tmp_path / "model")], files)
+    assert "training reverse" in printed
+    assert printed.rstrip().endswith("trained on 150 pairs")
+    printed = on_a_terminal(["apply", "model", "src", "tgt"], files)
+    assert "aligning: " in printed
 
 
 def error_of(run_cli, status, *arguments, cwd, **options):
