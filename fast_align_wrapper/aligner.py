@@ -36,7 +36,8 @@ from fast_align_wrapper.process import DEFAULT_TIMEOUT
 from fast_align_wrapper.progress import progress_bar
 from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
 from fast_align_wrapper.text import prepare_pairs
-from fast_align_wrapper.training import TrainingRun, TrainingText, train
+from fast_align_wrapper.training import TrainingRun, train
+from fast_align_wrapper.training_text import TrainingText
 
 __all__ = ["DEFAULT_SYMMETRIZATION", "FastAlign"]
 
@@ -121,9 +122,7 @@ class FastAlign:
             AlignerError: The aligner failed; the message has its last words.
         """
         _check_method(symmetrize)
-        wanted = dict(links or {})
-        if not set(wanted) <= {*DIRECTIONS, "symmetrized"}:
-            raise ValueError(f"links are forward, reverse or symmetrized, not {sorted(wanted)}")
+        wanted = _checked_links(links)
         settings = Settings(
             favor_diagonal=favor_diagonal,
             optimize_tension=optimize_tension,
@@ -142,27 +141,7 @@ class FastAlign:
                 run = TrainingRun(
                     binary, settings, text, path, threads, memory, timeout, progress=show
                 )
-                parameters = train(run, symmetrize if "symmetrized" in wanted else None)
-            tables = table_names(full=binary.is_own)
-            manifest = Manifest(
-                settings=settings,
-                forward=parameters["forward"],
-                reverse=parameters["reverse"],
-                tokenize=tokenize,
-                pairs=text.pairs,
-                empty_pairs=text.empty_pairs,
-                source_tokens=text.source_tokens,
-                target_tokens=text.target_tokens,
-                training_text_sha256=text.sha256,
-                tables={name: file_sha256(path / name) for name in tables},
-                aligner=binary.version,
-                version=__version__,
-            )
-            for name, target in wanted.items():
-                with atomic_path(target) as temporary, temporary.open("wb") as file:
-                    file.writelines(text.restore_lines(run.links_path(name)))
-            for name in ("training.txt", "forward.links", "reverse.links", "symmetrized.links"):
-                (path / name).unlink(missing_ok=True)
+                manifest = _train_model(run, symmetrize, tokenize, wanted)
         except BaseException:
             folder.cleanup()
             raise
@@ -354,6 +333,43 @@ class FastAlign:
 
     def __repr__(self) -> str:
         return f"<FastAlign {self.hash}: {self._manifest.pairs:,} training pairs>"
+
+
+def _checked_links(links: Mapping[str, PathLike] | None) -> dict[str, PathLike]:
+    wanted = dict(links or {})
+    if not set(wanted) <= {*DIRECTIONS, "symmetrized"}:
+        raise ValueError(f"links are forward, reverse or symmetrized, not {sorted(wanted)}")
+    return wanted
+
+
+def _train_model(
+    run: TrainingRun, method: str, tokenize: str, wanted: Mapping[str, PathLike]
+) -> Manifest:
+    """Train, write the wanted links, and leave nothing but the tables in the run's folder."""
+    text = run.text
+    parameters = train(run, method if "symmetrized" in wanted else None)
+    tables = table_names(full=run.binary.is_own)
+    manifest = Manifest(
+        settings=run.settings,
+        forward=parameters["forward"],
+        reverse=parameters["reverse"],
+        tokenize=tokenize,
+        pairs=text.pairs,
+        empty_pairs=text.empty_pairs,
+        source_tokens=text.source_tokens,
+        target_tokens=text.target_tokens,
+        training_text_sha256=text.sha256,
+        tables={name: file_sha256(run.folder / name) for name in tables},
+        aligner=run.binary.version,
+        version=__version__,
+    )
+    for name, target in wanted.items():
+        with atomic_path(target) as temporary, temporary.open("wb") as file:
+            file.writelines(text.restore_lines(run.links_path(name)))
+    for path in run.folder.iterdir():
+        if path.name not in tables:
+            path.unlink()
+    return manifest
 
 
 def _check_method(name: str) -> None:
