@@ -1,6 +1,12 @@
 """Word alignment with a compiled fast_align: train, align, save, load.
 
 >>> from fast_align_wrapper import FastAlign
+>>> sources, targets = ["ein haus", "das haus"] * 20, ["a house", "the house"] * 20
+>>> with FastAlign.train(sources, targets) as model:  # doctest: +SKIP
+...     model.save("de-en.model")
+>>> with FastAlign.load("de-en.model") as model:  # doctest: +SKIP
+...     list(model.align(["ein haus"], ["the house"]))
+[((0, 0), (1, 1))]
 """
 
 from __future__ import annotations

@@ -309,7 +309,7 @@ class FastAlign:
         if not path.exists():
             if self._archive is None:
                 raise DataError("this model was closed; load it again")
-            partial = path.with_suffix(".partial")
+            partial = path.with_name(f"{name}.partial")
             extract_table(self._archive, name, self._manifest.tables[name], partial)
             partial.replace(path)
         return path

@@ -9,6 +9,7 @@ from itertools import tee
 import click
 
 from coverage_eval.links import SYMMETRIZATIONS
+from fast_align_wrapper.process import DEFAULT_TIMEOUT
 
 __all__ = [
     "fast_align_option",
@@ -20,7 +21,6 @@ __all__ = [
 ]
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-_DEFAULT_TIMEOUT = 1800.0
 
 
 def parse_size(text: str) -> int:
@@ -45,7 +45,7 @@ fast_align_option = click.option(
     help="A fast_align executable, or its folder.  [default: FAST_ALIGN, or the one included]",
 )  # fmt: skip
 timeout_option = click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=_DEFAULT_TIMEOUT,
+    "--timeout", type=click.FloatRange(min=0, min_open=True), default=DEFAULT_TIMEOUT,
     show_default=True, help="Seconds without a sign of life of the aligner before giving up.",
 )  # fmt: skip
 symmetrize_option = click.option(
