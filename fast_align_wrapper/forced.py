@@ -82,10 +82,10 @@ class ForcedModel:
         """The aligner and its arguments, to read pairs from standard input."""
         digits = ".6g" if self.rounded else ".17g"
         command = [str(binary.path), "-i", "-", "-f", str(self.table)]
-        command += ["-T", format(self.parameters.tension, digits)]
         command += ["-m", format(self.parameters.length_multiplier, digits)]
         command += ["-q", repr(self.settings.p0)]
-        command += ["-d"] if self.settings.favor_diagonal else []
+        if self.settings.favor_diagonal:
+            command += ["-d", "-T", format(self.parameters.tension, digits)]
         command += ["-r"] if self.direction == "reverse" else []
         if binary.is_own and threads is not None:
             command += ["--threads", str(threads)]

@@ -57,7 +57,10 @@ class Settings:
             )
             if wanted
         ]
-        values = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha, "-T": self.tension}
+        values: dict[str, float] = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha}
+        if self.favor_diagonal:
+            # The original takes a tension for a wish to favour the diagonal.
+            values["-T"] = self.tension
         return flags + [part for flag, value in values.items() for part in (flag, repr(value))]
 
 

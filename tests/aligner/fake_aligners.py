@@ -22,7 +22,8 @@ def someone_elses(path: Path, real: Path) -> Path:
     """Our aligner behind a door that lets only the original's options through.
 
     Like the original it turns everything into NaN when a training pair has an empty side, gives up
-    forced alignment at one, and reads its parameters back at any ASCII white space.
+    forced alignment at one, reads its parameters back at any ASCII white space, and favours the
+    diagonal as soon as a tension is given.
     """
     return write_script(
         path,
@@ -33,6 +34,8 @@ if any(a.startswith("--") or (a.startswith("-") and a[1:2] not in "-idovrIqNaTpf
        for a in arguments):
     sys.stderr.write("fast_align: unrecognized option\\nUsage: ...\\n")
     sys.exit(1)
+if "-T" in arguments:
+    arguments.append("-d")
 def is_empty(line):
     return any(not side.strip(b" ") for side in line.rstrip(b"\\n").split(b" ||| "))
 if "-f" in arguments:

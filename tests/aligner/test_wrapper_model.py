@@ -11,6 +11,8 @@ import pytest
 
 from coverage_eval.errors import DataError
 from fast_align_wrapper import FastAlign
+from fast_align_wrapper.binaries import find_fast_align
+from tests.aligner.fake_aligners import someone_elses
 
 VOCABULARY = [f"w{n}" for n in range(25)]
 
@@ -81,6 +83,20 @@ def test_every_setting_moves_the_hash(text, model, change):
 def test_impossible_settings(text, change, message):
     with pytest.raises(ValueError, match=message):
         FastAlign.train(*text, **change)
+
+
+@pytest.mark.parametrize("diagonal", [True, False])
+def test_another_fast_align_gives_the_same_links(tmp_path, text, diagonal):
+    fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
+    found = []
+    for fast_align in (None, fake):
+        paths = {name: tmp_path / name for name in ("forward", "reverse", "symmetrized")}
+        options = {"favor_diagonal": diagonal, "fast_align": fast_align, "p0": 0.05}
+        with FastAlign.train(*text, links=paths, **options) as trained:
+            written = [path.read_text() for path in paths.values()]
+            found.append((written, list(trained.align(*text))))
+            assert trained.manifest.has_full_tables == (fast_align is None)
+    assert found[0] == found[1]
 
 
 def test_a_loaded_model_is_the_same(tmp_path, text, model, links):
