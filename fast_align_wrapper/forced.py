@@ -220,7 +220,8 @@ def _stream(
 
 def _parse_line(child: Child, line: bytes, pair: PreparedPair) -> ForcedLinks:
     """Links and score of a line of forced alignment, which begins with the pair's text."""
-    fields = line.rsplit(b" ||| ", 2)
+    # Without links, the original prints no second space between the two marks.
+    fields = line.rsplit(b" |||", 2)
     try:
         links, score = parse_links(fields[1].decode("ascii")), float(fields[2])
     except (IndexError, ValueError, DataError):

@@ -22,8 +22,8 @@ def someone_elses(path: Path, real: Path) -> Path:
     """Our aligner behind a door that lets only the original's options through.
 
     Like the original it turns everything into NaN when a training pair has an empty side, gives up
-    forced alignment at one, reads its parameters back at any ASCII white space, and favours the
-    diagonal as soon as a tension is given.
+    forced alignment at one, reads its parameters back at any ASCII white space, favours the
+    diagonal as soon as a tension is given, and prints forced lines without links with one space.
     """
     return write_script(
         path,
@@ -43,7 +43,10 @@ if "-f" in arguments:
     assert len(re.split(rb"[ \\t\\n\\v\\f\\r]+", table.strip())) == 3 * table.count(b"\\n"), "table"
     lines = sys.stdin.buffer.readlines()
     assert not any(map(is_empty, lines)), "empty side"
-    sys.exit(subprocess.run([{str(real)!r}, *arguments], input=b"".join(lines)).returncode)
+    done = subprocess.run([{str(real)!r}, *arguments], input=b"".join(lines), capture_output=True)
+    sys.stdout.buffer.write(done.stdout.replace(b" |||  ||| ", b" ||| ||| "))
+    sys.stderr.buffer.write(done.stderr)
+    sys.exit(done.returncode)
 lines = open(arguments[arguments.index("-i") + 1], "rb").readlines()
 if any(map(is_empty, lines)):
     print("\\n" * len(lines), end="")

@@ -143,6 +143,14 @@ def test_damaged_results_of_forced_alignment(tmp_path: Path, model_file, printin
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("end", [" ||| ||| -1", " |||  ||| -1e+06", " ||| ||| -inf"])
+def test_forced_lines_without_links(tmp_path: Path, model_file, end):
+    printing = f"for line in lines: print(line + {end!r})"
+    fake = pretender(tmp_path / "fast_align", FORCED.format(print=printing))
+    with FastAlign.load(model_file, fast_align=fake) as model:
+        assert list(model.align(SOURCES, TARGETS)) == [()] * len(SOURCES)
+
+
 def test_one_that_stops_reading_is_reported_and_the_other_ended(tmp_path: Path, model_file):
     body = """
 if "-r" in sys.argv:
