@@ -1,7 +1,11 @@
 #include "symmetrize.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <iterator>
+#include <queue>
+#include <vector>
 
 namespace aligner {
 
@@ -30,15 +34,21 @@ class Grower {
     for (const LinkPair& link : common) add(place_of(link));
   }
 
-  /// Adds neighbours of links with a side still free, until a whole pass adds none.
+  /// Passes over the sorted links, adding those with a neighbour already in and a side still
+  /// free, until a whole pass adds none. Only neighbours of links just added need a look: those
+  /// further on in this pass, the others in the next one.
   void grow() {
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (std::size_t place = 0; place < links_.size(); ++place) {
+    Places pass, next;
+    for (std::size_t place = 0; place < links_.size(); ++place) {
+      if (is_in_[place]) push_neighbours(place, pass, pass);
+    }
+    for (; !pass.empty(); std::swap(pass, next)) {
+      while (!pass.empty()) {
+        const std::size_t place = pass.top();
+        pass.pop();
         if (is_in_[place] || !any_side_free(links_[place])) continue;
-        if (!has_neighbour(links_[place])) continue;
         add(place);
-        grown = true;
+        push_neighbours(place, next, pass);
       }
     }
   }
@@ -62,6 +72,9 @@ class Grower {
   }
 
  private:
+  using Places =
+      std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<std::size_t>>;
+
   bool any_side_free(const LinkPair& link) const {
     return !source_used_[link.source] || !target_used_[link.target];
   }
@@ -69,7 +82,9 @@ class Grower {
     return static_cast<std::size_t>(std::lower_bound(links_.begin(), links_.end(), link) -
                                     links_.begin());
   }
-  bool has_neighbour(const LinkPair& link) const {
+  /// Hands the links around one that are not in yet to those before and those behind it.
+  void push_neighbours(std::size_t of, Places& before, Places& behind) const {
+    const LinkPair& link = links_[of];
     // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
     const std::uint32_t first_row = link.source == 0 ? 0 : link.source - 1;
     for (std::uint32_t row = first_row; row <= link.source + 1; ++row) {
@@ -77,10 +92,9 @@ class Grower {
       for (; place < links_.size() && links_[place].source == row &&
              links_[place].target <= link.target + 1;
            ++place) {
-        if (is_in_[place]) return true;
+        if (!is_in_[place]) (place < of ? before : behind).push(place);
       }
     }
-    return false;
   }
   void add(std::size_t place) {
     is_in_[place] = true;

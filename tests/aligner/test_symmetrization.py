@@ -135,3 +135,14 @@ def test_errors_are_one_line(
 def test_version_and_help(tools: Tools) -> None:
     assert tools.atools("--version").lines == ["atools (coverage-eval) 0.1.0"]
     assert "grow-diag-final-and" in tools.atools("--help").stdout.decode()
+
+
+def test_a_long_chain_takes_no_time(tools: Tools, tmp_path: Path) -> None:
+    """Each pass over 50,000 links would add one; looking at them all again took minutes."""
+    length = 50_000
+    (tmp_path / "forward").write_text(" ".join(f"{i}-{length - i}" for i in range(length + 1)))
+    (tmp_path / "reverse").write_text(f"{length}-0")
+    done = tools.atools(
+        "-c", "grow-diag", "-i", str(tmp_path / "forward"), "-j", str(tmp_path / "reverse")
+    )
+    assert len(done.stdout.split()) == length + 1

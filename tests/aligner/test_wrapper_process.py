@@ -248,6 +248,8 @@ def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TMPDIR": str(temporary_folder)},
+        # A test run in the background of a shell inherits an ignored SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     ) as process:  # fmt: skip
         try:
             for _ in range(600):
