@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import random
@@ -234,3 +235,35 @@ class TestErrors:
         options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b")
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
         assert "the model was trained on text of tokeniser 'none'" in result.stderr
+
+
+@pytest.mark.parametrize("compat", [(), ("--compat", "acl2018")])
+def test_real_links_agree_with_the_definition_to_the_last_digit(
+    run_cli: RunCli, shared: Path, tmp_path: Path, compat: tuple[str, ...]
+) -> None:
+    """Links of the reference tool: both directions joined, against the forward ones alone."""
+    golden = shared / "golden/fast_align"
+    joined = read_lines(golden / "test_2016_flickr.gdfa.al.gz")
+    forward = [
+        line.split(" ||| ")[2] for line in read_lines(golden / "test_2016_flickr.fwd.full.gz")
+    ]
+    joined[6] = forward[8] = ""
+    for name, lines in (("ref.links", joined), ("hyp.links", forward)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    text = shared / "data/multi30k-de-en/test_2016_flickr.en"
+    result = run_cli(
+        "drop", text, text, "--src", text.with_suffix(".de"), "--src-ref-align", "ref.links",
+        "--src-hyp-align", "hyp.links", *compat, "-f", "json", cwd=tmp_path,
+    )  # fmt: skip
+    (found,) = json.loads(result.stdout)["scores"]
+    links = [
+        [[tuple(map(int, link.split("-"))) for link in line.split()] for line in lines]
+        for lines in (joined, forward)
+    ]
+    expected = oracles.drop_script(joined, forward) if compat else oracles.drop(*links)  # type: ignore[arg-type]
+    assert found["score"] == expected > 5
+
+
+def read_lines(path: Path) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return file.read().splitlines()
