@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from coverage_eval.alignment import align_texts as align_texts
     from coverage_eval.alignment import cover_texts as cover_texts
     from coverage_eval.alignment import read_triples as read_triples
+    from coverage_eval.comparison.table import Comparison as Comparison
+    from coverage_eval.comparison.table import compare as compare
     from coverage_eval.corpus import read_parallel as read_parallel
     from coverage_eval.corpus import read_segments as read_segments
     from coverage_eval.metrics.bleu import BLEU as BLEU
@@ -30,12 +32,14 @@ if TYPE_CHECKING:
 # Name → module; imported when first asked for, so that importing the package costs nothing.
 _MODULES = {
     "BLEU": "coverage_eval.metrics.bleu",
+    "Comparison": "coverage_eval.comparison.table",
     "DROP": "coverage_eval.metrics.drop",
     "REP": "coverage_eval.metrics.rep",
     "SoftDROP": "coverage_eval.metrics.soft_drop",
     "Triple": "coverage_eval.alignment",
     "align_texts": "coverage_eval.alignment",
     "bootstrap_interval": "coverage_eval.metrics.significance",
+    "compare": "coverage_eval.comparison.table",
     "cover_texts": "coverage_eval.alignment",
     "read_parallel": "coverage_eval.corpus",
     "read_segments": "coverage_eval.corpus",

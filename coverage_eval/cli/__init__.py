@@ -21,6 +21,7 @@ COMMANDS = {
     "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
     "bleu": "BLEU, by sacreBLEU.",
     "meteor": "METEOR 1.5 for English, without Java.",
+    "compare": "Compare systems: scores, intervals and paired tests in one table.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",

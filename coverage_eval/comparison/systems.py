@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
 
-from coverage_eval.alignment import Triple, align_texts, cover_texts
+from coverage_eval.alignment import with_sink
 from coverage_eval.corpus import Segment
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics, TextMetric
-from coverage_eval.metrics.drop import DROP, AlignedSegment
-from coverage_eval.metrics.soft_drop import CoveredSegment, SoftDROP
+from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings
+from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.soft_drop import CoveredSegment, SoftDROP, coverage
+from coverage_eval.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
 __all__ = ["Counted", "TestSet", "count_systems"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,76 +58,150 @@ class TestSet:
         if not self.references:
             raise DataError("no segments to score")
 
-    def triples(self, system: str) -> Iterator[Triple]:
-        """Source, reference and output of a system, segment by segment."""
+    def required_sources(self) -> Sequence[Segment]:
+        """The source's segments.
+
+        Raises:
+            DataError: There are none.
+        """
         if self.sources is None:
             raise DataError("the source text is needed for DROP and SoftDROP")
-        rows = zip(self.sources, self.references, self.systems[system], strict=True)
-        return (Triple(*row) for row in rows)
+        return self.sources
+
+    def tokenized(self, tok: str) -> TestSet:
+        """The same texts with one of sacreBLEU's tokenisers applied to every side.
+
+        Raises:
+            ValueError: No tokeniser has that name.
+            MissingDependencyError: The tokeniser needs a package that is not installed.
+        """
+        if tok == "none":
+            return self
+        tokenizer = get_tokenizer(tok)
+
+        def apply(segments: Sequence[Segment]) -> list[str]:
+            return [tokenizer(s if isinstance(s, str) else " ".join(s)) for s in segments]
+
+        systems = {name: apply(segments) for name, segments in self.systems.items()}
+        sources = None if self.sources is None else apply(self.sources)
+        return TestSet(apply(self.references), systems, sources)
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Statistics of all systems, and the alignments they came from.
+    """Statistics of all systems, with the texts and alignments they came from.
 
     Attributes:
+        texts: The texts as they were given; BLEU, chrF and METEOR read these.
+        tokens: The texts in the tokenisation of REP and DROP.
         statistics: Statistics ``[segments, k]`` by metric, then system.
         aligned: Links by system, if DROP was counted.
         covered: Coverages by system, if soft DROP was counted.
     """
 
+    texts: TestSet
+    tokens: TestSet
     statistics: dict[str, dict[str, Statistics]]
     aligned: dict[str, list[AlignedSegment]] = field(default_factory=dict)
     covered: dict[str, list[CoveredSegment]] = field(default_factory=dict)
 
 
 def count_systems(
-    test_set: TestSet,
+    texts: TestSet,
     metrics: Mapping[str, Metric],
     *,
     model: FastAlign | None = None,
+    tok: str = "none",
     jobs: int = 1,
 ) -> Counted:
     """Count each metric's statistics for each system.
 
     Args:
-        test_set: The texts.
+        texts: The texts.
         metrics: Metrics by name.
         model: A frozen alignment model, for DROP and soft DROP.
+        tok: The tokeniser to apply for REP and DROP; their settings must name it.
         jobs: Processes for metrics of text.
 
     Raises:
         DataError: A metric needs the source or a model that is not there.
         AlignerError: The aligner failed.
+        ValueError: A metric's settings name another tokeniser.
     """
-    counted = Counted({name: {} for name in metrics})
+    _check_tokenizer(metrics, tok)
+    counted = Counted(texts, texts.tokenized(tok), {})
     for name, metric in metrics.items():
-        for system in test_set.systems:
-            counted.statistics[name][system] = _count(
-                metric, test_set, system, counted, model, jobs
-            )
+        counted.statistics[name] = _count(metric, counted, model, jobs)
     return counted
 
 
+def _check_tokenizer(metrics: Mapping[str, Metric], tok: str) -> None:
+    for metric in metrics.values():
+        settings = metric if isinstance(metric, REP) else getattr(metric, "alignment", None)
+        named = getattr(settings, "tok", tok)
+        if named != tok:
+            raise ValueError(f"{metric.name} is set to tokeniser {named!r}, the text to {tok!r}")
+
+
 def _count(
-    metric: Metric,
-    test_set: TestSet,
-    system: str,
-    counted: Counted,
-    model: FastAlign | None,
-    jobs: int,
-) -> Statistics:
+    metric: Metric, counted: Counted, model: FastAlign | None, jobs: int
+) -> dict[str, Statistics]:
+    """One metric's statistics by system."""
     if isinstance(metric, TextMetric):
-        return metric.statistics(test_set.systems[system], test_set.references, jobs=jobs)
+        texts = counted.tokens if isinstance(metric, REP) else counted.texts
+        return {
+            system: metric.statistics(segments, texts.references, jobs=jobs)
+            for system, segments in texts.systems.items()
+        }
+    if not isinstance(metric, DROP | SoftDROP):
+        raise TypeError(f"systems cannot be compared by {metric.name}")
     if model is None:
         raise DataError(f"{metric.name} needs an alignment model")
     if isinstance(metric, DROP):
-        method, sink = metric.alignment.symmetrize, metric.alignment.sink
-        rows = align_texts(model, test_set.triples(system), symmetrize=method, sink=sink)
-        counted.aligned[system] = list(rows)
-        return metric.stream_statistics(counted.aligned[system])
-    if isinstance(metric, SoftDROP):
-        covered = cover_texts(model, test_set.triples(system), sink=metric.alignment.sink)
-        counted.covered[system] = list(covered)
-        return metric.stream_statistics(counted.covered[system])
-    raise TypeError(f"systems cannot be compared by {metric.name}")
+        counted.aligned.update(_align(model, counted.tokens, metric.alignment))
+        return {s: metric.stream_statistics(rows) for s, rows in counted.aligned.items()}
+    counted.covered.update(_cover(model, counted.tokens, metric.alignment))
+    return {s: metric.stream_statistics(rows) for s, rows in counted.covered.items()}
+
+
+def _align(
+    model: FastAlign, texts: TestSet, settings: AlignmentSettings
+) -> dict[str, list[AlignedSegment]]:
+    """Links of each system, and of the reference, all from one run of the aligner."""
+    links = model.align(*_all_pairs(texts, sink=settings.sink), settings.symmetrize)
+    found: dict[str, list[AlignedSegment]] = {system: [] for system in texts.systems}
+    for source, (reference, *outputs) in _per_segment(texts, links):
+        for rows, output in zip(found.values(), outputs, strict=True):
+            rows.append(AlignedSegment(source, reference, output))
+    return found
+
+
+def _cover(
+    model: FastAlign, texts: TestSet, settings: AlignmentSettings
+) -> dict[str, list[CoveredSegment]]:
+    """Coverages of each system, and of the reference, all from one run of the aligner."""
+    pairs = _all_pairs(texts, sink=settings.sink)
+    covered = (coverage(item.matrix) for item in model.posteriors(*pairs, "forward"))
+    found: dict[str, list[CoveredSegment]] = {system: [] for system in texts.systems}
+    for source, (reference, *outputs) in _per_segment(texts, covered):
+        for rows, output in zip(found.values(), outputs, strict=True):
+            rows.append(CoveredSegment(source, reference, output))
+    return found
+
+
+def _all_pairs(texts: TestSet, *, sink: bool) -> tuple[Iterator[Segment], Iterator[Segment]]:
+    """Each source with its reference and every output: sources, and targets."""
+    times = 1 + len(texts.systems)
+    sources = (
+        with_sink(source) if sink else source
+        for source in texts.required_sources()
+        for _ in range(times)
+    )
+    rows = zip(texts.references, *texts.systems.values(), strict=True)
+    return sources, chain.from_iterable(rows)
+
+
+def _per_segment(texts: TestSet, items: Iterator[T]) -> Iterator[tuple[Segment, tuple[T, ...]]]:
+    """Each source with what came of it and the reference, and of it and every output."""
+    together = zip(*[items] * (1 + len(texts.systems)), strict=True)
+    return zip(texts.required_sources(), together, strict=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,14 +12,17 @@ import numpy as np
 from coverage_eval.alignment import model_settings
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.corpus import Segment
-from coverage_eval.metrics.base import Metric, Score
-from coverage_eval.metrics.registry import Settings, make_metrics
+from coverage_eval.metrics.base import Metric, Score, Statistics
+from coverage_eval.metrics.registry import Settings, make_metrics, table_factor
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
-    bootstrap_intervals,
+    TESTS,
+    Difference,
     holm,
     paired_test,
+    percentile_interval,
+    sample_scores,
 )
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
     from fast_align_wrapper import FastAlign
 
-__all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted"]
+__all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,11 @@ class Testing:
 
     Attributes:
         test: ``"bootstrap"`` or ``"randomization"``.
-        resamples: Resamples of intervals and test.
+        resamples: Resamples of intervals and test; with 0 there is neither.
         seed: Seed of the random numbers.
+
+    Raises:
+        ValueError: An unknown test, or a negative number of resamples.
     """
 
     __test__ = False  # not a test for pytest, whatever its name
@@ -45,6 +51,12 @@ class Testing:
     test: str = "bootstrap"
     resamples: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        if self.test not in TESTS:
+            raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
+        if self.resamples < 0:
+            raise ValueError(f"resamples must not be negative: {self.resamples}")
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,8 @@ class Comparison:
         baseline: The system that others are tested against.
         testing: How.
         segments: Size of the test set.
+        counted: Texts, statistics and alignments, for breakdowns; None if there are only
+            statistics.
     """
 
     metrics: Mapping[str, Metric]
@@ -83,36 +97,51 @@ class Comparison:
     baseline: str
     testing: Testing
     segments: int
+    counted: Counted | None = field(default=None, repr=False, compare=False)
 
     def to_frame(self) -> pd.DataFrame:
         """A table: a row a system; columns of two levels, metric and figure.
 
         The figures are ``score``, ``low``, ``high`` (95 % interval), ``difference``, ``p`` and
-        ``p (Holm)``; those of the test are missing for the baseline.
+        ``p (Holm)``, each in the metric's own unit (METEOR from 0 to 1); those of the test are
+        missing for the baseline.
         """
+        return self._frame({name: 1.0 for name in self.metrics})
+
+    def _frame(self, factors: Mapping[str, float]) -> pd.DataFrame:
         import pandas as pd
 
-        labels = [metric.name for metric in self.metrics.values()]
+        labels = [
+            metric.name if factors[name] == 1 else f"{metric.name} × {factors[name]:g}"
+            for name, metric in self.metrics.items()
+        ]
         columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
         rows = [
-            [value for cell in cells.values() for value in _figures(cell)]
+            [value for name, cell in cells.items() for value in _figures(cell, factors[name])]
             for cells in self.rows.values()
         ]
         systems = pd.Index(self.rows, name="system")
         return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
 
     def _repr_html_(self) -> str:
+        frame = self._frame({name: table_factor(name) for name in self.metrics})
         signatures = "<br>".join(html.escape(str(m.signature())) for m in self.metrics.values())
-        return f"{self.to_frame().to_html(float_format='{:.2f}'.format)}<small>{signatures}</small>"
+        return f"{frame.to_html(float_format=_short, na_rep='')}<small>{signatures}</small>"
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 
 
-def _figures(cell: Cell) -> tuple[float | None, ...]:
+def _short(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _figures(cell: Cell, factor: float) -> tuple[float | None, ...]:
     interval = cell.score.interval
     low, high = (interval.low, interval.high) if interval else (None, None)
-    return cell.score.value, low, high, cell.difference, cell.p_value, cell.adjusted
+    scaled = (cell.score.value, low, high, cell.difference)
+    tested = (cell.p_value, cell.adjusted)
+    return (*(None if value is None else factor * value for value in scaled), *tested)
 
 
 def compare(
@@ -125,9 +154,16 @@ def compare(
     baseline: str | None = None,
     testing: Testing | None = None,
     symmetrize: str = "grow-diag-final-and",
+    tok: str = "none",
     jobs: int = 1,
 ) -> Comparison:
     """Compare systems on one test set.
+
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = compare(systems, references, metrics=["rep"])
+    >>> [round(cells["rep"].score.value, 2) for cells in comparison.rows.values()]
+    [0.0, 50.0]
 
     Args:
         systems: Outputs by name, the order of the rows.
@@ -138,16 +174,21 @@ def compare(
         baseline: The system to test against; by default the first.
         testing: Which test, with how many resamples and which seed.
         symmetrize: How links of both directions are joined.
+        tok: The tokeniser to apply for REP and DROP; BLEU, chrF and METEOR have their own.
         jobs: Processes for metrics of text.
 
     Raises:
         DataError: Unequal texts, or a metric's score is undefined.
         ValueError: An unknown metric or baseline, or DROP without a model.
         MissingDependencyError: METEOR without its extra.
+        AlignerError: The aligner failed.
     """
-    alignment = model_settings(model, symmetrize=symmetrize) if model is not None else None
-    chosen = make_metrics(tuple(metrics), Settings(alignment=alignment))
-    counted = count_systems(TestSet(references, systems, sources), chosen, model=model, jobs=jobs)
+    alignment = None
+    if model is not None:
+        alignment = model_settings(model, symmetrize=symmetrize, tok=tok)
+    chosen = make_metrics(tuple(metrics), Settings(tok=tok, alignment=alignment))
+    texts = TestSet(references, systems, sources)
+    counted = count_systems(texts, chosen, model=model, tok=tok, jobs=jobs)
     return compare_counted(counted, chosen, baseline=baseline, testing=testing)
 
 
@@ -158,39 +199,88 @@ def compare_counted(
     baseline: str | None = None,
     testing: Testing | None = None,
 ) -> Comparison:
-    """Compare systems whose statistics are counted; otherwise as :func:`compare`."""
+    """Compare systems that are counted; otherwise as :func:`compare`."""
+    return compare_statistics(
+        counted.statistics, metrics, baseline=baseline, testing=testing, counted=counted
+    )
+
+
+def compare_statistics(
+    statistics: Mapping[str, Mapping[str, Statistics]],
+    metrics: Mapping[str, Metric],
+    *,
+    baseline: str | None = None,
+    testing: Testing | None = None,
+    counted: Counted | None = None,
+) -> Comparison:
+    """Compare systems by statistics ``[segments, k]`` by metric, then system.
+
+    All intervals and bootstrap tests, of every metric, come from the same resamples. Otherwise as
+    :func:`compare`.
+    """
     testing = testing or Testing()
-    columns = {name: counted.statistics[name] for name in metrics}
+    columns = {name: statistics[name] for name in metrics}
+    if not columns:
+        raise ValueError("no metric to compare by")
     systems = list(next(iter(columns.values())))
     baseline = systems[0] if baseline is None else baseline
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
+    sampled = _sample(metrics, columns, testing)
     cells = {
-        name: _column(metric, columns[name], baseline, testing) for name, metric in metrics.items()
+        name: _column(metric, columns[name], baseline, testing, sampled.get(name))
+        for name, metric in metrics.items()
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     segments = len(columns[next(iter(metrics))][baseline])
-    return Comparison(metrics, rows, baseline, testing, segments)
+    return Comparison(metrics, rows, baseline, testing, segments, counted)
+
+
+_Sampled = Mapping[str, np.ndarray]
+
+
+def _sample(
+    metrics: Mapping[str, Metric],
+    columns: Mapping[str, Mapping[str, Statistics]],
+    testing: Testing,
+) -> dict[str, dict[str, np.ndarray]]:
+    """Resampled scores by metric, then system; empty if there is to be no test."""
+    if testing.resamples == 0:
+        return {}
+    pairs = [(metric, columns[name]) for name, metric in metrics.items()]
+    sampled = sample_scores(pairs, testing.resamples, testing.seed)
+    return dict(zip(metrics, sampled, strict=True))
 
 
 def _column(
-    metric: Metric, statistics: Mapping[str, np.ndarray], baseline: str, testing: Testing
+    metric: Metric,
+    statistics: Mapping[str, Statistics],
+    baseline: str,
+    testing: Testing,
+    sampled: _Sampled | None,
 ) -> dict[str, Cell]:
     """One metric for all systems."""
-    options = {"resamples": testing.resamples, "seed": testing.seed}
-    intervals = bootstrap_intervals(metric, statistics, **options)
     scores = {
-        system: metric.corpus_score(values, interval=intervals[system], system=system)
+        system: metric.corpus_score(
+            values,
+            interval=percentile_interval(sampled[system], seed=testing.seed) if sampled else None,
+            system=system,
+        )
         for system, values in statistics.items()
     }
-    found = paired_test(metric, statistics, baseline, test=testing.test, **options)
-    adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     values = [score.value for score in scores.values()]
     best = max(values) if metric.higher_is_better else min(values)
+    found: Mapping[str, Difference] = {}
+    if sampled:
+        options = {"resamples": testing.resamples, "seed": testing.seed}
+        found = paired_test(
+            metric, statistics, baseline, test=testing.test, sampled=sampled, **options
+        )
+    adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     return {
         system: Cell(
             score,
-            found[system].difference if system in found else None,
+            None if system == baseline else score.value - scores[baseline].value,
             found[system].p_value if system in found else None,
             adjusted.get(system),
             best=score.value == best,

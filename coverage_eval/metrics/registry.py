@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.chrf import CHRF
@@ -12,7 +13,7 @@ from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 
-__all__ = ["METRICS", "Choice", "Settings", "make_metrics"]
+__all__ = ["METRICS", "Choice", "Settings", "default_metrics", "make_metrics", "table_factor"]
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,13 @@ class Settings:
     Attributes:
         tok: The tokeniser that was applied to all texts.
         bleu_tokenize: sacreBLEU's tokeniser for BLEU.
+        meteor_norm: Whether METEOR normalises text, as Meteor's ``-norm`` does.
         alignment: Where links come from.
     """
 
     tok: str = "none"
     bleu_tokenize: str = "13a"
+    meteor_norm: bool = False
     alignment: AlignmentSettings | None = None
 
     def required_alignment(self) -> AlignmentSettings:
@@ -55,10 +58,10 @@ class Choice:
     factor: float = 1.0
 
 
-def _meteor(_: Settings) -> Metric:
+def _meteor(settings: Settings) -> Metric:
     from coverage_eval.metrics.meteor.metric import METEOR
 
-    metric = METEOR()
+    metric = METEOR(norm=settings.meteor_norm)
     metric.signature()  # a missing extra is said before any text is read
     return metric
 
@@ -75,7 +78,7 @@ METRICS: Mapping[str, Choice] = {
 }
 
 
-def make_metrics(names: tuple[str, ...], settings: Settings) -> dict[str, Metric]:
+def make_metrics(names: Sequence[str], settings: Settings) -> dict[str, Metric]:
     """The metrics of these names.
 
     Raises:
@@ -85,3 +88,25 @@ def make_metrics(names: tuple[str, ...], settings: Settings) -> dict[str, Metric
     if unknown := [name for name in names if name not in METRICS]:
         raise ValueError(f"unknown metric {unknown[0]!r}; one of {', '.join(METRICS)}")
     return {name: METRICS[name].make(settings) for name in names}
+
+
+def default_metrics(*, links: bool) -> tuple[tuple[str, ...], str | None]:
+    """The columns of the paper's Table 1, as far as they can be had.
+
+    Args:
+        links: Whether the source and an alignment model are there.
+
+    Returns:
+        Names of metrics, and why METEOR is not among them if it is not.
+    """
+    names = ("bleu", "meteor", "rep", *(("drop",) if links else ()))
+    try:
+        _meteor(Settings())
+    except MissingDependencyError as error:
+        return tuple(name for name in names if name != "meteor"), str(error)
+    return names, None
+
+
+def table_factor(name: str) -> float:
+    """What a metric's score is multiplied by in tables for people: 100 for METEOR, else 1."""
+    return METRICS[name].factor if name in METRICS else 1.0

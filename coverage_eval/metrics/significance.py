@@ -24,7 +24,9 @@ __all__ = [
     "bootstrap_intervals",
     "holm",
     "paired_test",
+    "percentile_interval",
     "resample_counts",
+    "sample_scores",
     "swap_masks",
 ]
 
@@ -112,23 +114,44 @@ def bootstrap_intervals(
     level: float = 0.95,
 ) -> dict[str, Interval]:
     """Intervals of several systems from the same resamples, as :func:`bootstrap_interval`."""
+    (sampled,) = sample_scores([(metric, systems)], resamples, seed)
+    return {
+        name: percentile_interval(scores, seed=seed, level=level)
+        for name, scores in sampled.items()
+    }
+
+
+def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> Interval:
+    """The interval of :func:`bootstrap_interval` from resampled scores ``[resamples]``."""
     tail = 100 * (1 - level) / 2
-    intervals = {}
-    for name, scores in _bootstrap_scores(metric, systems, resamples, seed).items():
-        low, high = np.nanpercentile(scores, [tail, 100 - tail])
-        intervals[name] = Interval(float(low), float(high), level, resamples, seed)
-    return intervals
+    low, high = np.nanpercentile(scores, [tail, 100 - tail])
+    return Interval(float(low), float(high), level, len(scores), seed)
 
 
-def _bootstrap_scores(
-    metric: Metric, systems: Systems, resamples: int, seed: int
-) -> dict[str, Floats]:
-    """Scores ``[resamples]`` of each system, all drawn alike."""
-    names = list(systems)
-    together, width = _side_by_side(systems)
-    blocks = [counts @ together for counts in resample_counts(len(together), resamples, seed)]
-    sums = np.concatenate(blocks).reshape(resamples, len(names), width)
-    return {name: metric.score(sums[:, i]) for i, name in enumerate(names)}
+def sample_scores(
+    columns: Sequence[tuple[Metric, Systems]], resamples: int, seed: int
+) -> list[dict[str, Floats]]:
+    """Bootstrap scores of several metrics and systems, the same segments drawn for all of them.
+
+    Args:
+        columns: Metrics, each with the statistics ``[segments, k]`` of every system.
+        resamples: Number of resamples.
+        seed: Seed of the random numbers.
+
+    Returns:
+        For each metric the scores ``[resamples]`` of each system.
+    """
+    arrays = [_side_by_side(systems) for _, systems in columns]
+    blocks: list[list[Floats]] = [[] for _ in columns]
+    for counts in resample_counts(len(arrays[0][0]), resamples, seed):
+        for (together, _), sums in zip(arrays, blocks, strict=True):
+            sums.append(counts @ together)
+    result = []
+    for (metric, systems), (_, width), sums in zip(columns, arrays, blocks, strict=True):
+        summed = np.concatenate(sums).reshape(resamples, len(systems), width)
+        scores = metric.score(summed)
+        result.append({name: scores[:, i] for i, name in enumerate(systems)})
+    return result
 
 
 def _side_by_side(systems: Systems) -> tuple[Floats, int]:
@@ -158,6 +181,7 @@ def paired_test(
     test: str = "bootstrap",
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
+    sampled: Mapping[str, Floats] | None = None,
 ) -> dict[str, Difference]:
     """Compare systems with a baseline on the same segments.
 
@@ -174,6 +198,8 @@ def paired_test(
             2005), segments exchanged between the two systems at random.
         resamples: Number of resamples or of random exchanges.
         seed: Seed of the random numbers.
+        sampled: For the bootstrap, scores of the same resamples (see :func:`sample_scores`) where
+            they are there already; otherwise they are drawn.
 
     Returns:
         The difference of every system but the baseline.
@@ -185,20 +211,18 @@ def paired_test(
         raise ValueError(f"test must be one of {TESTS}, not {test!r}")
     values = {name: float(metric.score(np.sum(s, axis=0))) for name, s in systems.items()}
     differences = {n: value - values[baseline] for n, value in values.items() if n != baseline}
-    run = _bootstrap_p_values if test == "bootstrap" else _randomization_p_values
-    p_values = run(metric, systems, baseline, differences, resamples, seed)
+    if test == "randomization":
+        p_values = _randomization_p_values(metric, systems, baseline, differences, resamples, seed)
+    else:
+        if sampled is None:
+            (sampled,) = sample_scores([(metric, systems)], resamples, seed)
+        p_values = _bootstrap_p_values(sampled, baseline, differences)
     return {name: Difference(differences[name], p_values[name]) for name in differences}
 
 
 def _bootstrap_p_values(
-    metric: Metric,
-    systems: Systems,
-    baseline: str,
-    differences: Mapping[str, float],
-    resamples: int,
-    seed: int,
+    scores: Mapping[str, Floats], baseline: str, differences: Mapping[str, float]
 ) -> dict[str, float]:
-    scores = _bootstrap_scores(metric, systems, resamples, seed)
     p_values = {}
     for name, difference in differences.items():
         sampled = np.abs(scores[name] - scores[baseline])
