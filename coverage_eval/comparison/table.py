@@ -106,7 +106,7 @@ class Comparison:
         ``p (Holm)``, each in the metric's own unit (METEOR from 0 to 1); those of the test are
         missing for the baseline.
         """
-        return self._frame({name: 1.0 for name in self.metrics})
+        return self._frame(dict.fromkeys(self.metrics, 1.0))
 
     def _frame(self, factors: Mapping[str, float]) -> pd.DataFrame:
         import pandas as pd

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from coverage_eval.comparison.evidence import BreakdownTable
 from coverage_eval.comparison.table import Cell, Comparison
 from coverage_eval.metrics.registry import table_factor
-from coverage_eval.report.comparison_latex import render_latex
+from coverage_eval.report.comparison_latex import render_latex, render_latex_table
 from coverage_eval.report.scores import score_as_dict
 from coverage_eval.report.tables import render_json, render_table
 
@@ -21,8 +22,14 @@ _CSV_HEADER = (
 )  # fmt: skip
 
 
-def render_comparison(comparison: Comparison, output_format: str, *, width: int = 2) -> str:
-    """Render the table, its notes and the metrics' signatures, without a final line end.
+def render_comparison(
+    comparison: Comparison,
+    output_format: str,
+    *,
+    breakdowns: Sequence[BreakdownTable] = (),
+    width: int = 2,
+) -> str:
+    """Render the table, its notes, the metrics' signatures and breakdowns, without a last line end.
 
     For people (text, LaTeX, Markdown) a metric is shown times its factor, METEOR × 100; JSON and
     CSV have every score in its own unit and name the factor.
@@ -30,20 +37,53 @@ def render_comparison(comparison: Comparison, output_format: str, *, width: int 
     Args:
         comparison: The systems.
         output_format: One of :data:`coverage_eval.report.tables.FORMATS`.
+        breakdowns: Tables that follow; CSV, being one table, has no place for them.
         width: Digits after the decimal point in text, LaTeX and Markdown.
+
+    Raises:
+        ValueError: Breakdowns in CSV.
     """
     if output_format == "json":
-        return render_json(comparison_as_dict(comparison))
+        tables = {"breakdowns": list(map(_table_as_dict, breakdowns))} if breakdowns else {}
+        return render_json(comparison_as_dict(comparison) | tables)
     if output_format == "csv":
+        if breakdowns:
+            raise ValueError("CSV is one table: ask for breakdowns in another form")
         return render_table(_CSV_HEADER, _csv_rows(comparison), "csv")
+    parts = [_main_table(comparison, output_format, width)]
+    parts += [_breakdown(table, output_format, width) for table in breakdowns]
+    return "\n\n".join(parts)
+
+
+def _main_table(comparison: Comparison, output_format: str, width: int) -> str:
+    """The table with what belongs below it."""
     notes = comparison_notes(comparison, output_format)
     signatures = [str(metric.signature()) for metric in comparison.metrics.values()]
     if output_format == "latex":
         return render_latex(comparison, notes, signatures, width=width)
     if output_format == "markdown":
-        lines = [f"- {note}" for note in notes] + [f"- `{text}`" for text in signatures]
+        lines = [f"- {escape_markdown(note)}" for note in notes]
+        lines += [f"- `{text}`" for text in signatures]
         return "\n".join([_markdown(comparison, width), "", *lines])
     return "\n".join([_text(comparison, width), "", *notes, "", *signatures])
+
+
+def _breakdown(table: BreakdownTable, output_format: str, width: int) -> str:
+    if output_format == "latex":
+        return render_latex_table(table.title, table.header, table.rows, width=width)
+    rows = table.rows
+    if output_format == "markdown":
+        rows = tuple(
+            tuple(escape_markdown(cell) if isinstance(cell, str) else cell for cell in row)
+            for row in rows
+        )
+    title = f"**{escape_markdown(table.title)}**" if output_format == "markdown" else table.title
+    return f"{title}\n\n{render_table(table.header, rows, output_format, width=width)}"
+
+
+def _table_as_dict(table: BreakdownTable) -> dict[str, Any]:
+    rows = [dict(zip(table.header, row, strict=True)) for row in table.rows]
+    return {"name": table.name, "title": table.title, "rows": rows}
 
 
 def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from coverage_eval.comparison.table import Cell, Comparison
 from coverage_eval.metrics.registry import table_factor
 
-__all__ = ["escape_latex", "render_latex"]
+__all__ = ["escape_latex", "render_latex", "render_latex_table"]
 
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -63,13 +63,53 @@ def render_latex(
     return "\n".join(lines)
 
 
+def render_latex_table(
+    title: str, header: Sequence[str], rows: Sequence[Sequence[object]], *, width: int = 2
+) -> str:
+    """A table of plain values with a title, numbers to the right and text to the left."""
+    numbers = [
+        not any(isinstance(cell, str) for cell in cells) for cells in zip(*rows, strict=True)
+    ]
+    columns = "".join("r" if number else "l" for number in numbers) or "l" * len(header)
+    lines = [
+        r"\begin{table}[t]",
+        r"\centering",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        _row(*_first_and_rest(header, width)),
+        r"\midrule",
+        *(_row(*_first_and_rest(row, width)) for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{escape_latex(title)}.}}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
+
+
+def _first_and_rest(cells: Sequence[object], width: int) -> tuple[str, list[str]]:
+    first, *rest = [_plain_cell(cell, width) for cell in cells]
+    return _after_break(first), rest
+
+
+def _plain_cell(cell: object, width: int) -> str:
+    if cell is None:
+        return ""
+    return f"{cell:.{width}f}" if isinstance(cell, float) else escape_latex(str(cell))
+
+
+def _after_break(text: str) -> str:
+    r"""A row's first cell; a star or a bracket would belong to the \\ before it."""
+    return f"{{}}{text}" if text[:1] in {"*", "["} else text
+
+
 def _rows(comparison: Comparison, system: str, width: int) -> Iterator[str]:
     """A system's scores; in small print below them the intervals, and then the p-values."""
     cells = comparison.rows[system]
-    name = escape_latex(system)
-    # After \\, a star or a bracket would belong to it.
-    first = f"{{}}{name}" if name[:1] in {"*", "["} else name
-    yield _row(first, [_score(cell, key, width) for key, cell in cells.items()])
+    yield _row(
+        _after_break(escape_latex(system)),
+        [_score(cell, key, width) for key, cell in cells.items()],
+    )
     small: list[Callable[[Cell, str, int], str]] = [_interval, _p_value]
     for render in small:
         texts = [render(cell, key, width) for key, cell in cells.items()]

@@ -1,0 +1,102 @@
+"""Where systems differ: metrics by bucket, commonest errors, most different segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from coverage_eval.comparison.buckets import (
+    dropped_by_frequency,
+    dropped_by_position,
+    repeated_by_position,
+    scores_by_length,
+)
+from coverage_eval.comparison.differences import most_different
+from coverage_eval.comparison.evidence import BreakdownTable, has_metric
+from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
+from coverage_eval.comparison.table import Comparison
+from coverage_eval.metrics.base import Metric
+from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.rep import REP
+
+__all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
+
+DEFAULT_TOP = 5
+
+
+@dataclass(frozen=True)
+class Options:
+    """What breakdowns may be told.
+
+    Attributes:
+        top: Entries of each list of words, n-grams or segments.
+        frequencies: How often each source word stands in the training text; by default, how often
+            it stands in the source itself.
+    """
+
+    top: int = DEFAULT_TOP
+    frequencies: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A breakdown that can be asked for by name.
+
+    Attributes:
+        make: From a comparison to a table.
+        needs: The metric that must be among the columns; None if any will do.
+        needs_source: Whether the source text must be there.
+    """
+
+    make: Callable[[Comparison, Options], BreakdownTable]
+    needs: type[Metric] | None = None
+    needs_source: bool = False
+
+
+BREAKDOWNS: Mapping[str, Breakdown] = {
+    "source-length": Breakdown(lambda c, _: scores_by_length(c, "source"), needs_source=True),
+    "reference-length": Breakdown(lambda c, _: scores_by_length(c, "reference")),
+    "frequency": Breakdown(lambda c, o: dropped_by_frequency(c, o.frequencies), DROP),
+    "source-position": Breakdown(lambda c, _: dropped_by_position(c), DROP),
+    "output-position": Breakdown(lambda c, _: repeated_by_position(c), REP),
+    "dropped-words": Breakdown(lambda c, o: most_dropped_words(c, o.top), DROP),
+    "repeated-ngrams": Breakdown(lambda c, o: most_repeated_ngrams(c, o.top), REP),
+    "differences": Breakdown(lambda c, o: most_different(c, o.top)),
+}
+
+
+def break_down(
+    comparison: Comparison, names: Sequence[str] | None = None, options: Options | None = None
+) -> list[BreakdownTable]:
+    """Break a comparison down.
+
+    Args:
+        comparison: Made by :func:`coverage_eval.compare`, so that texts and alignments are there.
+        names: Names of :data:`BREAKDOWNS`; by default all that the comparison's metrics allow.
+        options: What they may be told.
+
+    Raises:
+        ValueError: An unknown name, a metric that a breakdown needs is not among the columns, or
+            the source is not there.
+    """
+    if names is None:
+        names = [name for name, item in BREAKDOWNS.items() if not _missing(comparison, item)]
+    tables = []
+    for name in names:
+        if name not in BREAKDOWNS:
+            raise ValueError(f"unknown breakdown {name!r}; one of {', '.join(BREAKDOWNS)}")
+        if missing := _missing(comparison, BREAKDOWNS[name]):
+            raise ValueError(f"breakdown {name} needs {missing}")
+        tables.append(BREAKDOWNS[name].make(comparison, options or Options()))
+    return tables
+
+
+def _missing(comparison: Comparison, item: Breakdown) -> str | None:
+    """What a breakdown lacks, if it lacks something."""
+    if comparison.counted is None:
+        return "the texts, and there are only statistics"
+    if item.needs is not None and not has_metric(comparison, item.needs):
+        return f"{item.needs.name} among the metrics"
+    if item.needs_source and comparison.counted.tokens.sources is None:
+        return "the source text"
+    return None

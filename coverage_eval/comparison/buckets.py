@@ -1,0 +1,198 @@
+"""The metrics by bucket: length of a segment, frequency of a word, position in the sentence."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.comparison.evidence import (
+    BreakdownTable,
+    ExpectedWord,
+    expected_words,
+    find_metric,
+    repetitions,
+    required_counts,
+)
+from coverage_eval.comparison.table import Comparison
+from coverage_eval.corpus import Segment, Source, count_all_tokens, read_segments, tokenize
+from coverage_eval.metrics.registry import table_factor
+from coverage_eval.metrics.rep import REP
+from coverage_eval.tokenizers import tokenize_rows
+
+__all__ = [
+    "dropped_by_frequency",
+    "dropped_by_position",
+    "frequency_class",
+    "position_class",
+    "read_frequencies",
+    "repeated_by_position",
+    "scores_by_length",
+]
+
+LENGTHS = (0, 1, 11, 21, 31, 41, 51)
+"""The least length of each bucket, in words."""
+
+FREQUENCIES = (0, 1, 2, 10, 100, 1000)
+"""The least frequency of each class of words."""
+
+FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)} %" for i in range(5))
+"""Names of the fifths of a sentence."""
+
+
+def _bucket_names(least: Sequence[int]) -> list[str]:
+    """``0``, ``1–10``, …, ``51+``."""
+    names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(least)]
+    return [*names, f"{least[-1]}+"]
+
+
+def _bucket(values: Sequence[int], least: Sequence[int]) -> NDArray[np.int64]:
+    return np.searchsorted(least, values, side="right") - 1
+
+
+def frequency_class(frequency: int) -> str:
+    """The class of a word that stands so often in the training text."""
+    return _bucket_names(FREQUENCIES)[int(_bucket([frequency], FREQUENCIES)[0])]
+
+
+def position_class(position: int, length: int) -> str:
+    """The fifth of a sentence that a word stands in.
+
+    Args:
+        position: The word's position, from 0.
+        length: The sentence's length in words, above the position.
+    """
+    return FIFTHS[5 * position // length]
+
+
+def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
+    """Every metric by the length of a segment.
+
+    Args:
+        comparison: The systems.
+        side: ``"source"`` or ``"reference"``: whose length.
+    """
+    counted = required_counts(comparison)
+    texts = counted.tokens
+    segments = texts.required_sources() if side == "source" else texts.references
+    buckets = _bucket(count_all_tokens(segments), LENGTHS)
+    rows = []
+    for index, name in enumerate(_bucket_names(LENGTHS)):
+        members = buckets == index
+        if not members.any():
+            continue
+        for system in comparison.rows:
+            scores = [
+                _score(comparison, key, counted.statistics[key][system][members])
+                for key in comparison.metrics
+            ]
+            rows.append((name, int(members.sum()), system, *scores))
+    header = (f"{side} words", "segments", "system", *_labels(comparison))
+    return BreakdownTable(
+        f"{side}-length", f"By length of the {side}, in words", header, tuple(rows)
+    )
+
+
+def _labels(comparison: Comparison) -> list[str]:
+    """Names of the metrics, with the factor they are shown by."""
+    factors = {name: table_factor(name) for name in comparison.metrics}
+    return [
+        metric.name if factors[name] == 1 else f"{metric.name} × {factors[name]:g}"
+        for name, metric in comparison.metrics.items()
+    ]
+
+
+def _score(comparison: Comparison, name: str, statistics: NDArray[np.float64]) -> float | None:
+    value = float(comparison.metrics[name].score(statistics.sum(axis=0)))
+    return None if np.isnan(value) else table_factor(name) * value
+
+
+def dropped_by_frequency(
+    comparison: Comparison, frequencies: Mapping[str, int] | None = None
+) -> BreakdownTable:
+    """DROP by how often the source word stands in the training text, or else in the source."""
+    where = "the training text"
+    if frequencies is None:
+        where = "the source text itself"
+        frequencies = _count_words(required_counts(comparison).tokens.required_sources())
+    known = frequencies
+    known = frequencies
+
+    def class_of(word: ExpectedWord) -> str:
+        return frequency_class(known.get(word.word, 0))
+
+    rows = _dropped(comparison, _bucket_names(FREQUENCIES), class_of)
+    title = f"Dropped source words by how often they stand in {where}"
+    return BreakdownTable(
+        "frequency", title, ("frequency", "system", "expected", "dropped", "% dropped"), tuple(rows)
+    )
+
+
+def read_frequencies(file: Source, tok: str = "none") -> Counter[str]:
+    """How often each word stands in a text file.
+
+    Args:
+        file: The source side of the training text, say.
+        tok: The tokeniser to apply.
+    """
+    rows = tokenize_rows(((line,) for line in read_segments(file)), tok)
+    return _count_words(line for (line,) in rows)
+
+
+def _count_words(segments: Iterable[Segment]) -> Counter[str]:
+    return Counter(word for segment in segments for word in tokenize(segment))
+
+
+def dropped_by_position(comparison: Comparison) -> BreakdownTable:
+    """DROP by where in the source sentence a word stands."""
+    rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
+    title = "Dropped source words by their place in the source sentence"
+    header = ("place", "system", "expected", "dropped", "% dropped")
+    return BreakdownTable("source-position", title, header, tuple(rows))
+
+
+def _dropped(
+    comparison: Comparison, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
+) -> Iterator[tuple[object, ...]]:
+    """Expected and dropped words of each class and system, and the percentage dropped."""
+    expected: Counter[tuple[str, str]] = Counter()
+    dropped: Counter[tuple[str, str]] = Counter()
+    for system in comparison.rows:
+        for word in expected_words(comparison, system):
+            key = (class_of(word), system)
+            expected[key] += 1
+            dropped[key] += word.dropped
+    for name in classes:
+        for system in comparison.rows:
+            if total := expected[name, system]:
+                share = 100.0 * dropped[name, system] / total
+                yield name, system, total, dropped[name, system], share
+
+
+def repeated_by_position(comparison: Comparison) -> BreakdownTable:
+    """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
+    metric = find_metric(comparison, REP)
+    weights = {"ngram": metric.w1, "word": metric.w2}
+    words = sum(count_all_tokens(required_counts(comparison).tokens.references))
+    rows = []
+    parts: defaultdict[tuple[str, str], float] = defaultdict(float)
+    counts: Counter[tuple[str, str]] = Counter()
+    for system in comparison.rows:
+        for length, found in repetitions(comparison, system):
+            for item in found:
+                # The reference's share of the occurrences comes first; the later ones repeat.
+                for position in item.positions[-item.excess :]:
+                    key = (position_class(position, length), system)
+                    counts[key] += 1
+                    parts[key] += weights[item.kind]
+    for name in FIFTHS:
+        for system in comparison.rows:
+            key = (name, system)
+            rows.append((name, system, counts[key], 100.0 * parts[key] / words))
+    title = "Repetitions by their place in the output, and the part of REP that they make"
+    return BreakdownTable(
+        "output-position", title, ("place", "system", "repetitions", "part of REP"), tuple(rows)
+    )

@@ -1,0 +1,65 @@
+"""The commonest errors of each system: words it drops most often, n-grams it repeats most often."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from coverage_eval.comparison.evidence import BreakdownTable, expected_words, repetitions
+from coverage_eval.comparison.table import Comparison
+
+__all__ = ["most_dropped_words", "most_repeated_ngrams"]
+
+_KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
+
+
+def most_dropped_words(comparison: Comparison, top: int) -> BreakdownTable:
+    """The source words that each system drops most often.
+
+    Args:
+        comparison: The systems, DROP among the metrics.
+        top: Words of each system; ties are in alphabetical order.
+    """
+    rows: list[tuple[object, ...]] = []
+    for system in comparison.rows:
+        expected: Counter[str] = Counter()
+        dropped: Counter[str] = Counter()
+        for item in expected_words(comparison, system):
+            expected[item.word] += 1
+            dropped[item.word] += item.dropped
+        most = sorted(+dropped, key=lambda word: (-dropped[word], word))[:top]
+        rows += [
+            (system, word, dropped[word], expected[word], 100.0 * dropped[word] / expected[word])
+            for word in most
+        ]
+    return BreakdownTable(
+        "dropped-words",
+        "Source words that are dropped most often",
+        ("system", "word", "dropped", "expected", "% dropped"),
+        tuple(rows),
+    )
+
+
+def most_repeated_ngrams(comparison: Comparison, top: int) -> BreakdownTable:
+    """The n-grams that each system repeats most often beyond the reference.
+
+    Args:
+        comparison: The systems, REP among the metrics.
+        top: N-grams of each system; ties are in alphabetical order.
+    """
+    rows: list[tuple[object, ...]] = []
+    for system in comparison.rows:
+        excess: Counter[tuple[str, str]] = Counter()
+        segments: Counter[tuple[str, str]] = Counter()
+        for _, found in repetitions(comparison, system):
+            for item in found:
+                key = (" ".join(item.ngram), _KINDS[item.kind])
+                excess[key] += item.excess
+                segments[key] += 1
+        most = sorted(excess, key=lambda key: (-excess[key], key))[:top]
+        rows += [(system, *key, excess[key], segments[key]) for key in most]
+    return BreakdownTable(
+        "repeated-ngrams",
+        "N-grams that are repeated most often beyond the reference",
+        ("system", "n-gram", "kind", "times", "segments"),
+        tuple(rows),
+    )
