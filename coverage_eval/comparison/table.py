@@ -12,7 +12,7 @@ import numpy as np
 from coverage_eval.alignment import model_settings
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.corpus import Segment
-from coverage_eval.metrics.base import Metric, Score, Statistics
+from coverage_eval.metrics.base import Interval, Metric, Score, Statistics
 from coverage_eval.metrics.registry import Settings, make_metrics, table_factor
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -20,7 +20,7 @@ from coverage_eval.metrics.significance import (
     TESTS,
     Difference,
     holm,
-    paired_test,
+    paired_tests,
     percentile_interval,
     sample_scores,
 )
@@ -38,7 +38,8 @@ class Testing:
     """How differences are tested.
 
     Attributes:
-        test: ``"bootstrap"`` or ``"randomization"``.
+        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it, which finds more
+            differences than there are (:func:`coverage_eval.metrics.significance.paired_test`).
         resamples: Resamples of intervals and test; with 0 there is neither.
         seed: Seed of the random numbers.
 
@@ -48,7 +49,7 @@ class Testing:
 
     __test__ = False  # not a test for pytest, whatever its name
 
-    test: str = "bootstrap"
+    test: str = "randomization"
     resamples: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
 
@@ -226,56 +227,59 @@ def compare_statistics(
     baseline = systems[0] if baseline is None else baseline
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
-    sampled = _sample(metrics, columns, testing)
+    pairs = [(metric, columns[name]) for name, metric in metrics.items()]
+    sampled, found = _resample(pairs, baseline, testing)
     cells = {
-        name: _column(metric, columns[name], baseline, testing, sampled.get(name))
-        for name, metric in metrics.items()
+        name: _column(*pair, baseline, _intervals(scores, testing), differences)
+        for name, pair, scores, differences in zip(metrics, pairs, sampled, found, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     segments = len(columns[next(iter(metrics))][baseline])
     return Comparison(metrics, rows, baseline, testing, segments, counted)
 
 
-_Sampled = Mapping[str, np.ndarray]
+_Column = tuple[Metric, Mapping[str, Statistics]]
+_Scores = Mapping[str, np.ndarray]
 
 
-def _sample(
-    metrics: Mapping[str, Metric],
-    columns: Mapping[str, Mapping[str, Statistics]],
-    testing: Testing,
-) -> dict[str, dict[str, np.ndarray]]:
-    """Resampled scores by metric, then system; empty if there is to be no test."""
+def _resample(
+    columns: Sequence[_Column], baseline: str, testing: Testing
+) -> tuple[Sequence[_Scores], Sequence[Mapping[str, Difference]]]:
+    """Resampled scores, and tests against the baseline, of each metric; empty without resamples."""
     if testing.resamples == 0:
-        return {}
-    pairs = [(metric, columns[name]) for name, metric in metrics.items()]
-    sampled = sample_scores(pairs, testing.resamples, testing.seed)
-    return dict(zip(metrics, sampled, strict=True))
+        return [{} for _ in columns], [{} for _ in columns]
+    sampled = sample_scores(columns, testing.resamples, testing.seed)
+    found = paired_tests(
+        columns,
+        baseline,
+        test=testing.test,
+        resamples=testing.resamples,
+        seed=testing.seed,
+        sampled=sampled,
+    )
+    return sampled, found
+
+
+def _intervals(sampled: _Scores, testing: Testing) -> dict[str, Interval]:
+    return {
+        system: percentile_interval(scores, seed=testing.seed) for system, scores in sampled.items()
+    }
 
 
 def _column(
     metric: Metric,
     statistics: Mapping[str, Statistics],
     baseline: str,
-    testing: Testing,
-    sampled: _Sampled | None,
+    intervals: Mapping[str, Interval],
+    found: Mapping[str, Difference],
 ) -> dict[str, Cell]:
     """One metric for all systems."""
     scores = {
-        system: metric.corpus_score(
-            values,
-            interval=percentile_interval(sampled[system], seed=testing.seed) if sampled else None,
-            system=system,
-        )
+        system: metric.corpus_score(values, interval=intervals.get(system), system=system)
         for system, values in statistics.items()
     }
     values = [score.value for score in scores.values()]
     best = max(values) if metric.higher_is_better else min(values)
-    found: Mapping[str, Difference] = {}
-    if sampled:
-        options = {"resamples": testing.resamples, "seed": testing.seed}
-        found = paired_test(
-            metric, statistics, baseline, test=testing.test, sampled=sampled, **options
-        )
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     return {
         system: Cell(

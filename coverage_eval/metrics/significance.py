@@ -24,6 +24,7 @@ __all__ = [
     "bootstrap_intervals",
     "holm",
     "paired_test",
+    "paired_tests",
     "percentile_interval",
     "resample_counts",
     "sample_scores",
@@ -181,13 +182,15 @@ def paired_test(
     test: str = "bootstrap",
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
-    sampled: Mapping[str, Floats] | None = None,
 ) -> dict[str, Difference]:
     """Compare systems with a baseline on the same segments.
 
     Both tests are two-sided, and as sacreBLEU has them, whose p-values for BLEU and chrF these are
     (its sums are in single precision, so that a trial on the very edge may count there and not
     here). A resample whose score is undefined counts as no evidence of a difference.
+
+    Of equally good systems, randomisation finds about 5 % different at the level of 0.05, and this
+    bootstrap about 10 %: differences without sign are centred, which tests one side only.
 
     Args:
         metric: The metric whose statistics these are.
@@ -198,8 +201,6 @@ def paired_test(
             2005), segments exchanged between the two systems at random.
         resamples: Number of resamples or of random exchanges.
         seed: Seed of the random numbers.
-        sampled: For the bootstrap, scores of the same resamples (see :func:`sample_scores`) where
-            they are there already; otherwise they are drawn.
 
     Returns:
         The difference of every system but the baseline.
@@ -207,53 +208,97 @@ def paired_test(
     Raises:
         ValueError: An unknown test.
     """
+    (result,) = paired_tests(
+        [(metric, systems)], baseline, test=test, resamples=resamples, seed=seed
+    )
+    return result
+
+
+def paired_tests(
+    columns: Sequence[tuple[Metric, Systems]],
+    baseline: str,
+    *,
+    test: str = "bootstrap",
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    sampled: Sequence[Mapping[str, Floats]] | None = None,
+) -> list[dict[str, Difference]]:
+    """:func:`paired_test` of several metrics, whose resamples are drawn only once.
+
+    Args:
+        columns: Metrics, each with the statistics ``[segments, k]`` of every system.
+        baseline: A system's name.
+        test: As :func:`paired_test`, like the following.
+        resamples: Number of resamples or of random exchanges.
+        seed: Seed of the random numbers.
+        sampled: For the bootstrap, what :func:`sample_scores` gives for the same arguments, where
+            it is there already.
+
+    Raises:
+        ValueError: An unknown test.
+    """
     if test not in TESTS:
         raise ValueError(f"test must be one of {TESTS}, not {test!r}")
-    values = {name: float(metric.score(np.sum(s, axis=0))) for name, s in systems.items()}
-    differences = {n: value - values[baseline] for n, value in values.items() if n != baseline}
+    differences = [_differences(metric, systems, baseline) for metric, systems in columns]
     if test == "randomization":
-        p_values = _randomization_p_values(metric, systems, baseline, differences, resamples, seed)
+        samples = _exchanged_differences(columns, baseline, resamples, seed)
     else:
-        if sampled is None:
-            (sampled,) = sample_scores([(metric, systems)], resamples, seed)
-        p_values = _bootstrap_p_values(sampled, baseline, differences)
-    return {name: Difference(differences[name], p_values[name]) for name in differences}
+        scores = sample_scores(columns, resamples, seed) if sampled is None else sampled
+        samples = [_centred_differences(item, baseline) for item in scores]
+    return [
+        {name: Difference(value, _p_value(drawn[name], value)) for name, value in real.items()}
+        for real, drawn in zip(differences, samples, strict=True)
+    ]
 
 
-def _bootstrap_p_values(
-    scores: Mapping[str, Floats], baseline: str, differences: Mapping[str, float]
-) -> dict[str, float]:
-    p_values = {}
-    for name, difference in differences.items():
-        sampled = np.abs(scores[name] - scores[baseline])
-        p_values[name] = _p_value(sampled - np.nanmean(sampled), difference)
-    return p_values
+def _differences(metric: Metric, systems: Systems, baseline: str) -> dict[str, float]:
+    values = {name: float(metric.score(np.sum(s, axis=0))) for name, s in systems.items()}
+    return {name: v - values[baseline] for name, v in values.items() if name != baseline}
 
 
-def _randomization_p_values(
-    metric: Metric,
-    systems: Systems,
-    baseline: str,
-    differences: Mapping[str, float],
-    resamples: int,
-    seed: int,
-) -> dict[str, float]:
-    """With kept segments K, the pseudo systems are K·b + (1−K)·s and the other way round."""
-    base = np.asarray(systems[baseline], dtype=np.float64)
-    others = {name: systems[name] for name in differences}
-    changes = {name: np.asarray(s, dtype=np.float64) - base for name, s in others.items()}
-    if not changes:
-        return {}
-    together, width = _side_by_side(changes)
-    blocks = [kept @ together for kept in swap_masks(len(base), resamples, seed)]
-    kept_changes = np.concatenate(blocks).reshape(resamples, len(changes), width)
-    p_values = {}
-    for i, (name, statistics) in enumerate(others.items()):
-        first = np.sum(statistics, axis=0) - kept_changes[:, i]
-        second = base.sum(axis=0) + kept_changes[:, i]
-        sampled = np.abs(metric.score(first) - metric.score(second))
-        p_values[name] = _p_value(sampled, differences[name])
-    return p_values
+def _centred_differences(scores: Mapping[str, Floats], baseline: str) -> dict[str, Floats]:
+    """Bootstrap differences without sign, less their mean, as sacreBLEU has them."""
+    centred = {}
+    for name, values in scores.items():
+        if name != baseline:
+            sampled = np.abs(values - scores[baseline])
+            centred[name] = sampled - np.nanmean(sampled)
+    return centred
+
+
+def _exchanged_differences(
+    columns: Sequence[tuple[Metric, Systems]], baseline: str, resamples: int, seed: int
+) -> list[dict[str, Floats]]:
+    """Differences of pseudo systems: with kept segments K, K·b + (1−K)·s and the other way round.
+
+    Only sums over kept segments of s − b are needed, for all metrics and systems at once.
+    """
+    if all(len(systems) == 1 for _, systems in columns):
+        return [{} for _ in columns]
+    changes = [
+        {name: np.subtract(s, systems[baseline]) for name, s in systems.items() if name != baseline}
+        for _, systems in columns
+    ]
+    arrays = [_side_by_side(item) for item in changes]
+    blocks: list[list[Floats]] = [[] for _ in columns]
+    for kept in swap_masks(len(arrays[0][0]), resamples, seed):
+        for (together, _), sums in zip(arrays, blocks, strict=True):
+            sums.append(kept @ together)
+    result = []
+    for (metric, systems), (_, width), sums in zip(columns, arrays, blocks, strict=True):
+        kept_changes = np.concatenate(sums).reshape(resamples, -1, width)
+        base = np.sum(systems[baseline], axis=0, dtype=np.float64)
+        others = [name for name in systems if name != baseline]
+        result.append(
+            {
+                name: np.abs(
+                    metric.score(np.sum(systems[name], axis=0) - kept_changes[:, i])
+                    - metric.score(base + kept_changes[:, i])
+                )
+                for i, name in enumerate(others)
+            }
+        )
+    return result
 
 
 def _p_value(sampled: Floats, difference: float) -> float:

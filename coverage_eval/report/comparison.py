@@ -15,7 +15,10 @@ from coverage_eval.report.tables import render_json, render_table
 
 __all__ = ["comparison_as_dict", "comparison_notes", "render_comparison"]
 
-_TESTS = {"bootstrap": "paired bootstrap", "randomization": "approximate randomisation"}
+_TESTS = {
+    "bootstrap": "sacreBLEU's paired bootstrap, with some 10 % false positives at 0.05",
+    "randomization": "approximate randomisation, two-sided",
+}
 _CSV_HEADER = (
     "system", "metric", "score", "low", "high", "difference", "p", "p_holm", "best", "better",
     "table_factor", "baseline", "signature",
@@ -132,7 +135,7 @@ def comparison_notes(comparison: Comparison, output_format: str = "text") -> lis
     notes.append(f"[low, high]: 95 % interval (percentile bootstrap, {drawn}).")
     others = len(comparison.rows) - 1
     if others:
-        what = f"{_TESTS[testing.test]}, two-sided, {drawn}"
+        what = f"{_TESTS[testing.test]}, {drawn}"
         correction = (
             f"Holm-corrected, in each metric, over the {others} systems compared with it"
             if others > 1
