@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from coverage_eval.alignment import model_settings
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.corpus import Segment
-from coverage_eval.metrics.base import Interval, Metric, Score, Statistics
+from coverage_eval.metrics.base import Metric, Score, Statistics
 from coverage_eval.metrics.registry import Settings, make_metrics, table_factor
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -228,10 +228,11 @@ def compare_statistics(
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
     pairs = [(metric, columns[name]) for name, metric in metrics.items()]
+    scores = [_corpus_scores(*pair) for pair in pairs]
     sampled, found = _resample(pairs, baseline, testing)
     cells = {
-        name: _column(*pair, baseline, _intervals(scores, testing), differences)
-        for name, pair, scores, differences in zip(metrics, pairs, sampled, found, strict=True)
+        name: _column(_with_intervals(values, drawn, testing), baseline, differences)
+        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     segments = len(columns[next(iter(metrics))][baseline])
@@ -260,26 +261,31 @@ def _resample(
     return sampled, found
 
 
-def _intervals(sampled: _Scores, testing: Testing) -> dict[str, Interval]:
+def _corpus_scores(metric: Metric, statistics: Mapping[str, Statistics]) -> dict[str, Score]:
     return {
-        system: percentile_interval(scores, seed=testing.seed) for system, scores in sampled.items()
+        system: metric.corpus_score(values, system=system) for system, values in statistics.items()
+    }
+
+
+def _with_intervals(
+    scores: Mapping[str, Score], sampled: _Scores, testing: Testing
+) -> dict[str, Score]:
+    """The scores, with intervals where resampled scores are there."""
+    return {
+        system: replace(score, interval=percentile_interval(sampled[system], seed=testing.seed))
+        if system in sampled
+        else score
+        for system, score in scores.items()
     }
 
 
 def _column(
-    metric: Metric,
-    statistics: Mapping[str, Statistics],
-    baseline: str,
-    intervals: Mapping[str, Interval],
-    found: Mapping[str, Difference],
+    scores: Mapping[str, Score], baseline: str, found: Mapping[str, Difference]
 ) -> dict[str, Cell]:
     """One metric for all systems."""
-    scores = {
-        system: metric.corpus_score(values, interval=intervals.get(system), system=system)
-        for system, values in statistics.items()
-    }
     values = [score.value for score in scores.values()]
-    best = max(values) if metric.higher_is_better else min(values)
+    higher_is_better = scores[baseline].higher_is_better
+    best = max(values) if higher_is_better else min(values)
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     return {
         system: Cell(

@@ -1,0 +1,133 @@
+"""Outputs with injected errors on real text: the known order is found, and no order where none is.
+
+False positives are counted over 200 seeds on cached statistics: every segment of a pool of outputs
+made at one rate is as good as any other, so outputs put together from the pool are equally good.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
+from coverage_eval.metrics.base import Statistics
+from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.rep import REP
+from fast_align_wrapper import FastAlign
+from tests.comparison.systems import damaged
+
+SEEDS = 200
+
+
+@pytest.fixture(scope="module")
+def texts(shared: Path) -> dict[str, list[str]]:
+    folder = shared / "data" / "multi30k-de-en"
+    return {
+        f"{part}.{side}": (folder / f"{name}.{side}").read_text().splitlines()[:size]
+        for part, name, size in (("train", "train", 4000), ("test", "test_2016_flickr", 600))
+        for side in ("de", "en")
+    }
+
+
+@pytest.fixture(scope="module")
+def comparison(texts: dict[str, list[str]]) -> Comparison:
+    """Three outputs, and a fourth with the first one's rates."""
+    references = texts["test.en"]
+    systems = {
+        "few": damaged(references, 1, repeated=0.01, omitted=0.04),
+        "some": damaged(references, 2, repeated=0.03, omitted=0.08),
+        "many": damaged(references, 3, repeated=0.09, omitted=0.16),
+        "like few": damaged(references, 4, repeated=0.01, omitted=0.04),
+    }
+    model = FastAlign.train(texts["train.de"], texts["train.en"])
+    return compare(
+        systems, references, sources=texts["test.de"], model=model,
+        metrics=("bleu", "rep", "drop", "softdrop", "chrf"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["bleu", "rep", "drop", "softdrop", "chrf"])
+def test_known_order_is_found(comparison: Comparison, name: str) -> None:
+    cells = {system: row[name] for system, row in comparison.rows.items()}
+    sign = 1 if comparison.metrics[name].higher_is_better else -1
+    goodness = [sign * cells[system].score.value for system in ("few", "some", "many")]
+    assert goodness == sorted(goodness, reverse=True)
+    for system in ("some", "many"):
+        adjusted = cells[system].adjusted
+        assert adjusted is not None
+        assert adjusted < 0.05
+    equal = cells["like few"].adjusted
+    assert equal is not None
+    assert equal > 0.05
+
+
+@pytest.mark.parametrize("name", ["rep", "drop"])
+def test_neighbours_in_the_order_differ(comparison: Comparison, name: str) -> None:
+    assert comparison.counted is not None
+    statistics = {name: comparison.counted.statistics[name]}
+    metrics = {name: comparison.metrics[name]}
+    rows = compare_statistics(statistics, metrics, baseline="some").rows
+    for system in ("few", "many"):
+        adjusted = rows[system][name].adjusted
+        assert adjusted is not None
+        assert adjusted < 0.05
+
+
+@pytest.fixture(scope="module")
+def pools(texts: dict[str, list[str]]) -> dict[str, Statistics]:
+    """Statistics ``[outputs, segments, k]`` of many outputs at one rate, by metric."""
+    references = texts["test.en"][:300]
+    outputs = [damaged(references, seed, repeated=0.04) for seed in range(12)]
+    rep = np.stack([REP().statistics(output, references) for output in outputs])
+    # DROP: source words drop out of what a reference of that length may have linked.
+    expected = rep[0, :, 2]
+    dropped = np.random.default_rng(1).binomial(expected, 0.06, size=(12, len(expected)))
+    drop = np.stack([dropped, np.broadcast_to(expected, dropped.shape)], axis=-1)
+    return {"rep": rep, "drop": drop}
+
+
+def draw(pool: Statistics, generator: np.random.Generator) -> Statistics:
+    """An output of which every segment comes from some output of the pool."""
+    chosen = generator.integers(len(pool), size=pool.shape[1])
+    return np.asarray(pool[chosen, np.arange(pool.shape[1])])
+
+
+def test_false_positives_are_near_the_level(pools: dict[str, Statistics]) -> None:
+    """Of 200 comparisons of three equal systems, some 10 find a difference, for each metric."""
+    metrics = {"rep": REP(), "drop": DROP()}
+    plain = dict.fromkeys(metrics, 0)
+    family = dict.fromkeys(metrics, 0)
+    for seed in range(SEEDS):
+        generator = np.random.default_rng(seed)
+        statistics = {
+            name: {system: draw(pool, generator) for system in ("a", "b", "c")}
+            for name, pool in pools.items()
+        }
+        testing = Testing("randomization", resamples=200, seed=seed)
+        rows = compare_statistics(statistics, metrics, testing=testing).rows
+        for name in metrics:
+            cells = [rows[system][name] for system in ("b", "c")]
+            plain[name] += sum((cell.p_value or 0) < 0.05 for cell in cells)
+            family[name] += any((cell.adjusted or 0) < 0.05 for cell in cells)
+    for name in metrics:
+        # 20 of 400 tests, of which two share a baseline; outside with probability below 0.005.
+        assert 6 <= plain[name] <= 38, plain
+        # 10 of 200 families or somewhat fewer, Holm being an upper bound.
+        assert 2 <= family[name] <= 20, family
+
+
+def test_power(pools: dict[str, Statistics]) -> None:
+    """The same with one system whose errors are half as many again: it is found, the other not."""
+    generator = np.random.default_rng(1)
+    found = []
+    for seed in range(20):
+        systems = {system: draw(pools["drop"], generator) for system in ("a", "b", "worse")}
+        systems["worse"][:, 0] += generator.binomial(systems["worse"][:, 1], 0.03)
+        testing = Testing(resamples=200, seed=seed)
+        rows = compare_statistics({"drop": systems}, {"drop": DROP()}, testing=testing).rows
+        found.append([(rows[system]["drop"].adjusted or 0) < 0.05 for system in ("b", "worse")])
+    equal, worse = np.sum(found, axis=0)
+    assert equal <= 4
+    assert worse == 20
