@@ -1,0 +1,332 @@
+"""Breakdowns: their parts add up to the whole, and small cases by hand."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.alignment import Triple, align_texts, cover_texts
+from coverage_eval.comparison.breakdown import BREAKDOWNS, Options, break_down
+from coverage_eval.comparison.buckets import (
+    LENGTHS,
+    frequency_class,
+    position_class,
+    read_frequencies,
+)
+from coverage_eval.comparison.details import evidence_records
+from coverage_eval.comparison.evidence import BreakdownTable
+from coverage_eval.comparison.systems import Counted, TestSet, count_systems
+from coverage_eval.comparison.table import (
+    Comparison,
+    Testing,
+    compare,
+    compare_counted,
+    compare_statistics,
+)
+from coverage_eval.corpus import tokenize
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings
+from coverage_eval.metrics.rep import REP
+from coverage_eval.testbed.grammar import generate
+from fast_align_wrapper import FastAlign
+from tests.comparison.systems import damaged
+
+PAIRS = generate(1500, seed=8)
+SOURCES, REFERENCES = (
+    [" ".join(getattr(pair, side)) for pair in PAIRS[:200]] for side in ("source", "target")
+)
+SYSTEMS = {
+    "good": damaged(REFERENCES, 1, repeated=0.01, omitted=0.02),
+    "bad": damaged(REFERENCES, 2, repeated=0.08, omitted=0.10),
+}
+NONE = Testing(resamples=0)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FastAlign]:
+    texts = ([" ".join(getattr(pair, side)) for pair in PAIRS] for side in ("source", "target"))
+    with FastAlign.train(*texts) as trained:
+        yield trained
+
+
+@pytest.fixture(scope="module")
+def comparison(model: FastAlign) -> Comparison:
+    return compare(
+        SYSTEMS, REFERENCES, sources=SOURCES, model=model, testing=NONE,
+        metrics=("bleu", "rep", "drop", "softdrop"),
+    )  # fmt: skip
+
+
+def totals(comparison: Comparison, system: str, name: str) -> dict[str, float]:
+    return comparison.rows[system][name].score.statistics
+
+
+def table(comparison: Comparison, name: str, top: int = 5) -> BreakdownTable:
+    (found,) = break_down(comparison, [name], Options(top))
+    assert found.name == name
+    return found
+
+
+def test_links_are_those_of_every_system_alone(comparison: Comparison, model: FastAlign) -> None:
+    assert comparison.counted is not None
+    for system, outputs in SYSTEMS.items():
+        triples = [Triple(*row) for row in zip(SOURCES, REFERENCES, outputs, strict=True)]
+        links = list(align_texts(model, triples, symmetrize="grow-diag-final-and"))
+        assert comparison.counted.aligned[system] == links
+        for ours, theirs in zip(
+            comparison.counted.covered[system], cover_texts(model, triples), strict=True
+        ):
+            assert ours.reference_coverage.tolist() == theirs.reference_coverage.tolist()
+            assert ours.hypothesis_coverage.tolist() == theirs.hypothesis_coverage.tolist()
+
+
+@pytest.mark.parametrize("name", ["frequency", "source-position"])
+def test_parts_of_drop_add_up(comparison: Comparison, name: str) -> None:
+    for system in SYSTEMS:
+        rows = [row for row in table(comparison, name).rows if row[1] == system]
+        whole = totals(comparison, system, "drop")
+        assert sum(int(str(row[2])) for row in rows) == whole["expected_words"]
+        assert sum(int(str(row[3])) for row in rows) == whole["dropped_words"]
+        for _, _, expected, dropped, share in rows:
+            assert share == pytest.approx(100 * int(str(dropped)) / int(str(expected)))
+
+
+def test_parts_of_rep_add_up(comparison: Comparison) -> None:
+    for system in SYSTEMS:
+        rows = [row for row in table(comparison, "output-position").rows if row[1] == system]
+        assert len(rows) == 5
+        assert sum(float(str(row[3])) for row in rows) == pytest.approx(
+            comparison.rows[system]["rep"].score.value
+        )
+
+
+@pytest.mark.parametrize("side", ["source", "reference"])
+def test_scores_by_length_are_those_of_the_segments_alone(
+    comparison: Comparison, model: FastAlign, side: str
+) -> None:
+    found = table(comparison, f"{side}-length")
+    assert found.header[3:] == ("BLEU", "REP", "DROP", "SoftDROP")
+    texts = SOURCES if side == "source" else REFERENCES
+    lengths = [len(tokenize(text)) for text in texts]
+    inside = [i for i, n in enumerate(lengths) if 1 <= n <= 10]
+    rows = [row for row in found.rows if row[0] == "1–10"]
+    assert [row[1] for row in rows] == [len(inside)] * 2
+    alone = compare(
+        {name: [outputs[i] for i in inside] for name, outputs in SYSTEMS.items()},
+        [REFERENCES[i] for i in inside],
+        sources=[SOURCES[i] for i in inside],
+        model=model,
+        metrics=tuple(comparison.metrics),
+        testing=NONE,
+    )
+    for row in rows:
+        cells = alone.rows[str(row[2])].values()
+        assert row[3:] == pytest.approx([cell.score.value for cell in cells])
+    assert sum(int(str(row[1])) for row in found.rows) == 2 * len(texts)
+
+
+def by_hand() -> Comparison:
+    """Three segments with links made by hand, words of known frequency."""
+    texts = TestSet(
+        references=["x y z", "x y", ""],
+        systems={"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
+        sources=["a b c", "a b", ""],
+    )
+    full, short = {(0, 0), (1, 1), (2, 2)}, {(0, 0), (1, 1)}
+    links = {
+        "one": [(full, {(0, 0), (1, 2), (2, 3)}), (short, {(0, 0)}), ((), ())],
+        "two": [(full, {(0, 0)}), (short, ()), ((), ())],
+    }
+    sources = ["a b c", "a b", ""]
+    aligned = {
+        system: [
+            AlignedSegment(source, *both) for source, both in zip(sources, rows, strict=True)
+        ]
+        for system, rows in links.items()
+    }
+    metrics = {"rep": REP(), "drop": DROP()}
+    statistics = {
+        "rep": {
+            name: REP().statistics(outputs, texts.references)
+            for name, outputs in texts.systems.items()
+        },
+        "drop": {name: DROP().stream_statistics(rows) for name, rows in aligned.items()},
+    }
+    counted = Counted(texts, texts, statistics, aligned)
+    return compare_counted(counted, metrics, testing=NONE)
+
+
+def test_lists_by_hand() -> None:
+    comparison = by_hand()
+    assert table(comparison, "dropped-words").rows == (
+        ("one", "b", 1, 2, 50.0),
+        ("two", "b", 2, 2, 100.0),
+        ("two", "a", 1, 2, 50.0),
+        ("two", "c", 1, 1, 100.0),
+    )
+    assert table(comparison, "repeated-ngrams").rows == (
+        ("one", "x x", "word twice in a row", 1, 1),
+        ("two", "x x", "word twice in a row", 1, 1),
+        ("two", "x y", "n-gram", 1, 1),
+        ("two", "y z", "n-gram", 1, 1),
+    )
+    assert table(comparison, "dropped-words", top=1).rows[1][:2] == ("two", "b")
+    assert len(table(comparison, "dropped-words", top=1).rows) == 2
+
+
+def test_buckets_by_hand() -> None:
+    comparison = by_hand()
+    (frequency,) = break_down(comparison, ["frequency"], Options(5, {"a": 10, "b": 1}))
+    assert "the training text" in frequency.title
+    assert frequency.rows == (
+        ("0", "one", 1, 0, 0.0),
+        ("0", "two", 1, 1, 100.0),
+        ("1", "one", 2, 1, 50.0),
+        ("1", "two", 2, 2, 100.0),
+        ("10–99", "one", 2, 0, 0.0),
+        ("10–99", "two", 2, 1, 50.0),
+    )
+    # In "x y z x y z" the second "x y" and "y z" are too many: positions 3 and 4 of 6.
+    places = [row[:3] for row in table(comparison, "output-position").rows if row[1] == "two"]
+    assert places == [
+        ("0–20 %", "two", 1), ("20–40 %", "two", 0), ("40–60 %", "two", 1),
+        ("60–80 %", "two", 1), ("80–100 %", "two", 0),
+    ]  # fmt: skip
+    lengths = table(comparison, "reference-length")
+    assert [row[:3] for row in lengths.rows] == [
+        ("0", 1, "one"), ("0", 1, "two"), ("1–10", 2, "one"), ("1–10", 2, "two"),
+    ]  # fmt: skip
+    assert lengths.rows[0][3:] == (None, None)  # no word of reference or source: undefined
+
+
+def test_differences_by_hand() -> None:
+    """REP of both is 66.67 in the first segment and undefined in the last: no difference."""
+    assert table(by_hand(), "differences", top=1).rows == (
+        ("DROP", 1, "reference", None, "x y z"),
+        ("DROP", 1, "one", 0.0, "x x y z"),
+        ("DROP", 1, "two", pytest.approx(200 / 3), "x y z x y z"),
+    )
+
+
+def test_differences_are_the_largest(comparison: Comparison) -> None:
+    rows = [row for row in table(comparison, "differences", top=4).rows if row[0] == "REP"]
+    assert len(rows) == 3 * 4
+    scores = {
+        system: REP().sentence_scores(REP().statistics(SYSTEMS[system], REFERENCES))
+        for system in SYSTEMS
+    }
+    gaps = [abs((a or 0) - (b or 0)) for a, b in zip(*scores.values(), strict=True)]
+    shown = [int(str(row[1])) - 1 for row in rows[::3]]
+    assert [gaps[i] for i in shown] == sorted(gaps, reverse=True)[:4]
+    assert [row[4] for row in rows[1::3]] == [SYSTEMS["good"][i] for i in shown]
+    assert [row[4] for row in rows[2::3]] == [SYSTEMS["bad"][i] for i in shown]
+
+
+def test_classes() -> None:
+    assert [frequency_class(n) for n in (0, 1, 2, 9, 10, 99, 100, 999, 1000, 10**6)] == [
+        "0", "1", "2–9", "2–9", "10–99", "10–99", "100–999", "100–999", "1000+", "1000+",
+    ]  # fmt: skip
+    assert [position_class(i, 5) for i in range(5)] == [
+        "0–20 %", "20–40 %", "40–60 %", "60–80 %", "80–100 %",
+    ]  # fmt: skip
+    assert position_class(0, 1) == "0–20 %"
+    for length in range(1, 30):
+        assert position_class(length - 1, length) != "100–120 %"
+    assert LENGTHS[0] == 0
+
+
+def test_frequencies_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("a b a\n\nb, c\n")
+    assert read_frequencies(path) == Counter({"a": 2, "b": 1, "b,": 1, "c": 1})
+    assert read_frequencies(path, "13a") == Counter({"a": 2, "b": 2, ",": 1, "c": 1})
+
+
+def test_all_that_can_be_had(comparison: Comparison) -> None:
+    assert [item.name for item in break_down(comparison)] == list(BREAKDOWNS)
+    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], testing=NONE)
+    assert [item.name for item in break_down(only_text)] == ["reference-length", "differences"]
+
+
+def test_what_cannot_be_had_is_said() -> None:
+    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], testing=NONE)
+    with pytest.raises(ValueError, match="frequency needs DROP among the metrics"):
+        break_down(only_text, ["frequency"])
+    with pytest.raises(ValueError, match="source-length needs the source text"):
+        break_down(only_text, ["source-length"])
+    with pytest.raises(ValueError, match="unknown breakdown 'x'"):
+        break_down(only_text, ["x"])
+    statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
+    bare = compare_statistics(statistics, {"rep": REP()}, testing=NONE)
+    assert break_down(bare) == []
+    with pytest.raises(ValueError, match="only statistics"):
+        list(evidence_records(bare))
+
+
+def test_details_hold_all_evidence(comparison: Comparison) -> None:
+    header, *records = evidence_records(comparison)
+    assert header["kind"] == "comparison"
+    assert header["signatures"]["REP"] == str(REP().signature())
+    assert len(records) == 2 * len(REFERENCES)
+    sums: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        number, system = record["segment"] - 1, record["system"]
+        assert record["kind"] == "segment"
+        assert record["hypothesis"] == SYSTEMS[system][number]
+        assert (record["source"], record["reference"]) == (SOURCES[number], REFERENCES[number])
+        metrics = record["metrics"]
+        assert list(metrics) == ["BLEU", "REP", "DROP", "SoftDROP"]
+        for label, values in metrics.items():
+            for name, value in values["statistics"].items():
+                sums[system, f"{label} {name}"] += value
+        words = record["source"].split()
+        assert all(words[item["position"]] == item["word"] for item in metrics["DROP"]["dropped"])
+        assert len(metrics["DROP"]["dropped"]) == metrics["DROP"]["statistics"]["dropped_words"]
+        found = [item["excess"] for item in metrics["REP"]["repetitions"] if item["kind"] == "word"]
+        assert sum(found) == metrics["REP"]["statistics"]["repeated_words"]
+        lost = sum(item["loss"] for item in metrics["SoftDROP"]["lost"])
+        assert lost == pytest.approx(metrics["SoftDROP"]["statistics"]["lost_coverage"])
+    for system in SYSTEMS:
+        for cell in comparison.rows[system].values():
+            for name, value in cell.score.statistics.items():
+                assert sums[system, f"{cell.score.metric} {name}"] == pytest.approx(value)
+
+
+def test_tokenisers_and_sinks(model: FastAlign) -> None:
+    texts = TestSet(["a house."], {"s": ["a a house."]}, ["ein haus."])
+    comparison = compare(texts.systems, texts.references, metrics=["rep"], tok="13a", testing=NONE)
+    assert comparison.rows["s"]["rep"].score.value == pytest.approx(100 * 2 / 3)
+    assert "tok:13a" in str(comparison.rows["s"]["rep"].score.signature)
+    assert comparison.counted is not None
+    assert comparison.counted.tokens.systems == {"s": ["a a house ."]}
+    assert comparison.counted.texts.systems == {"s": ["a a house."]}
+    with pytest.raises(ValueError, match="REP is set to tokeniser '13a', the text to 'none'"):
+        count_systems(texts, {"rep": REP(tok="13a")})
+    drop = DROP(alignment=AlignmentSettings(symmetrize="forward", sink=True))
+    counted = count_systems(texts, {"drop": drop}, model=model)
+    triples = [Triple("ein haus.", "a house.", "a a house.")]
+    expected = list(align_texts(model, triples, symmetrize="forward", sink=True))
+    assert counted.aligned["s"] == expected
+    with pytest.raises(DataError, match="DROP needs an alignment model"):
+        count_systems(texts, {"drop": drop})
+    with pytest.raises(DataError, match="the source text is needed"):
+        count_systems(TestSet(["a"], {"s": ["a"]}), {"drop": drop}, model=model)
+
+
+def test_order_of_segments_leaves_lists_alone(comparison: Comparison, model: FastAlign) -> None:
+    order = random.Random(1).sample(range(200), 200)
+    other = compare(
+        {name: [outputs[i] for i in order] for name, outputs in SYSTEMS.items()},
+        [REFERENCES[i] for i in order],
+        sources=[SOURCES[i] for i in order],
+        model=model,
+        metrics=tuple(comparison.metrics),
+        testing=NONE,
+    )
+    for name in BREAKDOWNS:
+        if name not in {"differences", "source-length", "reference-length"}:
+            assert table(other, name) == table(comparison, name)

@@ -1,0 +1,208 @@
+"""The table as text, JSON, CSV, LaTeX and Markdown: figures, marks, notes, signatures, escapes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.comparison.breakdown import break_down
+from coverage_eval.comparison.table import Comparison, Testing, compare
+from coverage_eval.metrics.rep import REP
+from coverage_eval.report.comparison import comparison_notes, format_p, render_comparison
+from coverage_eval.report.comparison_latex import escape_latex
+
+REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
+SYSTEMS = {
+    "soft_max": ["a red red house stands here", "the dog sleeps all day", "we saw it it it"],
+    "50% & more": REFERENCES,
+    "*{x}|[y]": ["a red house stands here", "the dog the dog", "we saw"],
+}
+AWKWARD = "\\ { } $ & # ^ _ ~ % < > | \" ` ' -- --- '' [ ] * Ünï 中"
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compare(
+        SYSTEMS, REFERENCES, metrics=("bleu", "rep"), testing=Testing(resamples=50, seed=1)
+    )
+
+
+def test_text(comparison: Comparison) -> None:
+    text = render_comparison(comparison, "text")
+    lines = text.splitlines()
+    assert re.split(r"\s{2,}", lines[0]) == ["system", "BLEU ↑", "REP ↓"]
+    (row,) = (line.split() for line in lines if line.startswith("50% & more"))
+    assert row[-2:] == ["100.00*", "0.00*"]
+    assert "(baseline)" in lines[3]
+    for metric in comparison.metrics.values():
+        assert str(metric.signature()) in lines
+    assert "95 % interval (percentile bootstrap, 50 resamples, seed 1)" in text
+    assert "Holm-corrected, in each metric, over the 2 systems" in text
+    for system, cells in comparison.rows.items():
+        for cell in cells.values():
+            interval = cell.score.interval
+            assert interval is not None
+            assert f"[{interval.low:.2f}, {interval.high:.2f}]" in text
+            if system != comparison.baseline:
+                assert cell.adjusted is not None
+                assert format_p(cell.adjusted) in text
+
+
+def test_width(comparison: Comparison) -> None:
+    assert "100.0000*" in render_comparison(comparison, "text", width=4)
+
+
+def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
+    found = json.loads(render_comparison(comparison, "json", breakdowns=break_down(comparison)))
+    assert (found["baseline"], found["segments"]) == ("soft_max", 3)
+    assert (found["test"], found["resamples"], found["seed"]) == ("randomization", 50, 1)
+    assert len(found["scores"]) == 6
+    first, *_, last = found["scores"]
+    assert (first["system"], first["metric"], first["p_value"]) == ("soft_max", "BLEU", None)
+    cell = comparison.rows["*{x}|[y]"]["rep"]
+    assert last["score"] == cell.score.value
+    assert last["signature"] == str(cell.score.signature)
+    assert last["confidence"]["level"] == 0.95
+    assert (last["difference"], last["p_value"]) == (cell.difference, cell.p_value)
+    assert (last["p_value_holm"], last["best"]) == (cell.adjusted, False)
+    names = [table["name"] for table in found["breakdowns"]]
+    assert names == ["reference-length", "output-position", "repeated-ngrams", "differences"]
+    assert found["breakdowns"][0]["rows"][0]["system"] == "soft_max"
+
+
+def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
+    rows = list(csv.DictReader(io.StringIO(render_comparison(comparison, "csv"))))
+    assert [(row["system"], row["metric"]) for row in rows] == [
+        (system, name) for system in SYSTEMS for name in ("BLEU", "REP")
+    ]
+    assert float(rows[1]["score"]) == comparison.rows["soft_max"]["rep"].score.value
+    assert rows[0]["p"] == ""
+    assert rows[2]["p_holm"] == str(comparison.rows["50% & more"]["bleu"].adjusted)
+    assert [row["better"] for row in rows[:2]] == ["higher", "lower"]
+    assert [row["best"] for row in rows] == ["no", "no", "yes", "yes", "no", "no"]
+    with pytest.raises(ValueError, match="CSV is one table"):
+        render_comparison(comparison, "csv", breakdowns=break_down(comparison))
+
+
+def test_meteor_times_100_is_said(comparison: Comparison) -> None:
+    """A table's column of METEOR is a hundredfold; the name in the registry decides."""
+    renamed = replace(
+        comparison,
+        metrics={"meteor": comparison.metrics["rep"]},
+        rows={s: {"meteor": cells["rep"]} for s, cells in comparison.rows.items()},
+    )
+    value = comparison.rows["soft_max"]["rep"].score.value
+    text = render_comparison(renamed, "text")
+    assert f"{100 * value:.2f}" in text
+    assert "REP is shown × 100." in text
+    (row, *_) = csv.DictReader(io.StringIO(render_comparison(renamed, "csv")))
+    assert (float(row["score"]), float(row["table_factor"])) == (value, 100.0)
+    first = json.loads(render_comparison(renamed, "json"))["scores"][0]
+    assert (first["score"], first["table_factor"]) == (value, 100.0)
+    assert "REP × 100" in renamed._repr_html_()
+
+
+def test_markdown(comparison: Comparison) -> None:
+    text = render_comparison(comparison, "markdown", breakdowns=break_down(comparison))
+    lines = text.splitlines()
+    assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == ["system", "BLEU ↑", "REP ↓"]
+    assert "| **100.00**<br>[100.00, 100.00]" in text
+    assert r"\*{x}\|\[y\]" in text
+    assert "soft\\_max" in text
+    assert f"- `{REP().signature()}`" in lines
+
+
+def test_notes(comparison: Comparison) -> None:
+    plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], testing=Testing(resamples=0))
+    assert comparison_notes(plain) == ["*: best figure.", "3 segments."]
+    two = compare(
+        {"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["rep"],
+        testing=Testing("bootstrap", 10),
+    )  # fmt: skip
+    assert "one system, no correction" in comparison_notes(two)[-1]
+    assert "some 10 % false positives" in comparison_notes(two)[-1]
+    one = compare({"a": REFERENCES}, REFERENCES, metrics=["rep"], testing=Testing(resamples=10))
+    assert not any(note.startswith("p:") for note in comparison_notes(one))
+
+
+def test_p_values() -> None:
+    assert [format_p(p) for p in (1.0, 0.0494, 0.0005, 0.00049)] == [
+        "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
+    ]  # fmt: skip
+
+
+def test_latex(comparison: Comparison) -> None:
+    text = render_comparison(comparison, "latex")
+    for part in (
+        r"\begin{tabular}{lrr}",
+        r" & BLEU$\uparrow$ & REP$\downarrow$ \\",
+        r"50\% \& more & \textbf{100.00} & \textbf{0.00} \\",
+        r"soft\_max & ",
+        r"{}*\{x\}\textbar{}[y] & ",
+        r"\bottomrule",
+    ):
+        assert part in text
+    assert r"REP\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0" in text
+
+
+def test_latex_without_resamples_has_a_line_a_system_as_the_papers_table() -> None:
+    comparison = compare(
+        {"a": REFERENCES, "b": SYSTEMS["soft_max"]}, REFERENCES, metrics=("bleu", "rep"),
+        testing=Testing(resamples=0),
+    )  # fmt: skip
+    lines = render_comparison(comparison, "latex").splitlines()
+    inside = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
+    assert inside[0] == r"a & \textbf{100.00} & \textbf{0.00} \\"
+    assert len(inside) == 2
+
+
+_SPECIAL = re.compile(r"(?<!\\)[#$%&_^~]")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(st.characters(codec="utf-8"), max_size=20))
+def test_escaped_text_has_no_special_character_and_balanced_braces(text: str) -> None:
+    escaped = escape_latex(text).replace(r"$\times$", "")
+    assert not _SPECIAL.search(escaped)
+    bare = re.sub(r"\\[{}]", "", escaped)
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    commands = set(re.findall(r"\\(?:[a-z]+|.)", escaped))
+    known = {"textbackslash", "textasciicircum", "textasciitilde", "textless", "textgreater",
+             "textbar", "char", *"{}$&#%_"}  # fmt: skip
+    assert commands <= {f"\\{name}" for name in known}
+    assert "--" not in escaped
+    assert "\n" not in escaped
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+@pytest.mark.parametrize("encoding", ["OT1", "T1"])
+def test_latex_compiles(tmp_path: Path, encoding: str) -> None:
+    name = "".join(c for c in AWKWARD if ord(c) < 256)
+    systems = {name: SYSTEMS["soft_max"], **SYSTEMS}
+    comparison = compare(systems, REFERENCES, metrics=("bleu", "rep", "chrf"),
+                         testing=Testing(resamples=20))  # fmt: skip
+    table = render_comparison(comparison, "latex", breakdowns=break_down(comparison))
+    (tmp_path / "table.tex").write_text(
+        rf"\documentclass{{article}}\usepackage[utf8]{{inputenc}}\usepackage[{encoding}]{{fontenc}}"
+        rf"\usepackage{{booktabs}}\begin{{document}}{table}" + "\n\\end{document}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "table.pdf").stat().st_size > 1000
