@@ -143,9 +143,7 @@ def by_hand() -> Comparison:
     }
     sources = ["a b c", "a b", ""]
     aligned = {
-        system: [
-            AlignedSegment(source, *both) for source, both in zip(sources, rows, strict=True)
-        ]
+        system: [AlignedSegment(source, *both) for source, both in zip(sources, rows, strict=True)]
         for system, rows in links.items()
     }
     metrics = {"rep": REP(), "drop": DROP()}

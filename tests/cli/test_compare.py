@@ -1,0 +1,328 @@
+"""``coverage-eval compare``: the table of the installed command, its options, its errors."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from coverage_eval.cli.compare import command
+from coverage_eval.metrics.registry import METRICS
+from coverage_eval.testbed.errors import omit_words, repeat_phrases
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import RunCli
+
+TEXTS = ("--ref", "ref", "--src", "src")
+MODEL = ("--model", "model")
+SYSTEMS = ("few=few", "many=many", "drops=drops")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """Training text, a model, a test set, and three outputs with known errors."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, pairs in (("train.", generate(1200, seed=1)), ("", generate(150, seed=2))):
+        for side, short in (("source", "src"), ("target", "ref")):
+            lines = [" ".join(getattr(pair, side)) for pair in pairs]
+            (folder / f"{name}{short}").write_text("\n".join(lines) + "\n")
+    references = (folder / "ref").read_text().splitlines()
+    rates = {"few": (0.02, 0.02), "many": (0.12, 0.02), "drops": (0.02, 0.2)}
+    for seed, (name, (repeated, omitted)) in enumerate(rates.items()):
+        generator = random.Random(seed)
+        lines = [
+            " ".join(repeat_phrases(omit_words(r.split(), omitted, generator), repeated, generator))
+            for r in references
+        ]
+        (folder / name).write_text("\n".join(lines) + "\n")
+    run_cli("align", "train", "train.src", "train.ref", "-o", "model", cwd=folder)
+    return folder
+
+
+def scores(run_cli: RunCli, corpus: Path, *arguments: object, **options: Any) -> dict[str, Any]:
+    result = run_cli("compare", *arguments, "-f", "json", cwd=corpus, **options)
+    found = json.loads(result.stdout)
+    found["by"] = {(item["system"], item["metric"]): item for item in found["scores"]}
+    assert isinstance(found, dict)
+    return found
+
+
+def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path) -> None:
+    metrics = ("--metrics", "bleu,rep,drop,softdrop")
+    found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics, "--resamples", 0)["by"]
+    drop = ("--src", "src", *MODEL)
+    alone = {"BLEU": ("bleu",), "REP": ("rep",), "DROP": ("drop",), "SoftDROP": ("drop", "--soft")}
+    for metric, (command, *more) in alone.items():
+        for system in ("many", "drops"):
+            options = drop if command == "drop" else ()
+            text = run_cli(command, system, "ref", *more, *options, "-f", "json", cwd=corpus).stdout
+            (score,) = json.loads(text)["scores"]
+            for key in ("score", "signature", "statistics", "segments"):
+                assert found[system, metric][key] == score[key]
+
+
+def test_known_order(run_cli: RunCli, corpus: Path) -> None:
+    found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS)
+    by = found["by"]
+    assert [system for system, metric in by if metric == "REP"] == ["few", "many", "drops"]
+    assert found["baseline"] == "few"
+    assert by["few", "REP"]["score"] < by["many", "REP"]["score"]
+    assert by["many", "REP"]["p_value_holm"] < 0.05 < by["drops", "REP"]["p_value_holm"]
+    assert by["few", "DROP"]["score"] < by["drops", "DROP"]["score"]
+    assert by["drops", "DROP"]["p_value_holm"] < 0.05
+    assert by["few", "BLEU"]["best"]
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_reproducible(run_cli: RunCli, corpus: Path, test: str) -> None:
+    options = ("--metrics", "bleu,rep", "--test", test, "--resamples", 100)
+    one, two = (run_cli("compare", *TEXTS, *SYSTEMS, *options, cwd=corpus).stdout for _ in "ab")
+    assert one == two
+    other = run_cli("compare", *TEXTS, *SYSTEMS, *options, "--seed", 1, cwd=corpus).stdout
+    assert other != one
+
+
+def test_baseline(run_cli: RunCli, corpus: Path) -> None:
+    found = scores(run_cli, corpus, *TEXTS, *SYSTEMS, "--metrics", "rep", "--baseline", "drops")
+    assert found["baseline"] == "drops"
+    assert found["by"]["drops", "REP"]["p_value"] is None
+    assert found["by"]["few", "REP"]["p_value"] is not None
+
+
+def test_text_table(run_cli: RunCli, corpus: Path) -> None:
+    text = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop",
+                   "-w", 1, cwd=corpus).stdout  # fmt: skip
+    assert text.splitlines()[0].split() == ["system", "BLEU", "↑", "REP", "↓", "DROP", "↓"]
+    assert "REP|n:2|w1:1.0|w2:2.0|norm:refwords|tok:none|version:0.1.0\n" in text
+    assert "p: against few (approximate randomisation" in text
+    assert "DROP|aligner:fast_align-coverage-eval-0.1.0|model:" in text
+
+
+def test_training_on_the_spot(run_cli: RunCli, corpus: Path) -> None:
+    options = ("--metrics", "drop", "--resamples", 0)
+    training = ("--train-src", "train.src", "--train-tgt", "train.ref", "--save-model", "saved")
+    trained = scores(run_cli, corpus, *TEXTS, *training, *SYSTEMS, *options)
+    loaded = scores(run_cli, corpus, *TEXTS, "--model", "saved", *SYSTEMS, *options)
+    assert trained == loaded == scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options)
+
+
+def test_tokenize(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "ref").write_text("a house.\nthe dog, the cat and I.\n")
+    (tmp_path / "hyp").write_text("a a house.\nthe dog, the dog, and I.\n")
+    options = ("--metrics", "bleu,rep,chrf", "--resamples", 0)
+    plain = scores(run_cli, tmp_path, "--ref", "ref", "s=hyp", *options)["by"]
+    cut = scores(run_cli, tmp_path, "--ref", "ref", "s=hyp", *options, "--tokenize", "13a")["by"]
+    alone = run_cli("rep", "hyp", "ref", "--tokenize", "13a", "-f", "json", cwd=tmp_path).stdout
+    assert cut["s", "REP"]["signature"] == json.loads(alone)["scores"][0]["signature"]
+    assert cut["s", "REP"]["score"] == json.loads(alone)["scores"][0]["score"]
+    assert cut["s", "REP"]["score"] != plain["s", "REP"]["score"]
+    for metric in ("BLEU", "chrF2"):
+        assert cut["s", metric]["score"] == plain["s", metric]["score"]
+    other = scores(run_cli, tmp_path, "--ref", "ref", "s=hyp", *options, "--bleu-tokenize", "none")
+    assert "|tok:none|" in other["by"]["s", "BLEU"]["signature"]
+    assert other["by"]["s", "BLEU"]["score"] != plain["s", "BLEU"]["score"]
+
+
+def test_stdin_and_output_file(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+    options = ("--metrics", "rep", "-f", "csv", "--resamples", 0)
+    expected = run_cli("compare", "--ref", "ref", "few=few", *options, cwd=corpus).stdout
+    text = (corpus / "few").read_text()
+    out = tmp_path / "table.csv"
+    result = run_cli("compare", "--ref", "ref", "few=-", *options, "-o", out,
+                     stdin=text, cwd=corpus)  # fmt: skip
+    assert result.stdout == ""
+    assert out.read_text() == expected
+    assert [row["system"] for row in csv.DictReader(io.StringIO(expected))] == ["few"]
+
+
+def test_name_may_hold_what_it_likes_and_the_path_an_equals_sign(
+    run_cli: RunCli, corpus: Path
+) -> None:
+    (corpus / "a=b").write_text((corpus / "few").read_text())
+    options = ("--metrics", "rep", "--resamples", 0)
+    found = scores(run_cli, corpus, "--ref", "ref", "sys & co=a=b", "ß=few", *options)
+    assert [item["system"] for item in found["scores"]] == ["sys & co", "ß"]
+
+
+def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
+    options = (*TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
+    found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
+    assert [table["name"] for table in found] == [
+        "source-length", "reference-length", "frequency", "source-position", "output-position",
+        "dropped-words", "repeated-ngrams", "differences",
+    ]  # fmt: skip
+    assert "in the source text itself" in found[2]["title"]
+    assert [row["system"] for row in found[6]["rows"]] == ["few", "many", "drops"]
+    only = run_cli(
+        "compare", *options, "--breakdown", "frequency", "--frequencies", "train.src", cwd=corpus
+    ).stdout
+    assert "Dropped source words by how often they stand in the training text\n" in only
+    assert "100–999" in only
+
+
+def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "details.jsonl"
+    result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop,softdrop",
+                     "--resamples", 0, "--details", out, cwd=corpus)  # fmt: skip
+    assert result.stdout.startswith("system ")
+    header, *records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert header["systems"] == ["few", "many", "drops"]
+    assert len(records) == 3 * 150
+    many = [record for record in records if record["system"] == "many"]
+    assert [record["segment"] for record in many] == list(range(1, 151))
+    repeated = sum(
+        item["excess"]
+        for record in many
+        for item in record["metrics"]["REP"]["repetitions"]
+        if item["kind"] == "word"
+    )
+    rep = scores(run_cli, corpus, *TEXTS, "many=many", "--metrics", "rep", "--resamples", 0)["by"]
+    assert repeated == rep["many", "REP"]["statistics"]["repeated_words"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("few",), "'few' is not of the form NAME=HYP"),
+        (("=few",), "'=few' is not of the form NAME=HYP"),
+        (("few=",), "'few=' is not of the form NAME=HYP"),
+        (("a\nb=few",), "cannot be printed"),
+        (("few=few", "few=many"), "the name 'few' is given twice"),
+        (("few=few", "--baseline", "x"), "the baseline 'x' is none of the systems few"),
+        (("few=-", "many=-"), "'-' (standard input) is named more than once"),
+        (("few=few", "--metrics", "ter"), "unknown metric 'ter'"),
+        (("few=few", "--metrics", ""), "unknown metric ''"),
+        (("few=few", "--metrics", "rep,rep"), "named twice"),
+        (("few=few", "--metrics", "rep,drop"), "metric drop needs --src, and --model"),
+        (("few=few", "--metrics", "softdrop", *MODEL), "--src is needed"),
+        (("few=few", *MODEL), "--src is needed"),
+        (("few=few", "--src", "src", "--train-src", "train.src"), "go together"),
+        (("few=few", "--src", "src", *MODEL, "--train-src", "t", "--train-tgt", "t"), "not both"),
+        (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
+        (("few=few", "--test", "t"), "'--test'"),
+        (("few=few", "--breakdown", "colour"), "unknown breakdown 'colour'"),
+        (("few=few", "--breakdown", "dropped-words", "--metrics", "rep"), "needs metric drop"),
+        (("few=few", "--breakdown", "source-length", "--metrics", "rep"), "needs --src"),
+        (("few=few", "--breakdown", "all", "--metrics", "rep", "-f", "csv"), "use -f json"),
+    ],
+)  # fmt: skip
+def test_usage_errors(arguments: tuple[str, ...], message: str) -> None:
+    """Said before any file is read: none of them exists here."""
+    result = CliRunner().invoke(command, ["--ref", "ref", *arguments])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_usage_errors_of_the_installed_command(run_cli: RunCli, corpus: Path) -> None:
+    for arguments in (("few=few", "few=many"), ("few=-", "many=-")):
+        result = run_cli("compare", "--ref", "ref", *arguments, check=False, cwd=corpus)
+        assert result.returncode == 2
+        assert result.stdout == ""
+
+
+def test_unequal_files(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+    (corpus / "short").write_text("a\nb\n")
+    out = tmp_path / "out"
+    systems = ("few=few", "short=short", "--metrics", "rep")
+    files = ("-o", out, "--details", tmp_path / "details")
+    result = run_cli("compare", *TEXTS, *systems, *files, check=False, cwd=corpus)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    for part in ("ref has 150", "few has 150", "short has 2", "src has 150"):
+        assert part in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_files(run_cli: RunCli, corpus: Path) -> None:
+    for arguments in (
+        ("few=few", "none=none"),
+        ("few=few", "--metrics", "drop", "--model", "none", "--src", "src"),
+        ("few=few", "--breakdown", "all", "--frequencies", "none"),
+    ):
+        result = run_cli("compare", "--ref", "ref", *arguments, check=False, cwd=corpus)
+        assert result.returncode == 1
+        assert result.stdout == ""
+        assert len([x for x in result.stderr.splitlines() if "error" in x]) == 1
+        assert "none" in result.stderr
+
+
+def test_empty_segments(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "ref").write_text("a b\n\nc\n")
+    (tmp_path / "hyp").write_text("\na a\nc\n")
+    options = ("--metrics", "rep,bleu,chrf", "--breakdown", "all", "--resamples", 20)
+    found = scores(run_cli, tmp_path, "--ref", "ref", "s=hyp", "t=ref", *options)
+    assert found["segments"] == 3
+    assert found["by"]["t", "REP"]["score"] == 0
+
+
+WITHOUT_METEOR = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Hide(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] == "pycocoevalcap":
+            raise ModuleNotFoundError(name)
+
+import importlib.util
+real = importlib.util.find_spec
+def find_spec(name, package=None):
+    return None if name == "pycocoevalcap" else real(name, package)
+importlib.util.find_spec = find_spec
+"""
+
+
+class TestMeteor:
+    @pytest.fixture
+    def hidden(self, tmp_path: Path) -> dict[str, str]:
+        """An environment in which the extra's package is not found."""
+        (tmp_path / "sitecustomize.py").write_text(WITHOUT_METEOR)
+        return {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+
+    def test_without_the_extra_other_metrics_go_on(
+        self, run_cli: RunCli, corpus: Path, hidden: dict[str, str]
+    ) -> None:
+        options = ("--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
+        result = run_cli("compare", *options, cwd=corpus, env=hidden)
+        assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
+        (line,) = result.stderr.splitlines()
+        assert "no METEOR" in line
+        assert "pip install 'coverage-eval[meteor]'" in line
+
+    def test_asked_for_without_the_extra_is_an_error(
+        self, run_cli: RunCli, corpus: Path, hidden: dict[str, str]
+    ) -> None:
+        options = ("--ref", "ref", "few=few", "--metrics", "meteor,rep")
+        result = run_cli("compare", *options, cwd=corpus, env=hidden, check=False)
+        assert result.returncode == 1
+        assert result.stdout == ""
+        (line,) = result.stderr.splitlines()
+        assert "pip install 'coverage-eval[meteor]'" in line
+
+    def test_with_the_extra(self, run_cli: RunCli, corpus: Path) -> None:
+        pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
+        options = ("--ref", "ref", "few=few", "--resamples", 0)
+        found = scores(run_cli, corpus, *options)["by"]
+        assert [metric for _, metric in found] == ["BLEU", "METEOR", "REP"]
+        alone = run_cli("meteor", "few", "ref", "-f", "json", cwd=corpus).stdout
+        (score,) = json.loads(alone)["scores"]
+        meteor = found["few", "METEOR"]
+        assert (meteor["score"], meteor["signature"]) == (score["score"], score["signature"])
+        assert meteor["table_factor"] == 100
+        text = run_cli("compare", *options, cwd=corpus).stdout
+        assert f"{100 * score['score']:.2f}*" in text
+        assert "METEOR is shown × 100." in text
+        normed = scores(run_cli, corpus, *options, "--meteor-norm", "--metrics", "meteor")["by"]
+        assert "-en-norm-" in normed["few", "METEOR"]["signature"]
+
+
+def test_every_metric_is_in_the_help(run_cli: RunCli) -> None:
+    text = " ".join(run_cli("compare", "--help").stdout.split())
+    for name in METRICS:
+        assert name in text
