@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.comparison.table import Comparison
@@ -12,6 +12,9 @@ from coverage_eval.corpus import tokenize
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.drop import DROP, AlignedSegment
 from coverage_eval.metrics.rep import REP, Repetition
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "BreakdownTable",
@@ -41,6 +44,12 @@ class BreakdownTable:
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The same as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows, columns=pd.Index(self.header))
 
 
 @dataclass(frozen=True)

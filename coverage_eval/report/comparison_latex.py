@@ -42,7 +42,10 @@ def render_latex(
         for metric in metrics
     ]
     header = " & ".join(["", *labels]).replace("↑", r"\uparrow").replace("↓", r"\downarrow")
-    rows = [line for system in comparison.rows for line in _rows(comparison, system, width)]
+    groups = [list(_rows(comparison, system, width)) for system in comparison.rows]
+    space = [r"\addlinespace"] if any(len(group) > 1 for group in groups) else []
+    rows = [line for group in groups for line in [*group, *space]]
+    rows = rows[: len(rows) - len(space)]
     caption = f"{_listed([metric.name for metric in metrics])} scores. {' '.join(notes)}"
     lines = [
         r"% needs \usepackage{booktabs}",
@@ -56,7 +59,7 @@ def render_latex(
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{escape_latex(caption)}}}",
-        r"\par\raggedright\tiny\ttfamily",
+        r"\par\smallskip\raggedright\tiny\ttfamily",
         *(rf"{_breakable(signature)}\par" for signature in signatures),
         r"\end{table}",
     ]

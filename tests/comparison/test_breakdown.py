@@ -174,6 +174,9 @@ def test_lists_by_hand() -> None:
     )
     assert table(comparison, "dropped-words", top=1).rows[1][:2] == ("two", "b")
     assert len(table(comparison, "dropped-words", top=1).rows) == 2
+    frame = table(comparison, "dropped-words").to_frame()
+    assert list(frame.columns) == ["system", "word", "dropped", "expected", "% dropped"]
+    assert frame["dropped"].sum() == 5
 
 
 def test_buckets_by_hand() -> None:
