@@ -94,10 +94,12 @@ def draw(pool: Statistics, generator: np.random.Generator) -> Statistics:
     return np.asarray(pool[chosen, np.arange(pool.shape[1])])
 
 
-def test_false_positives_are_near_the_level(pools: dict[str, Statistics]) -> None:
-    """Of 200 comparisons of three equal systems, some 10 find a difference, for each metric."""
+def false_positives(
+    pools: dict[str, Statistics], test: str
+) -> tuple[dict[str, int], dict[str, int]]:
+    """By metric: single tests, and comparisons of three equal systems, with p < 0.05."""
     metrics = {"rep": REP(), "drop": DROP()}
-    plain = dict.fromkeys(metrics, 0)
+    single = dict.fromkeys(metrics, 0)
     family = dict.fromkeys(metrics, 0)
     for seed in range(SEEDS):
         generator = np.random.default_rng(seed)
@@ -105,17 +107,30 @@ def test_false_positives_are_near_the_level(pools: dict[str, Statistics]) -> Non
             name: {system: draw(pool, generator) for system in ("a", "b", "c")}
             for name, pool in pools.items()
         }
-        testing = Testing("randomization", resamples=200, seed=seed)
+        testing = Testing(test, resamples=200, seed=seed)
         rows = compare_statistics(statistics, metrics, testing=testing).rows
         for name in metrics:
             cells = [rows[system][name] for system in ("b", "c")]
-            plain[name] += sum((cell.p_value or 0) < 0.05 for cell in cells)
+            single[name] += sum((cell.p_value or 0) < 0.05 for cell in cells)
             family[name] += any((cell.adjusted or 0) < 0.05 for cell in cells)
-    for name in metrics:
+    return single, family
+
+
+def test_false_positives_are_near_the_level(pools: dict[str, Statistics]) -> None:
+    """Of 200 comparisons of three equal systems, some 10 find a difference, for each metric."""
+    single, family = false_positives(pools, "randomization")
+    for name in ("rep", "drop"):
         # 20 of 400 tests, of which two share a baseline; outside with probability below 0.005.
-        assert 6 <= plain[name] <= 38, plain
+        assert 6 <= single[name] <= 38, single
         # 10 of 200 families or somewhat fewer, Holm being an upper bound.
         assert 2 <= family[name] <= 20, family
+
+
+def test_sacrebleus_bootstrap_finds_twice_as_many(pools: dict[str, Statistics]) -> None:
+    """What the notes and the help say of ``--test bootstrap``: some 10 % (40 of 400)."""
+    single, _ = false_positives(pools, "bootstrap")
+    for name in ("rep", "drop"):
+        assert 22 <= single[name] <= 62, single
 
 
 def test_power(pools: dict[str, Statistics]) -> None:
