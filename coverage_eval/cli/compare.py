@@ -41,6 +41,9 @@ from coverage_eval.report.comparison import render_comparison
 from coverage_eval.tokenizers import TOKENIZERS
 
 
+STDOUT = "-"
+
+
 class _Breakdowns:
     """The breakdowns asked for, checked before any file is read."""
 
@@ -155,8 +158,13 @@ def command(
     Each NAME=HYP is a system's name and its output, a text file with one segment a line ('-' reads
     standard input, .gz is unpacked). The table has a row for each system and a column for each
     metric, as Table 1 of the paper.
+
+    The p-values of BLEU and chrF are those of sacreBLEU's own paired tests for the same seed and
+    number of resamples.
     """
     inputs = SystemInputs(**options)
+    if details == STDOUT:
+        raise click.UsageError("--details writes a file: standard output has the table")
     check_inputs(inputs, metrics, baseline)
     names = choose_metrics(metrics, links=inputs.has_model)
     breakdowns = _Breakdowns(breakdown, top, frequencies, inputs)

@@ -35,6 +35,7 @@ class TestSet:
 
     Raises:
         DataError: No segments, no system, or unequal numbers of segments.
+        TypeError: A single string where a list of segments is meant.
     """
 
     __test__ = False  # not a test for pytest, whatever its name
@@ -46,6 +47,10 @@ class TestSet:
     def __post_init__(self) -> None:
         if not self.systems:
             raise DataError("no system to compare")
+        if any(isinstance(text, str) for text in (self.references, self.sources)) or any(
+            isinstance(texts, str) for texts in self.systems.values()
+        ):
+            raise TypeError("every text is a list of segments, not a single string")
         sizes = {name: len(texts) for name, texts in self.systems.items()}
         if self.sources is not None:
             sizes["the source"] = len(self.sources)

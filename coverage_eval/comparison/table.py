@@ -124,6 +124,11 @@ class Comparison:
         systems = pd.Index(self.rows, name="system")
         return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
 
+    def __str__(self) -> str:
+        frame = self._frame({name: table_factor(name) for name in self.metrics})
+        signatures = [str(metric.signature()) for metric in self.metrics.values()]
+        return "\n".join([frame.to_string(float_format=_short, na_rep=""), "", *signatures])
+
     def _repr_html_(self) -> str:
         frame = self._frame({name: table_factor(name) for name in self.metrics})
         signatures = "<br>".join(html.escape(str(m.signature())) for m in self.metrics.values())

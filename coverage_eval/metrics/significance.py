@@ -185,7 +185,7 @@ def paired_test(
 ) -> dict[str, Difference]:
     """Compare systems with a baseline on the same segments.
 
-    Both tests are two-sided, and as sacreBLEU has them, whose p-values for BLEU and chrF these are
+    Both tests are as sacreBLEU has them, whose p-values for BLEU and chrF these are
     (its sums are in single precision, so that a trial on the very edge may count there and not
     here). A resample whose score is undefined counts as no evidence of a difference.
 

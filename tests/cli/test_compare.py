@@ -203,6 +203,7 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--src", "src", "--train-src", "train.src"), "go together"),
         (("few=few", "--src", "src", *MODEL, "--train-src", "t", "--train-tgt", "t"), "not both"),
         (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
+        (("few=few", "--details", "-"), "--details writes a file"),
         (("few=few", "--test", "t"), "'--test'"),
         (("few=few", "--breakdown", "colour"), "unknown breakdown 'colour'"),
         (("few=few", "--breakdown", "dropped-words", "--metrics", "rep"), "needs metric drop"),
@@ -316,6 +317,9 @@ class TestMeteor:
         text = run_cli("compare", *options, cwd=corpus).stdout
         assert f"{100 * score['score']:.2f}*" in text
         assert "METEOR is shown × 100." in text
+        run_cli("compare", *options, "--metrics", "meteor", "--details", "meteor.jsonl", cwd=corpus)
+        _, first, *_ = map(json.loads, (corpus / "meteor.jsonl").read_text().splitlines())
+        assert {"score", "precision", "inexact_matches"} <= set(first["metrics"]["METEOR"])
         normed = scores(run_cli, corpus, *options, "--meteor-norm", "--metrics", "meteor")["by"]
         assert "-en-norm-" in normed["few", "METEOR"]["signature"]
 

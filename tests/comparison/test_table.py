@@ -133,6 +133,13 @@ def test_frame(comparison: Comparison) -> None:
     assert (frame["BLEU"]["score"] <= frame["BLEU"]["high"]).all()
 
 
+def test_printing_shows_the_table(comparison: Comparison) -> None:
+    lines = str(comparison).splitlines()
+    (row,) = (line.split() for line in lines if line.startswith("drops"))
+    assert row[1] == f"{comparison.rows['drops']['bleu'].score.value:.3f}"
+    assert str(REP().signature()) in lines
+
+
 def test_html_is_escaped() -> None:
     comparison = compare({"<b>": ["a"]}, ["a"], metrics=["rep"], testing=FEW)
     page = comparison._repr_html_()
@@ -151,6 +158,10 @@ def test_what_is_wrong_is_said() -> None:
         compare({"short": ["a"]}, ["a", "b"])
     with pytest.raises(DataError, match="the source has 1, the reference 2"):
         compare({"s": ["a", "b"]}, ["a", "b"], sources=["a"])
+    with pytest.raises(TypeError, match="not a single string"):
+        compare({"s": ["a", "b"]}, "ab")
+    with pytest.raises(TypeError, match="not a single string"):
+        compare({"s": "ab"}, ["a", "b"])
     with pytest.raises(DataError, match="no system"):
         compare({}, ["a"])
     with pytest.raises(DataError, match="no segments"):
