@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Interval, Metric, Statistics
 
 __all__ = [
@@ -95,6 +96,9 @@ def bootstrap_interval(
         resamples: Number of resamples; those whose score is undefined are left out.
         seed: Seed of the random numbers.
         level: Confidence level between 0 and 1.
+
+    Raises:
+        DataError: The score is undefined in every resample.
     """
     systems = {"": statistics}
     (interval,) = bootstrap_intervals(
@@ -115,6 +119,11 @@ def bootstrap_intervals(
     tail = 100 * (1 - level) / 2
     intervals = {}
     for name, scores in _bootstrap_scores(metric, systems, resamples, seed).items():
+        if np.isnan(scores).all():
+            raise DataError(
+                f"{metric.name}: no interval: the score is undefined in all resamples; "
+                "draw more, or score more text"
+            )
         low, high = np.nanpercentile(scores, [tail, 100 - tail])
         intervals[name] = Interval(float(low), float(high), level, resamples, seed)
     return intervals
