@@ -175,6 +175,8 @@ def read_alignments(
     reference: Source,
     hypothesis: Source,
     source: Source | None = None,
+    *,
+    sink: bool = False,
 ) -> Iterator[AlignedSegment]:
     """Links from files, each checked against the texts, all files read in step.
 
@@ -184,6 +186,7 @@ def read_alignments(
         reference: The reference's text.
         hypothesis: The hypothesis's text.
         source: The source's text; without it, source positions are not checked.
+        sink: The links are of sources with :data:`SINK` behind them, which the text has not.
 
     Raises:
         DataError: A malformed link or one out of range (file, line), unequal numbers of lines.
@@ -193,7 +196,7 @@ def read_alignments(
     for number, row in enumerate(rows, start=1):
         text = row[4] if source is not None else None
         lengths = count_all_tokens(row[:2])
-        source_length = None if text is None else count_all_tokens([text])[0]
+        source_length = None if text is None else count_all_tokens([text])[0] + sink
         links = [
             _checked(row[column], source_length, length, source_name(files[column]), number)
             for column, length in ((2, lengths[1]), (3, lengths[0]))
@@ -202,28 +205,62 @@ def read_alignments(
 
 
 def _checked(line: str, source: int | None, target: int, name: str, number: int) -> Links:
-    try:
-        links = parse_links(line)
-    except DataError as error:
-        raise DataError(f"{name}: line {number}: {error}") from None
+    links = _parsed(line, name, number)
     check_links(links, source, target, name=name, line=number)
     return links
 
 
+def _parsed(line: str, name: str, number: int) -> Links:
+    try:
+        return parse_links(line)
+    except DataError as error:
+        raise DataError(f"{name}: line {number}: {error}") from None
+
+
 def read_script_alignments(
-    reference_links: Source, hypothesis_links: Source, sources: Iterable[Segment] | None
+    reference_links: Source,
+    hypothesis_links: Source,
+    source: Source | None = None,
+    *,
+    sink: bool = False,
 ) -> Iterator[AlignedSegment]:
     """Links from files as the paper's published script reads them (audits, row 3).
 
-    Lines that begin with ``<`` are passed over in each file by itself, and the longer file is cut.
+    Lines that begin with ``<`` are passed over in each file by itself, and the longer file is cut;
+    so links may point beyond the source that they are paired with, which the script never sees.
+
+    Args:
+        reference_links: Links of source and reference, a line a segment.
+        hypothesis_links: Links of source and hypothesis.
+        source: The source's text, which the script does not read; with it, links must be in range.
+        sink: As in :func:`read_alignments`.
+
+    Raises:
+        DataError: A malformed link or one beyond its source (file, line).
     """
-    reference, hypothesis = (
-        (parse_links(line) for line in read_segments(source) if not line.startswith("<"))
-        for source in (reference_links, hypothesis_links)
-    )
-    if sources is None:
-        for ref, hyp in zip(reference, hypothesis, strict=False):
-            yield AlignedSegment(None, ref, hyp)
+    reference, hypothesis = _script_links(reference_links), _script_links(hypothesis_links)
+    if source is None:
+        for (_, one), (_, other) in zip(reference, hypothesis, strict=False):
+            yield AlignedSegment(None, one, other)
         return
-    for source, ref, hyp in zip(sources, reference, hypothesis, strict=False):
-        yield AlignedSegment(source, ref, hyp)
+    for text, ref, hyp in zip(read_segments(source), reference, hypothesis, strict=False):
+        length = count_all_tokens([text])[0] + sink
+        for name, (number, links) in ((reference_links, ref), (hypothesis_links, hyp)):
+            _check_source_range(links, length, source_name(name), number)
+        yield AlignedSegment(text, ref[1], hyp[1])
+
+
+def _script_links(source: Source) -> Iterator[tuple[int, Links]]:
+    """The lines that the script reads, with their numbers in the file."""
+    for number, line in enumerate(read_segments(source), start=1):
+        if not line.startswith("<"):
+            yield number, _parsed(line, source_name(source), number)
+
+
+def _check_source_range(links: Links, length: int, name: str, number: int) -> None:
+    for position, target in links:
+        if position >= length:
+            raise DataError(
+                f"{name}: line {number}: link {position}-{target} is out of range: the source "
+                f"has {length} tokens, counted from 0; leave out --src to score as the script does"
+            )

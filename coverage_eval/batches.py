@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 __all__ = ["BATCH_SEGMENTS", "batched", "map_batches"]
@@ -43,10 +43,12 @@ def map_batches(
         size: Items in a batch.
     """
     batches = batched(items, size)
-    if jobs <= 1:
+    first = list(islice(batches, jobs))  # no more processes than there is work for
+    batches = chain(first, batches)
+    if len(first) <= 1:
         yield from map(function, batches)
         return
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(len(first)) as pool:
         pending: deque[Future[R]] = deque()
         try:
             for batch in batches:

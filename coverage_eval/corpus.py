@@ -99,6 +99,8 @@ def check_source(source: Source) -> None:
 def _open_bytes(source: Source) -> Iterator[BinaryIO]:
     check_source(source)
     if str(source) == STDIN:
+        if sys.stdin is None:  # a shell's <&-
+            raise DataError("standard input is closed; give the text as a file")
         yield sys.stdin.buffer
         return
     try:

@@ -19,26 +19,31 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give a temporary name beside a target, renamed to it when the block ends without exception.
 
     An interrupted run leaves the old file, or none; never a half-written one. The temporary name
-    has the target's ending, so that writers which look at it choose the right format.
+    has the target's ending, so that writers which look at it choose the right format. A symbolic
+    link stays, and the file that it names is replaced; what is no file (``/dev/null``, a pipe) is
+    written to as it is, for a rename would put a file in its place.
 
     Args:
         path: The target file; its folder must exist.
 
     Yields:
-        The temporary file, which exists and is empty.
+        The file to write: the temporary one, which exists and is empty, or the pipe or device.
 
     Raises:
         DataError: The folder does not exist or cannot be written to, or the target is a folder.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     if target.is_dir():
-        raise DataError(f"{target}: is a folder; name a file to write")
+        raise DataError(f"{path}: is a folder; name a file to write")
+    if target.exists() and not target.is_file():
+        yield target
+        return
     try:
         descriptor, name = tempfile.mkstemp(
             prefix=f".{target.name}.", suffix="".join(target.suffixes), dir=target.parent
         )
     except OSError as error:
-        raise DataError(f"{target}: cannot be written: {error.strerror}") from error
+        raise DataError(f"{path}: cannot be written: {error.strerror}") from error
     os.close(descriptor)
     temporary = Path(name)
     try:

@@ -23,7 +23,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import Output, print_score, scoring_options, tokenize_option
-from coverage_eval.corpus import check_source, read_segments
+from coverage_eval.corpus import check_source
 from coverage_eval.metrics.drop import DENOMINATORS, DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.metrics.words import StopWords
@@ -51,10 +51,19 @@ class _Inputs(NamedTuple):
     sink: bool
 
 
-def _check(inputs: _Inputs, *, soft: bool, compat: str | None) -> None:
+def _given_options() -> set[str]:
+    """The options that the command line names, by their parameters' names."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name for name in context.params if context.get_parameter_source(name) == source}
+
+
+def _check(inputs: _Inputs, *, soft: bool, compat: str | None, stopwords: str | None) -> None:
     """Exactly one origin of links, and whatever belongs to it."""
     training = (inputs.train_src, inputs.train_tgt)
     links = (inputs.src_ref_align, inputs.src_hyp_align)
+    texts = (inputs.hyp, inputs.ref, inputs.src, stopwords, *training, *links)
+    given = _given_options()
     wrong = {
         "give exactly one of: --model M; --train-src F with --train-tgt F; --src-ref-align A with "
         "--src-hyp-align B": (inputs.model is not None) + any(training) + any(links) != 1,
@@ -65,6 +74,14 @@ def _check(inputs: _Inputs, *, soft: bool, compat: str | None) -> None:
         "--tokenize does not go with links from files": any(links) and inputs.tokenize != "none",
         "--save-model goes with --train-src": bool(inputs.save_model) and not any(training),
         "--compat is about lines of links; --soft has none": soft and compat is not None,
+        "--denominator is not for --soft, which is a share of the coverage by the reference": soft
+        and "denominator" in given,
+        "--symmetrize is not for --soft, which has the forward model's posteriors": soft
+        and "symmetrize" in given,
+        "--symmetrize is not for links from files, which are taken as they are": any(links)
+        and "symmetrize" in given,
+        "'-' (standard input) is named more than once; give all but one as files": texts.count("-")
+        > 1,
     }
     for message, applies in wrong.items():
         if applies:
@@ -99,10 +116,9 @@ def _aligned(
     if inputs.src_ref_align is not None and inputs.src_hyp_align is not None:
         files = (inputs.src_ref_align, inputs.src_hyp_align)
         if compat:
-            sources = None if inputs.src is None else read_segments(inputs.src)
-            rows = read_script_alignments(*files, sources)
+            rows = read_script_alignments(*files, inputs.src, sink=inputs.sink)
         else:
-            rows = read_alignments(*files, inputs.ref, inputs.hyp, inputs.src)
+            rows = read_alignments(*files, inputs.ref, inputs.hyp, inputs.src, sink=inputs.sink)
         return AlignmentSettings(sink=inputs.sink), rows
     model = _model(inputs)
     settings = model_settings(
@@ -187,7 +203,7 @@ def command(
     on --train-src and --train-tgt), or links are read from files.
     """
     inputs = _Inputs(**options)
-    _check(inputs, soft=soft, compat=compat)
+    _check(inputs, soft=soft, compat=compat, stopwords=stopwords)
     for source in filter(None, (inputs.src, inputs.ref, inputs.hyp)):
         check_source(source)  # before minutes of training
     stop = StopWords.read(stopwords) if stopwords else StopWords()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -50,7 +51,7 @@ tokenize_option = click.option(
     help="Apply one of sacreBLEU's tokenisers to every side.",
 )  # fmt: skip
 jobs_option = click.option(
-    "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1),
+    "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1, 1024),
     help="Number of processes; the result does not depend on it.",
 )  # fmt: skip
 
@@ -76,10 +77,13 @@ def scoring_options(command: F) -> Callable[..., Any]:
     @wraps(command)
     def with_output(**values: Any) -> Any:
         output = Output(**{name: values.pop(name) for name in names})
+        if output.confidence and output.sentence_level:
+            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
+        _refuse_to_overwrite_input(output.output, values.values())
         return command(output=output, **values)
 
     options = [
-        click.option("-b", "--score-only", is_flag=True, help="Print nothing but the number."),
+        click.option("-b", "--score-only", is_flag=True, help="Print only the number (text)."),
         width_option,
         format_option,
         click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
@@ -100,6 +104,15 @@ def scoring_options(command: F) -> Callable[..., Any]:
     return wrapped
 
 
+def _refuse_to_overwrite_input(target: str | None, inputs: Iterable[object]) -> None:
+    """A usage error if the output is one of the files that the command names as input."""
+    if target is None or not Path(target).is_file():
+        return
+    names = [name for name in inputs if isinstance(name, str) and Path(name).is_file()]
+    if any(Path(name).samefile(target) for name in names):
+        raise click.UsageError(f"--output {target} is one of the input files")
+
+
 def echo(text: str, output: str | None = None) -> None:
     """Print to standard output, or write a file that appears only when it is complete."""
     if output is None or output == "-":
@@ -118,7 +131,7 @@ def print_score(
 ) -> None:
     """Print the corpus score, or one score a segment with its evidence."""
     interval = None
-    if output.confidence and not output.sentence_level:
+    if output.confidence:
         interval = bootstrap_interval(
             metric, statistics, resamples=output.bootstrap, seed=output.seed
         )

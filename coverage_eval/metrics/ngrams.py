@@ -45,6 +45,8 @@ class TokenIds:
             Equal codes for equal n-grams, below ``2**62``, and the segment of each.
         """
         length = max(0, len(self.ids) - n + 1)
+        if not length:
+            return self.ids[:0], self.segments[:0]
         inside = self.segments[:length] == self.segments[n - 1 :]
         codes = self.ids[:length][inside]
         for offset in range(1, n):

@@ -10,6 +10,7 @@ and REP is 100 · Σ σ / number of reference words. It has no upper bound: it i
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class REP(TextMetric):
         tok: The tokeniser that was applied to the text; it only goes into the signature.
 
     Raises:
-        ValueError: ``n`` below 1, or a negative weight.
+        ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
     """
 
     n: int = 2
@@ -92,8 +93,8 @@ class REP(TextMetric):
     def __post_init__(self) -> None:
         if self.n < 1:
             raise ValueError(f"n must be at least 1, not {self.n}")
-        if not (self.w1 >= 0 and self.w2 >= 0):
-            raise ValueError(f"weights must not be negative: w1={self.w1}, w2={self.w2}")
+        if not (0 <= self.w1 < math.inf and 0 <= self.w2 < math.inf):
+            raise ValueError(f"weights must be finite and not negative: w1={self.w1}, w2={self.w2}")
 
     def signature(self) -> Signature:
         """All settings; weights are shown as numbers with a decimal point."""
@@ -143,6 +144,8 @@ class REP(TextMetric):
 
 def _ngrams(tokens: Sequence[str], n: int) -> list[tuple[int, Ngram]]:
     """The n-grams with their positions."""
+    if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
+        return []
     return list(enumerate(zip(*(tokens[i:] for i in range(n)), strict=False)))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Interval, Metric, Statistics
 
 __all__ = [
@@ -98,6 +99,9 @@ def bootstrap_interval(
         resamples: Number of resamples; those whose score is undefined are left out.
         seed: Seed of the random numbers.
         level: Confidence level between 0 and 1.
+
+    Raises:
+        DataError: The score is undefined in every resample.
     """
     systems = {"": statistics}
     (interval,) = bootstrap_intervals(
@@ -123,8 +127,16 @@ def bootstrap_intervals(
 
 
 def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> Interval:
-    """The interval of :func:`bootstrap_interval` from resampled scores ``[resamples]``."""
+    """The interval of :func:`bootstrap_interval` from resampled scores ``[resamples]``.
+
+    Raises:
+        DataError: The score is undefined in every resample.
+    """
     tail = 100 * (1 - level) / 2
+    if np.isnan(scores).all():
+        raise DataError(
+            "no interval: the score is undefined in all resamples; draw more, or score more text"
+        )
     low, high = np.nanpercentile(scores, [tail, 100 - tail])
     return Interval(float(low), float(high), level, len(scores), seed)
 

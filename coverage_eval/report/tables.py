@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 from collections.abc import Sequence
@@ -13,6 +14,10 @@ __all__ = ["FORMATS", "render_json", "render_table"]
 FORMATS = ("text", "json", "csv", "latex", "markdown")
 
 _TABULATE = {"text": "simple", "latex": "latex_booktabs", "markdown": "github"}
+
+_CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) != "\n"
+}
 
 
 def render_table(
@@ -33,8 +38,8 @@ def render_table(
         return render_json([dict(zip(header, row, strict=True)) for row in rows])
     if output_format == "csv":
         return _render_csv(header, rows)
-    if output_format == "markdown":
-        rows = [[c.replace("|", "\\|") if isinstance(c, str) else c for c in row] for row in rows]
+    escape = _escape_markdown if output_format == "markdown" else _escape_controls
+    rows = [[escape(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     from tabulate import tabulate
 
     return tabulate(
@@ -58,11 +63,14 @@ def _text_columns(rows: Sequence[Sequence[object]]) -> list[int]:
 
 
 def _render_csv(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    return "\n".join(_csv_line(row) for row in (header, *rows))
+
+
+def _csv_line(row: Sequence[object]) -> str:
+    """One record; csv quotes what its line end contains, and a lone carriage return needs that."""
     buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_safe_cell(cell) for cell in row] for row in rows)
-    return buffer.getvalue().removesuffix("\n")
+    csv.writer(buffer, lineterminator="\r\n").writerow([_safe_cell(cell) for cell in row])
+    return buffer.getvalue().removesuffix("\r\n")
 
 
 def _safe_cell(cell: object) -> object:
@@ -70,3 +78,13 @@ def _safe_cell(cell: object) -> object:
     if isinstance(cell, str) and cell[:1] in {"=", "+", "-", "@", "\t", "\r"}:
         return f"'{cell}"
     return cell
+
+
+def _escape_controls(text: str) -> str:
+    """Control characters as ``\\x1b``: they would break rows, or command a terminal."""
+    return text.translate(_CONTROLS)
+
+
+def _escape_markdown(text: str) -> str:
+    """Text of a corpus in a cell of Markdown: no column's end, no HTML."""
+    return html.escape(_escape_controls(text), quote=False).replace("|", "\\|")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
 
 from coverage_eval.cli import COMMANDS
-from tests.conftest import RunCli
+from tests.conftest import COMMAND, RunCli
 
 HYP = "a b a b\nc\n\n"
 REF = "a b\nc d\ne\n"
@@ -109,6 +112,95 @@ def test_output_file_appears_complete_or_not_at_all(
     run_cli("rep", files[0], tmp_path / "missing", "-o", target, check=False)
     assert target.read_text().endswith("= 20.00\n")
     assert [path.name for path in target.parent.iterdir()] == ["score.txt"]
+
+
+def test_an_output_never_replaces_an_input(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    (files[0].parent / "link").symlink_to(files[0])
+    for target in (files[0], files[0].parent / "link"):
+        result = run_cli("rep", *files, "-o", target, check=False)
+        assert result.returncode == 2
+        assert "is one of the input files" in result.stderr
+    assert files[0].read_text() == HYP
+
+
+@pytest.mark.parametrize("option", ["--w1", "--w2"])
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])
+def test_weights_that_are_none(
+    run_cli: RunCli, files: tuple[Path, Path], option: str, value: str
+) -> None:
+    result = run_cli("rep", *files, option, value, check=False)
+    assert result.returncode == 2
+    assert f"Invalid value for '{option}'" in result.stderr
+
+
+def test_an_interval_is_not_for_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    result = run_cli("rep", *files, "--confidence", "--sentence-level", check=False)
+    assert result.returncode == 2
+    assert "--confidence is about the corpus score" in result.stderr
+
+
+def test_an_absurd_n_costs_nothing(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    arguments = ("rep", *files, "-n", 10**12, "-b")
+    assert run_cli(*arguments, timeout=30).stdout == "0.00\n"
+    assert run_cli(*arguments, "--sentence-level", timeout=30).stdout == "0.00\n" * 3
+
+
+def test_closed_standard_input(files: tuple[Path, Path]) -> None:
+    command = f"exec {shlex.quote(str(COMMAND))} rep - {shlex.quote(str(files[1]))} <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    message = "coverage-eval: error: standard input is closed; give the text as a file\n"
+    assert done.stderr == message
+
+
+@pytest.mark.parametrize("output_format", ["text", "csv"])
+def test_a_reader_that_leaves_early(tmp_path: Path, output_format: str) -> None:
+    (tmp_path / "hyp").write_text("a a\n" * 50_000)
+    command = (
+        f"{shlex.quote(str(COMMAND))} rep hyp hyp --sentence-level -f {output_format} | head -1"
+    )
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert "segment" in done.stdout
+    assert done.stderr == ""
+
+
+def test_the_module_is_the_command(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "coverage_eval", "rep", *map(str, files)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == run_cli("rep", *files).stdout
+
+
+@pytest.mark.parametrize("output_format", ["text", "json", "csv", "latex", "markdown"])
+def test_hash_seeds_change_nothing(run_cli: RunCli, tmp_path: Path, output_format: str) -> None:
+    (tmp_path / "hyp").write_text("a b c a b c a b d d e e\n" * 20)
+    (tmp_path / "ref").write_text("a b c d e\n" * 20)
+    one, two = (
+        run_cli("rep", "hyp", "ref", "--sentence-level", "-f", output_format, cwd=tmp_path,
+                env={"PYTHONHASHSEED": seed}).stdout
+        for seed in ("1", "2")
+    )  # fmt: skip
+    assert one == two
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize(
+    ("middle", "message"),
+    [(b"gr\xfcn\n", "hyp: line 9001: not valid UTF-8"), (b"", "hyp has 18000, ref has 18001; ")],
+)
+def test_an_error_in_the_middle_is_the_same_with_processes(
+    run_cli: RunCli, tmp_path: Path, jobs: int, middle: bytes, message: str
+) -> None:
+    (tmp_path / "hyp").write_bytes(b"a a\n" * 9000 + middle + b"a\n" * 9000)
+    (tmp_path / "ref").write_bytes(b"a\n" * 18001)
+    result = run_cli("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False, timeout=60)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_standard_input(run_cli: RunCli, files: tuple[Path, Path]) -> None:

@@ -166,6 +166,33 @@ class TestScriptCompatibility:
         compat = run_cli(*arguments, "--compat", "acl2018", cwd=tmp_path).stdout
         assert compat == f"{expected:.2f}\n"
 
+    def test_links_beyond_the_source_and_what_is_no_link(
+        self, run_cli: RunCli, tmp_path: Path
+    ) -> None:
+        arguments = self.write(tmp_path, "<doc>\n0-0 2-1\n0-0\n", "0-0\n0-0\n0-0\n")
+        compat = (*arguments, "--compat", "acl2018")
+        assert run_cli(*compat, cwd=tmp_path).stdout == "33.33\n"  # the script reads no source
+        result = run_cli(*compat, "--src", "src", cwd=tmp_path, check=False)
+        assert result.returncode == 1
+        assert "ref.links: line 2: link 2-1 is out of range: the source has 2" in result.stderr
+        (tmp_path / "hyp.links").write_text("0-0\nx\n")
+        result = run_cli(*compat, cwd=tmp_path, check=False)
+        assert result.returncode == 1
+        assert "hyp.links: line 2: 'x' is not a link" in result.stderr
+
+
+def test_links_to_the_sink_do_not_count(run_cli: RunCli, tmp_path: Path) -> None:
+    for name, text in (("src", "x y"), ("ref", "a b"), ("hyp", "a b"), ("links", "0-0 2-1")):
+        (tmp_path / name).write_text(f"{text}\n")
+    (tmp_path / "none").write_text("\n")
+    arguments = ("drop", "hyp", "ref", "--src", "src", "--src-ref-align", "links",
+                 "--src-hyp-align", "none")  # fmt: skip
+    found = run_cli(*arguments, "--sink", "--sentence-level", "-f", "csv", cwd=tmp_path).stdout
+    assert found == "segment,score,dropped\n1,100.0,x at 0\n"
+    result = run_cli(*arguments, cwd=tmp_path, check=False)
+    assert result.returncode == 1
+    assert "links: line 1: link 2-1 is out of range: the source has 2 tokens" in result.stderr
+
 
 class TestErrors:
     @pytest.fixture
@@ -186,6 +213,12 @@ class TestErrors:
             ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--model", "m", "--src", "src", "--save-model", "n"),
+            ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
+            ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
+            ("--src-ref-align", "links", "--src-hyp-align", "links", "--symmetrize", "union"),
+            ("--model", "m", "--src", "-", "--stopwords", "-"),
+            ("--train-src", "-", "--train-tgt", "ref", "--src", "-"),
+            ("--src-ref-align", "-", "--src-hyp-align", "-", "--compat", "acl2018"),
         ],
     )
     def test_usage(self, run_cli: RunCli, texts: Path, arguments: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import bootstrap_interval, resample_counts
 
@@ -44,6 +45,21 @@ def test_the_seed_decides() -> None:
     )
     assert one == again
     assert one != other
+
+
+def test_no_resample_with_a_score() -> None:
+    """One segment of two has a reference word, and this seed draws the other one twice."""
+    statistics = np.array([[0, 0, 1], [0, 0, 0]])
+    with pytest.raises(DataError, match="undefined in all resamples"):
+        bootstrap_interval(REP(), statistics, resamples=1, seed=_seed_that_draws_only(1))
+
+
+def _seed_that_draws_only(segment: int) -> int:
+    for seed in range(100):
+        (counts,) = resample_counts(2, 1, seed)
+        if counts[0, segment] == 2:
+            return seed
+    raise AssertionError("no such seed")
 
 
 def test_undefined_resamples_are_left_out() -> None:

@@ -1,0 +1,60 @@
+"""Files that are written: complete or not at all, and nothing but files is replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.errors import DataError
+from coverage_eval.files import atomic_write
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    target = tmp_path / "score"
+    target.write_text("old")
+
+    def fail() -> None:
+        with atomic_write(target) as file:
+            file.write("half of the ")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_symbolic_link_stays(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        with atomic_write(link) as file:
+            file.write(text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """As ``/dev/null`` is, which a rename would turn into a file for the whole machine."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    with atomic_write(pipe) as file:
+        file.write("text")
+    reader.join(timeout=10)
+    assert read == ["text"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_messages_name_the_file_as_it_was_given(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is a folder"), atomic_write(tmp_path):
+        pass
+    missing = tmp_path / "missing" / "score"
+    with pytest.raises(DataError, match=f"{missing}: cannot be written"), atomic_write(missing):
+        pass
