@@ -40,7 +40,6 @@ from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, 
 from coverage_eval.report.comparison import render_comparison
 from coverage_eval.tokenizers import TOKENIZERS
 
-
 STDOUT = "-"
 
 
