@@ -13,6 +13,7 @@ from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.corpus import STDIN, check_source, read_parallel
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, Settings, default_metrics, make_metrics
+from coverage_eval.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
@@ -156,6 +157,7 @@ def count_inputs(
     """
     for source in inputs.files:
         check_source(source)
+    get_tokenizer(inputs.tokenize)
     of_text = [name for name in names if METRICS[name].needs == "text"]
     metrics = make_metrics(of_text, settings)
     texts = _read(inputs)

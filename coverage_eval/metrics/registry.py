@@ -12,6 +12,7 @@ from coverage_eval.metrics.chrf import CHRF
 from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
+from coverage_eval.tokenizers import get_tokenizer
 
 __all__ = ["METRICS", "Choice", "Settings", "default_metrics", "make_metrics", "table_factor"]
 
@@ -58,6 +59,11 @@ class Choice:
     factor: float = 1.0
 
 
+def _bleu(settings: Settings) -> Metric:
+    get_tokenizer(settings.bleu_tokenize)  # a missing package is said before any text is read
+    return BLEU(tokenize=settings.bleu_tokenize)
+
+
 def _meteor(settings: Settings) -> Metric:
     from coverage_eval.metrics.meteor.metric import METEOR
 
@@ -67,7 +73,7 @@ def _meteor(settings: Settings) -> Metric:
 
 
 METRICS: Mapping[str, Choice] = {
-    "bleu": Choice(lambda settings: BLEU(tokenize=settings.bleu_tokenize)),
+    "bleu": Choice(_bleu),
     "meteor": Choice(_meteor, factor=100.0),
     "chrf": Choice(lambda _: CHRF()),
     "rep": Choice(lambda settings: REP(tok=settings.tok)),

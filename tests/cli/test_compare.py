@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -249,6 +250,17 @@ def test_missing_files(run_cli: RunCli, corpus: Path) -> None:
         assert result.stdout == ""
         assert len([x for x in result.stderr.splitlines() if "error" in x]) == 1
         assert "none" in result.stderr
+
+
+def test_missing_tokenizer(run_cli: RunCli, corpus: Path) -> None:
+    if find_spec("MeCab") is not None:
+        pytest.skip("MeCab is installed, so no package is missing")
+    for option in ("--tokenize", "--bleu-tokenize"):
+        arguments = ("--ref", "ref", "few=few", "--metrics", "bleu,rep", option, "ja-mecab")
+        result = run_cli("compare", *arguments, check=False, cwd=corpus)
+        assert result.returncode == 1
+        (line,) = result.stderr.splitlines()
+        assert "pip install 'sacrebleu[ja]'" in line
 
 
 def test_empty_segments(run_cli: RunCli, tmp_path: Path) -> None:
