@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 
 from coverage_eval.corpus import Segment, count_all_tokens, tokenize
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
-from coverage_eval.metrics.ngrams import TokenIds, Vocabulary, excess_ngrams
-from coverage_eval.metrics.suspects import suspects
+from coverage_eval.metrics.candidates import find_candidates
+from coverage_eval.metrics.ngrams import excess_ngrams
 
 __all__ = ["REP", "Repetition"]
 
 Ngram = tuple[str, ...]
+
+_MOST_CHARACTERS = 4_000_000
+"""Long segments are counted a few at a time: a count takes some forty bytes a character."""
 
 
 @dataclass(frozen=True)
@@ -111,25 +114,16 @@ class REP(TextMetric):
 
     def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
         """Excess n-grams, excess doubled words and reference words of each segment."""
-        counts = np.zeros((len(rows), 3), dtype=np.int64)
-        counts[:, 2] = count_all_tokens([reference for _, reference in rows])
-        places = self._suspects([hypothesis for hypothesis, _ in rows])
-        size = len(places)
-        vocabulary = Vocabulary()
-        hyp = vocabulary.read([rows[place][0] for place in places])
-        ref = vocabulary.read([rows[place][1] for place in places])
-        base = vocabulary.base
-        ngrams = excess_ngrams(hyp.ngrams(self.n, base), ref.ngrams(self.n, base), size, least=2)
-        words = excess_ngrams(_doubled_ids(hyp), _doubled_ids(ref), size, least=1)
-        counts[places, 0], counts[places, 1] = ngrams, words
-        return counts
-
-    def _suspects(self, hypotheses: Sequence[Segment]) -> NDArray[np.int64]:
-        """The segments that may add to a sum; all of them where some are lists of tokens."""
-        texts = [segment for segment in hypotheses if isinstance(segment, str)]
-        if len(texts) < len(hypotheses):
-            return np.arange(len(hypotheses))
-        return np.flatnonzero(suspects(texts, self.n))
+        if len(rows) > 1 and sum(len(hypothesis) for hypothesis, _ in rows) > _MOST_CHARACTERS:
+            half = len(rows) // 2
+            parts = (self.batch_statistics(part) for part in (rows[:half], rows[half:]))
+            return np.concatenate(list(parts))
+        hypotheses, references = (list(column) for column in zip(*rows, strict=True))
+        length = count_all_tokens(references)
+        candidates = find_candidates(hypotheses, references, self.n)
+        ngrams = excess_ngrams(*candidates.ngrams, len(rows), least=2)
+        words = excess_ngrams(*candidates.doubled, len(rows), least=1)
+        return np.stack([ngrams, words, np.array(length, dtype=np.int64)], axis=1)
 
     def evidence(self, hypothesis: Segment, reference: Segment) -> list[Repetition]:
         """The repeated n-grams of one segment with their positions, leftmost first.
@@ -170,10 +164,3 @@ def _repetitions(
         for gram, places in positions.items()
         if len(places) >= least and len(places) > in_reference[gram]
     ]
-
-
-def _doubled_ids(tokens: TokenIds) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The words that stand twice in a row, and their segments, as :meth:`TokenIds.ngrams`."""
-    ids, segments = tokens.ids, tokens.segments
-    places = np.flatnonzero((ids[1:] == ids[:-1]) & (segments[1:] == segments[:-1]))
-    return ids[places], segments[places]

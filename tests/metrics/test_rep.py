@@ -102,6 +102,26 @@ def test_agrees_on_real_text(shared: Path) -> None:
         assert corpus_score(hypotheses, references, n=n) == expected  # to the last digit
 
 
+@pytest.mark.parametrize("as_tokens", [False, True])
+def test_long_ngrams_of_many_words(as_tokens: bool) -> None:
+    """Codes of long n-grams outgrow 62 bits and are numbered again, on both sides alike."""
+    generator = random.Random(4)
+    hypotheses, references = [], []
+    for _ in range(3000):
+        words = [str(generator.randrange(60_000)) for _ in range(12)]
+        hypotheses.append(" ".join(words + words[2:9] + words[2:7]))
+        references.append(" ".join(words + words[2:8]))
+    for n in (3, 4, 6):
+        expected = oracles.rep(hypotheses, references, n)
+        columns = (
+            [[text.split() for text in column] for column in (hypotheses, references)]
+            if as_tokens
+            else (hypotheses, references)
+        )
+        metric = REP(n=n)
+        assert metric.corpus_score(metric.statistics(*columns)).value == expected
+
+
 class TestMetamorphic:
     @pytest.fixture
     def rows(self) -> list[tuple[str, str]]:
@@ -129,6 +149,14 @@ class TestMetamorphic:
         metric = REP()
         columns = [list(column) * 60 for column in zip(*rows, strict=True)]
         assert np.array_equal(metric.statistics(*columns, jobs=2), metric.statistics(*columns))
+
+    def test_long_segments_are_counted_in_parts(
+        self, rows: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        metric, columns = REP(), list(zip(*rows, strict=True))
+        whole = metric.statistics(*columns)
+        monkeypatch.setattr("coverage_eval.metrics.rep._MOST_CHARACTERS", 50)
+        assert np.array_equal(metric.statistics(*columns), whole)
 
 
 class TestErrors:
