@@ -21,6 +21,8 @@ __all__ = ["Candidates", "find_candidates"]
 
 Integers = NDArray[np.int64]
 
+_LOW_BITS = np.uint64(2**16 - 1)
+
 
 class Candidates(NamedTuple):
     """N-grams of hypotheses and references, among them all that can be in excess.
@@ -94,7 +96,7 @@ def find_candidates(
 def _lines(segments: Sequence[Segment]) -> list[str] | None:
     """The segments, if all of them are lines of text; None if one is tokens or has a line end."""
     texts = [segment for segment in segments if isinstance(segment, str)]
-    return texts if len(texts) == len(segments) and not any("\n" in t for t in texts) else None
+    return texts if len(texts) == len(segments) and "\n" not in "".join(texts) else None
 
 
 def _repeated(keys: Hashes) -> Hashes:
@@ -106,10 +108,15 @@ def _repeated(keys: Hashes) -> Hashes:
 
 def _among(keys: Hashes, few: Hashes) -> NDArray[np.bool_]:
     """Which keys are among a few, which ascend."""
+    found = np.zeros(len(keys), dtype=bool)
     if not len(few):
-        return np.zeros(len(keys), dtype=bool)
-    places = np.searchsorted(few, keys)
-    found: NDArray[np.bool_] = few[np.minimum(places, len(few) - 1)] == keys
+        return found
+    # Most keys are of segments without any of the few: their low bits tell, without a search.
+    marked = np.zeros(int(_LOW_BITS) + 1, dtype=bool)
+    marked[few & _LOW_BITS] = True
+    places = np.flatnonzero(marked[keys & _LOW_BITS])
+    near = np.searchsorted(few, keys[places])
+    found[places] = few[np.minimum(near, len(few) - 1)] == keys[places]
     return found
 
 

@@ -54,7 +54,7 @@ class HashedWords:
         Raises:
             ValueError: A segment has a line end.
         """
-        data = "".join([f"{text}\n" for text in texts]).encode("utf-8", "surrogatepass")
+        data = "\n".join([*texts, ""]).encode("utf-8", "surrogatepass")
         values = np.frombuffer(data, dtype=np.uint8)
         lines = np.flatnonzero(values == _NEWLINE)
         if len(lines) != len(texts):
@@ -70,7 +70,8 @@ class HashedWords:
         powers, inverses = _powers(1 << len(data).bit_length())
         hashed *= powers[: len(data)]
         hashes = np.add.reduceat(hashed, starts) * inverses[starts]
-        return cls(data, starts, ends, np.searchsorted(lines, starts), hashes)
+        lengths = np.diff(np.searchsorted(starts, lines), prepend=0)
+        return cls(data, starts, ends, np.repeat(np.arange(len(texts)), lengths), hashes)
 
     def ngrams(self, n: int, places: Integers) -> tuple[Integers, Hashes]:
         """Where n-grams inside a segment start, and a hash of each n-gram with its segment.

@@ -114,11 +114,11 @@ class REP(TextMetric):
 
     def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
         """Excess n-grams, excess doubled words and reference words of each segment."""
-        if len(rows) > 1 and sum(len(hypothesis) for hypothesis, _ in rows) > _MOST_CHARACTERS:
+        hypotheses, references = (list(column) for column in zip(*rows, strict=True))
+        if len(rows) > 1 and sum(map(len, hypotheses)) > _MOST_CHARACTERS:
             half = len(rows) // 2
             parts = (self.batch_statistics(part) for part in (rows[:half], rows[half:]))
             return np.concatenate(list(parts))
-        hypotheses, references = (list(column) for column in zip(*rows, strict=True))
         length = count_all_tokens(references)
         candidates = find_candidates(hypotheses, references, self.n)
         ngrams = excess_ngrams(*candidates.ngrams, len(rows), least=2)

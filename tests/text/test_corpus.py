@@ -137,9 +137,13 @@ class TestTokens:
     def test_agrees_with_the_rule(self, text: str) -> None:
         assert tokenize(text) == re.findall("[^ \t]+", text)
 
-    @given(st.lists(st.text(st.sampled_from("ab \t\n"), max_size=8)))
-    def test_counts_without_making_tokens(self, texts: list[str]) -> None:
-        assert count_all_tokens(texts) == [len(tokenize(text)) for text in texts]
+    @pytest.mark.parametrize("times", [1, 40])
+    @given(st.lists(st.text(st.sampled_from("ab \tü\xa0\ud800"), max_size=8)), st.booleans())
+    def test_counts_without_making_tokens(
+        self, times: int, texts: list[str], line_ends: bool
+    ) -> None:
+        segments = [*texts, "a\nb c"] * times if line_ends else texts * times
+        assert count_all_tokens(segments) == [len(tokenize(text)) for text in segments]
 
     def test_other_spaces_are_part_of_a_token(self) -> None:
         assert tokenize(f"a{OTHER_SPACES}b c") == [f"a{OTHER_SPACES}b", "c"]
