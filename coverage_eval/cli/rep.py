@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.options import (
+    FiniteRange,
     Output,
     jobs_option,
     print_score,
@@ -20,8 +21,8 @@ from coverage_eval.tokenizers import tokenize_rows
 @click.argument("hyp")
 @click.argument("ref")
 @click.option("-n", default=2, show_default=True, type=click.IntRange(1), help="Length of n-grams.")
-@click.option("--w1", default=1.0, show_default=True, type=click.FloatRange(0), help="Weight λ1.")
-@click.option("--w2", default=2.0, show_default=True, type=click.FloatRange(0), help="Weight λ2.")
+@click.option("--w1", default=1.0, show_default=True, type=FiniteRange(0), help="Weight λ1.")
+@click.option("--w2", default=2.0, show_default=True, type=FiniteRange(0), help="Weight λ2.")
 @tokenize_option
 @jobs_option
 @scoring_options
