@@ -41,6 +41,9 @@ _NAACL = re.compile(
 _GIZA_HEADER = re.compile(r"# Sentence pair \(([0-9]{1,9})\)")
 _GIZA_WORD = re.compile(r"(\S+) \(\{ ((?:[0-9]{1,9} )*)\}\)(?: |$)")
 
+LARGEST_GAP = 1_000_000
+"""The most pairs without a line in a NAACL file, where the links of a pair come in any order."""
+
 NumberedLine = tuple[int, str]
 """A line's number, counted from 1, and the line."""
 
@@ -151,6 +154,11 @@ def _read_naacl(name: str, lines: Iterable[NumberedLine]) -> Iterator[Gold]:
             raise DataError(
                 f"{name}: line {number}: '{line}' is not 'pair source target [S|P] [confidence]', "
                 "counted from 1"
+            )
+        if int(found[1]) > number + LARGEST_GAP:
+            raise DataError(
+                f"{name}: line {number}: pair {found[1]} would leave more than {LARGEST_GAP} pairs "
+                "without a line; is the first number of a line the number of its pair?"
             )
         sure_and_possible = pairs.setdefault(int(found[1]), ([], []))
         link = (int(found[2]) - 1, int(found[3]) - 1)

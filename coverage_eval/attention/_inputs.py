@@ -175,6 +175,8 @@ def _wide(dtype: np.dtype[Any]) -> type[np.float32] | type[np.float64]:
 
 def _common_shape(*arrays: NDArray[Any] | None) -> tuple[int, ...]:
     shapes = [array.shape for array in arrays if array is not None]
+    if all(shape == shapes[0] for shape in shapes):
+        return shapes[0]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError as error:
@@ -217,15 +219,15 @@ def _check_bounds(
     rounding = float(np.finfo(dtype).eps)
     if scores.min(initial=0.0) == -np.inf:
         bounds[scores == -np.inf] = 0.0
-    least = bounds.min(axis=0, initial=0.0)
+    least = bounds.min(initial=0.0)  # NaN, if there is one, and then no comparison holds
     with np.errstate(over="ignore", invalid="ignore"):
         total = bounds.sum(axis=0)
     allowed = ROUNDING_BELOW * rounding
-    if not ((least >= -allowed) & (total >= 1.0 - allowed)).all():
-        _raise_for_bounds(least, total, allowed, layout)
+    if not (least >= -allowed and total.min(initial=1.0) >= 1.0 - allowed):
+        _raise_for_bounds(bounds.min(axis=0, initial=0.0), total, allowed, layout)
     # A vector, not a number: NumPy's minimum is several times faster on equal strides.
     np.minimum(bounds, np.ones(bounds.shape[1]), out=bounds)
-    if least.min(initial=0.0) < 0:
+    if least < 0:
         np.maximum(bounds, 0.0, out=bounds)
     # Sums are taken in float64: of float32 bounds, only their own rounding is to be allowed for.
     return np.asarray(total <= 1.0 + max(2 * rounding, ROUNDING_ABOVE * np.finfo(np.float64).eps))

@@ -48,7 +48,8 @@ def constrained_softmax(
     np.exp(weights, out=weights)
     free = bounds > 0
     weights *= free
-    attention = _share_out(weights, np.ones_like(batch.top), scores, bounds, free)
+    left, columns = np.ones_like(batch.top), np.arange(len(batch.top))
+    attention = _share_out(weights, left, scores, bounds, free, columns)
     if tight.any():
         attention[:, tight] = bounds[:, tight]
     return batch.restore(attention)
@@ -60,17 +61,19 @@ def _share_out(
     scores: Float64Array,
     bounds: Float64Array,
     free: NDArray[np.bool_],
+    columns: NDArray[np.intp],
     depth: int = 0,
 ) -> Float64Array:
     """Share the mass left by weight; fix who exceeds the bound there; share the rest out again.
 
     Fixing frees mass for the others, so it never has to be undone, and only rows where someone
     was fixed go on to the next round. Where rounds do not end, sorting tells all at once.
+    ``columns`` are the places of the others' columns in the scores, which are rarely needed.
     """
     total = weights.sum(axis=0)
     faint = (total < FAINT) & (left > 0)
     if faint.any():
-        weights[:, faint] = _reweighted(scores[:, faint], free[:, faint])
+        weights[:, faint] = _reweighted(scores[:, columns[faint]], free[:, faint])
         total = weights.sum(axis=0)
     scale = np.divide(left, total, out=np.zeros_like(total), where=total > 0)
     share: Float64Array = weights * scale
@@ -80,15 +83,15 @@ def _share_out(
     if count == 0:
         return share
     # Leaving the finished rows out costs copies; taking them along changes nothing in them.
-    rows = unfinished if 2 * count < len(unfinished) else slice(None)
-    over, scores, bounds, free = over[:, rows], scores[:, rows], bounds[:, rows], free[:, rows]
+    rows = np.flatnonzero(unfinished) if 2 * count < len(unfinished) else slice(None)
+    over, bounds, free, columns = over[:, rows], bounds[:, rows], free[:, rows], columns[rows]
     if depth == QUICK_ROUNDS:
-        over |= _fixed_by_sorting(scores, bounds) & free
+        over |= _fixed_by_sorting(scores[:, columns], bounds) & free
     stays = ~over
     fixed = bounds * over
     left = np.maximum(left[rows] - fixed.sum(axis=0), 0.0)
-    rest = _share_out(weights[:, rows] * stays, left, scores, bounds, free & stays, depth + 1)
-    share[:, rows] = rest + fixed
+    weights, free = weights[:, rows] * stays, free & stays
+    share[:, rows] = _share_out(weights, left, scores, bounds, free, columns, depth + 1) + fixed
     return share
 
 

@@ -1,7 +1,7 @@
 """Constrained sparsemax: sparsemax under upper bounds (Malaviya et al. 2018, eq. 6)."""
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from coverage_eval.attention.pardalos_kovoor import threshold_by_medians
 __all__ = ["Method", "constrained_sparsemax"]
 
 Method = Literal["auto", "sort", "pardalos-kovoor"]
+Precision = type[np.float32] | type[np.float64]
 Search = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 
 #: Rows at least this long are solved one by one with medians by ``method="auto"``: the measured
@@ -19,7 +20,7 @@ Search = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
 CROSSOVER_LENGTH = 16_384
 
 #: Batches of rows up to this length are searched in float32 first by ``method="auto"``.
-QUICK_LENGTH = 256
+QUICK_LENGTH = 255
 
 #: Thresholds are first looked for within this distance of the largest score of the row.
 REACH = 32.0
@@ -75,47 +76,54 @@ def constrained_sparsemax(
         raise AttentionError(f"unknown method {method!r}: use one of {', '.join(get_args(Method))}")
     batch = prepare(z, u, axis=axis, mask=mask)
     scores, bounds, tight = batch.scores, batch.upper_bounds, batch.tight
-    search = _search_for(method, *scores.shape)
-    attention, settled = _solve(scores, batch.top, bounds, search)
+    search, precision = _search_for(method, *scores.shape)
+    attention, settled = _solve(scores, batch.top, bounds, search, precision)
     again = ~(settled | tight)
-    if search is _search_in_float32 and again.any():
+    if precision is np.float32 and again.any():
         attention[:, again], _ = _solve(
-            scores[:, again], batch.top[again], bounds[:, again], _search_by_sorting
+            scores[:, again], batch.top[again], bounds[:, again], search, np.float64
         )
     if tight.any():
         attention[:, tight] = bounds[:, tight]
     return batch.restore(attention)
 
 
-def _search_for(method: Method, length: int, rows: int) -> Search:
+def _search_for(method: Method, length: int, rows: int) -> tuple[Search, Precision]:
+    """The search for rows of this length, and the precision to search in first."""
     if method == "auto" and length <= min(rows, QUICK_LENGTH):
-        return _search_in_float32
+        return _search_by_sorting, np.float32
     if method == "sort" or (method == "auto" and length < CROSSOVER_LENGTH):
-        return _search_by_sorting
-    return _search_by_medians
+        return _search_by_sorting, np.float64
+    return _search_by_medians, np.float64
 
 
 def _solve(
-    scores: Float64Array, top: Float64Array, bounds: Float64Array, search: Search
+    scores: Float64Array,
+    top: Float64Array,
+    bounds: Float64Array,
+    search: Search,
+    precision: Precision,
 ) -> tuple[Float64Array, NDArray[np.bool_]]:
     """The attention of each column, whatever the spread of its scores; which columns sum to 1."""
-    anchor, distance = top, np.full_like(top, -REACH)
-    lowest, guess = search(_above(scores, anchor, distance), bounds)
+    anchor, limits = top, bounds.astype(precision, copy=False)
+    lowest, guess = search(_above(scores, anchor, precision), limits)
     far = lowest <= 1.0 - REACH
     if far.any():
         anchor = top.copy()
         anchor[far] = _reached_score(scores[:, far], bounds[:, far])
-        near = np.minimum(_above(scores[:, far], anchor[far], distance[far]), 2.0)
-        guess[far] = search(near, bounds[:, far])[1]
+        near = np.minimum(_above(scores[:, far], anchor[far], precision), precision(2.0))
+        guess[far] = search(near, limits[:, far])[1]
     settle = _settle_on_support if search is _search_by_medians else _settle
-    return settle(scores, bounds, anchor, guess)
+    return settle(scores, bounds, anchor, guess.astype(np.float64, copy=False))
 
 
-def _above(scores: Float64Array, anchor: Float64Array, least: Float64Array) -> Float64Array:
-    """Scores relative to an anchor, raised to a least value: what is lower is off the support."""
-    with np.errstate(over="ignore"):
-        relative = scores - anchor
-    # A vector here, not a number: NumPy's maximum is several times faster on equal strides.
+def _above(scores: Float64Array, anchor: Float64Array, precision: Precision) -> FloatArray:
+    """Scores relative to an anchor, raised to -REACH: what is lower is off the support."""
+    # Scores beyond float32 become inf or NaN there, so that their columns do not settle.
+    with np.errstate(over="ignore", invalid="ignore"):
+        relative = scores.astype(precision, copy=False) - anchor.astype(precision, copy=False)
+    # A vector here, not a number, as in _limited.
+    least = np.full(len(anchor), -REACH, dtype=precision)
     return np.asarray(np.maximum(relative, least, out=relative))
 
 
@@ -139,12 +147,6 @@ def _search_by_medians(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatA
     return threshold, threshold
 
 
-def _search_in_float32(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """As sorting, but faster, and inexact where split points are very close."""
-    lowest, guess = _search_by_sorting(z.astype(np.float32), u.astype(np.float32))
-    return lowest.astype(np.float64), guess.astype(np.float64)
-
-
 def _search_by_sorting(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The split point below the threshold of each column and the middle of its segment.
 
@@ -155,23 +157,20 @@ def _search_by_sorting(z: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatA
     """
     count, rows = z.shape
     lower = z - u
-    width = 1 << (2 * count - 1).bit_length()  # a power of two, so that halving needs no ends
-    points = np.empty((rows, width), dtype=z.dtype)
+    points = np.empty((rows, 2 * count), dtype=z.dtype)
     points[:, :count] = lower.T
-    points[:, count : 2 * count] = z.T
-    points[:, 2 * count :] = np.inf
-    points[:, : 2 * count].sort(axis=1)
-    flat, low = points.ravel(), np.arange(0, points.size, width)
-    rest = z.sum(axis=0) - z.dtype.type(1)
+    points[:, count:] = z.T
+    points.sort(axis=1)
+    flat, low = points.ravel(), np.arange(0, points.size, 2 * count)
     last = low + (2 * count - 1)
+    rest = z.sum(axis=0) - z.dtype.type(1)
     work = np.empty_like(z)
-    step = width >> 1
-    while step:
-        middle = low + step
+    step = 1 << (2 * count - 1).bit_length()
+    while step := step >> 1:
+        middle = np.minimum(low + step, last)
         np.minimum(z, flat[middle], out=work)
         np.maximum(work, lower, out=work)
         low = np.where(work.sum(axis=0) <= rest, middle, low)
-        step >>= 1
     lowest = flat[low]
     return lowest, (lowest + flat[np.minimum(low + 1, last)]) / 2
 
@@ -190,21 +189,17 @@ def _settle(
     tau = threshold - (centre - anchor)
     with np.errstate(over="ignore"):
         near = scores - centre
-    zero = np.zeros_like(tau)
     # Usually τ is only the rounding of the centre: starting from 0 instead saves a pass.
     if (np.abs(tau) > REACH * ROUNDING).any():
-        above = near - tau
-    else:
-        above, tau = near, np.zeros_like(tau)
-    attention = _limited(above, bounds, zero)
+        near -= tau
+    tau = np.zeros_like(threshold)
+    attention = _limited(near, bounds, np.empty_like(near))
     excess = attention.sum(axis=0) - 1.0
-    work = np.empty_like(near)
     for _ in range(SETTLING_ROUNDS):
-        interior = (above > zero) & (above < bounds)
-        size = interior.sum(axis=0, dtype=np.float64)
+        size = _interior(attention, bounds)
         tau += np.divide(excess, size, out=np.zeros_like(tau), where=size > 0)
-        above = np.subtract(near, tau, out=work)
-        attention = _limited(above, bounds, zero, out=attention)
+        np.subtract(near, tau, out=attention)
+        attention = _limited(attention, bounds, attention)
         excess = attention.sum(axis=0) - 1.0
         settled = np.abs(excess) <= ROUNDING
         if settled.all():
@@ -227,9 +222,17 @@ def _settle_on_support(
     return attention, settled
 
 
-def _limited(
-    above: Float64Array, bounds: Float64Array, zero: Float64Array, out: Float64Array | None = None
-) -> Float64Array:
+def _limited(above: Float64Array, bounds: Float64Array, out: Float64Array) -> Float64Array:
     """max{0, min{u, z − τ}}, eq. 12."""
-    limited = np.minimum(above, bounds, out=out)
-    return np.asarray(np.maximum(limited, zero, out=limited))
+    np.minimum(above, bounds, out=out)
+    # A vector here, not a number: NumPy's maximum is several times faster on equal strides.
+    return np.asarray(np.maximum(out, np.zeros(out.shape[1]), out=out))
+
+
+def _interior(attention: Float64Array, bounds: Float64Array) -> NDArray[Any]:
+    """How many positions of each column are strictly between 0 and their bound."""
+    inside = attention > np.zeros(attention.shape[1])
+    inside &= attention < bounds
+    # Sums of bytes are by far the fastest, where they cannot overflow.
+    count = np.uint8 if len(inside) <= QUICK_LENGTH else np.intp
+    return np.asarray(inside.view(np.uint8).sum(axis=0, dtype=count))

@@ -9,10 +9,11 @@ import click
 from coverage_eval.attention_maps import AttentionMap, save
 from coverage_eval.attention_maps.gold import GoldAgreement, compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
-from coverage_eval.attention_maps.picture import save_picture
+from coverage_eval.attention_maps.picture import PICTURES, save_picture
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
 from coverage_eval.cli.options import (
+    FiniteRange,
     Output,
     echo,
     format_option,
@@ -24,11 +25,12 @@ from coverage_eval.cli.options import (
 from coverage_eval.errors import DataError
 from coverage_eval.links import format_links
 from coverage_eval.metrics.significance import bootstrap_interval
+from coverage_eval.pictures import checked_ending
 from coverage_eval.report.attention import render_attention_scores, render_coverage
 from coverage_eval.report.scores import render_scores
 
 _threshold_option = click.option(
-    "--threshold", type=click.FloatRange(0, 1, max_open=True),
+    "--threshold", type=FiniteRange(0, 1, max_open=True),
     help="Link what has more weight than this; by default each target word's most attended.",
 )  # fmt: skip
 
@@ -56,11 +58,11 @@ _SCORE_LIST = "\n".join(
     help="Only this score; may be repeated. By default all.",
 )  # fmt: skip
 @click.option(
-    "--over", default=1.5, show_default=True, type=click.FloatRange(0),
+    "--over", default=1.5, show_default=True, type=FiniteRange(0),
     help="A source word with more attention in total is over-attended.",
 )  # fmt: skip
 @click.option(
-    "--under", default=0.2, show_default=True, type=click.FloatRange(0),
+    "--under", default=0.2, show_default=True, type=FiniteRange(0),
     help="A source word with less attention in total is under-attended.",
 )  # fmt: skip
 @click.option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
@@ -163,6 +165,12 @@ def convert(maps: list[AttentionMap], output: str) -> None:
     save(maps, output)
 
 
+def _checked_picture(_context: click.Context, _option: click.Parameter, path: str) -> str:
+    """A name that cannot be written is refused before the maps are read."""
+    checked_ending(path, PICTURES)
+    return path
+
+
 @command.command("plot")
 @dump_options
 @click.option(
@@ -171,7 +179,7 @@ def convert(maps: list[AttentionMap], output: str) -> None:
 )  # fmt: skip
 @click.option("--title", help="Text above the picture.")
 @click.option(
-    "-o", "--output", required=True, type=click.Path(),
+    "-o", "--output", required=True, type=click.Path(), callback=_checked_picture,
     help="File to write: .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(maps: list[AttentionMap], number: int, title: str | None, output: str) -> None:

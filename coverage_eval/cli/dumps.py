@@ -11,6 +11,7 @@ import click
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
 from coverage_eval.attention_maps.raw import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
+from coverage_eval.cli.options import FiniteRange
 from coverage_eval.corpus import read_segments
 from coverage_eval.link_formats import GOLD_FORMATS, Gold, read_gold
 
@@ -94,7 +95,7 @@ _GOLD_OPTIONS = [
     ),
     click.option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
     click.option(
-        "--threshold", type=click.FloatRange(0, 1, max_open=True),
+        "--threshold", type=FiniteRange(0, 1, max_open=True),
         help="AER links what has more weight than this; by default each target word's maximum.",
     ),
 ]  # fmt: skip

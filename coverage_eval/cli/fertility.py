@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval import fertilities
-from coverage_eval.cli.options import output_option
+from coverage_eval.cli.options import FiniteRange, output_option
 from coverage_eval.files import atomic_write
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,7 +66,7 @@ def guided(src: str, train_src: str, train_links: str, sink: bool, output: str |
 @click.argument("src")
 @click.argument("links")
 @click.option(
-    "--add", default=0.0, show_default=True, type=click.FloatRange(0),
+    "--add", default=0.0, show_default=True, type=FiniteRange(0),
     help="Add a constant: 1 makes the paper's training targets of a fertility predictor.",
 )  # fmt: skip
 @sink_option
@@ -80,7 +80,7 @@ def actual(src: str, links: str, add: float, sink: bool, output: str | None) -> 
 @click.argument("probabilities")
 @click.option("--src", help="The source text, to compare the numbers of words with.")
 @click.option(
-    "--first-class", default=1.0, show_default=True, type=click.FloatRange(0),
+    "--first-class", default=1.0, show_default=True, type=FiniteRange(0),
     help="Fertility of the first class.",
 )  # fmt: skip
 @sink_option

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
 import click
-from click.core import ParameterSource
 
 from coverage_eval.cli.options import Output, jobs_option, print_score, scoring_options
 from coverage_eval.corpus import read_parallel
@@ -28,7 +27,7 @@ from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
     help="java runs Meteor's own program, as a cross-check.",
 )  # fmt: skip
 @jobs_option
-@scoring_options
+@partial(scoring_options, width=4)
 def command(
     hyp: str,
     ref: str,
@@ -41,14 +40,13 @@ def command(
 ) -> None:
     """METEOR 1.5 for English, without Java.
 
-    The score goes from 0 to 1 and is printed with 4 digits unless -w is given.
+    The score goes from 0 to 1.
 
     HYP and REF are text files with one segment a line ('-' reads standard input, .gz is unpacked).
     """
     metric = _metric(variant, norm=norm, lower=lower, backend=backend)
     # A missing extra is said now, not after minutes of counting.
     metric.signature()
-    output = _with_digits(output)
     if output.sentence_level and isinstance(metric, METEOR):
         rows = list(read_parallel(hyp, ref))
         statistics = metric.stream_statistics(rows, jobs=jobs)
@@ -65,9 +63,3 @@ def _metric(variant: str, *, norm: bool, lower: bool, backend: str) -> TextMetri
     if norm or lower or backend == "java":
         raise click.UsageError("--variant nltk takes neither --norm nor --lower nor --backend java")
     return NLTKMeteor()
-
-
-def _with_digits(output: Output) -> Output:
-    """Two digits, the default of metrics that go to 100, are too few for one that goes to 1."""
-    source = click.get_current_context().get_parameter_source("width")
-    return replace(output, width=4) if source == ParameterSource.DEFAULT else output

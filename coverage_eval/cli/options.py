@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -22,6 +23,7 @@ from coverage_eval.report.tables import FORMATS
 from coverage_eval.tokenizers import TOKENIZERS
 
 __all__ = [
+    "FiniteRange",
     "Output",
     "echo",
     "format_option",
@@ -35,10 +37,28 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-width_option = click.option(
-    "-w", "--width", default=2, show_default=True, type=click.IntRange(0, 15),
-    help="Digits after the decimal point.",
-)  # fmt: skip
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers that NaN and infinity, which pass every comparison, are not part of."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number, or a usage error."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
+def _width_option(digits: int) -> Callable[[F], F]:
+    return click.option(
+        "-w", "--width", default=digits, show_default=True, type=click.IntRange(0, 15),
+        help="Digits after the decimal point.",
+    )  # fmt: skip
+
+
+width_option = _width_option(2)
 format_option = click.option(
     "-f", "--format", "output_format", default="text", show_default=True,
     type=click.Choice(FORMATS), help="Form of the output.",
@@ -70,8 +90,13 @@ class Output:
     output: str | None
 
 
-def scoring_options(command: F) -> Callable[..., Any]:
-    """Add the common options of a score; the command receives them as one ``output``."""
+def scoring_options(command: F, *, width: int = 2) -> Callable[..., Any]:
+    """Add the common options of a score; the command receives them as one ``output``.
+
+    Args:
+        command: What the options are added to.
+        width: Digits after the decimal point unless ``-w`` says otherwise.
+    """
     names = [item.name for item in fields(Output)]
 
     @wraps(command)
@@ -84,7 +109,7 @@ def scoring_options(command: F) -> Callable[..., Any]:
 
     options = [
         click.option("-b", "--score-only", is_flag=True, help="Print only the number (text)."),
-        width_option,
+        _width_option(width),
         format_option,
         click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
         click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),

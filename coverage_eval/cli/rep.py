@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import click
 
 from coverage_eval.cli.options import (
+    FiniteRange,
     Output,
     jobs_option,
     print_score,
@@ -18,20 +17,12 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.tokenizers import tokenize_rows
 
 
-def _finite(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    if not math.isfinite(value):
-        raise click.BadParameter(f"{value} is not a finite number.")
-    return value
-
-
 @click.command("rep")
 @click.argument("hyp")
 @click.argument("ref")
 @click.option("-n", default=2, show_default=True, type=click.IntRange(1), help="Length of n-grams.")
-@click.option("--w1", default=1.0, show_default=True, type=click.FloatRange(0), callback=_finite,
-              help="Weight λ1.")  # fmt: skip
-@click.option("--w2", default=2.0, show_default=True, type=click.FloatRange(0), callback=_finite,
-              help="Weight λ2.")  # fmt: skip
+@click.option("--w1", default=1.0, show_default=True, type=FiniteRange(0), help="Weight λ1.")
+@click.option("--w2", default=2.0, show_default=True, type=FiniteRange(0), help="Weight λ2.")
 @tokenize_option
 @jobs_option
 @scoring_options

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
-from coverage_eval.cli.options import echo, format_option, width_option
+from coverage_eval.cli.options import FiniteRange, echo, format_option, width_option
 from coverage_eval.corpus import read_segments
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.nbest import read_coverage, read_nbest
@@ -25,11 +25,11 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 )
 @click.option("--ref", help="References of a development set: search α and β for the best BLEU.")
 @click.option(
-    "--alpha", type=click.FloatRange(0),
+    "--alpha", type=FiniteRange(0),
     help=f"Weight of the length penalty.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @click.option(
-    "--beta", type=click.FloatRange(0),
+    "--beta", type=FiniteRange(0),
     help=f"Weight of the coverage penalty.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @click.option(
@@ -37,7 +37,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     type=click.Choice(["paper", "wu", "summary"]), help="Form of the coverage penalty.",
 )  # fmt: skip
 @click.option(
-    "--epsilon", default=0.1, show_default=True, type=click.FloatRange(0, 1, min_open=True),
+    "--epsilon", default=0.1, show_default=True, type=FiniteRange(0, 1, min_open=True),
     help="Least coverage of a word in the paper's form.",
 )  # fmt: skip
 @click.option("--feature", help="Take the log-probability from this feature, not the fourth field.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.figures import check_picture_name, save_figure
+from coverage_eval.pictures import checked_ending, save_figure
 
 
 def _triple(text: str) -> tuple[float, ...]:
@@ -48,7 +48,7 @@ def command(
     Without further options this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and
     their constrained versions over three steps.
     """
-    check_picture_name(output)
+    checked_ending(output)
     from coverage_eval.plotting.figure1 import (
         FIGURE1_SCORES,
         simplex_figure1,

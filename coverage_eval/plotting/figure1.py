@@ -90,6 +90,8 @@ def simplex_figure1(
     if rows.ndim != 2 or rows.shape[1] != 3:
         raise DataError(f"scores have shape {rows.shape}, but (steps, 3) is needed")
     total = checked_vector(fertilities, 3, "fertilities")
+    if (total < 0).any():
+        raise DataError(f"fertilities must not be negative: {format_point(total)}")
     names = [*_FREE, *_BOUNDED]
     if axes is None:
         figure = new_figure(9.6, 1.95 * len(rows) + 1.7)

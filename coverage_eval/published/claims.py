@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from html import escape
 
 __all__ = ["Audit", "Claim", "Fact", "Verdict"]
 
@@ -88,3 +89,20 @@ class Audit:
     name: str
     title: str
     claims: tuple[Claim, ...]
+
+    def _repr_html_(self) -> str:
+        """A table of the claims, each with what does not hold of it."""
+        rows = "".join(map(_html_row, self.claims))
+        head = "<tr><th>claim</th><th>verdict</th><th>exceptions</th><th>place</th></tr>"
+        return (
+            f"<table><caption>{escape(f'{self.name}: {self.title}')}</caption>"
+            f"<thead>{head}</thead><tbody>{rows}</tbody></table>"
+        )
+
+
+def _html_row(claim: Claim) -> str:
+    which = claim.unchecked or "; ".join(
+        f"{fact.what}: {fact.printed} / {fact.against}" for fact in claim.exceptions
+    )
+    cells = (claim.text, claim.verdict.value, which, claim.place)
+    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"

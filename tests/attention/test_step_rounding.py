@@ -7,7 +7,7 @@ import pytest
 
 from coverage_eval.attention import AttentionStep, BilinearScore, InfeasibleBoundsError, append_sink
 
-STEPS, WORDS = 10_000, 40
+STEPS, WORDS = 10_000, 20
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -27,11 +27,15 @@ def test_ten_thousand_steps_stay_feasible(transformation, dtype):
     source = step.source(memory, lengths=lengths, fertilities=with_sink)
     state = step.start(source)
     queries = (2 * rng.normal(size=(STEPS, 3, WORDS))).astype(dtype)
+    least_credit, excess, deviation = np.inf, 0.0, 0.0
     for query in queries:
         result, state = step(query, source, state)
-        assert result.credit.min() >= 0
-        assert np.all(result.attention <= result.credit + 1e-15)
-        assert abs(result.attention.sum(axis=1) - 1).max() < 1e-12
+        least_credit = min(least_credit, result.credit.min())
+        excess = max(excess, (result.attention - result.credit).max())
+        deviation = max(deviation, abs(result.attention.sum(axis=1) - 1).max())
+    assert least_credit >= 0
+    assert excess <= 1e-15
+    assert deviation < 1e-12
     np.testing.assert_allclose(state.cumulative.sum(axis=1), STEPS, rtol=1e-12)
     assert np.all(state.cumulative[:, :WORDS] <= fertilities * (1 + 1e-12))
     assert state.cumulative[2, WORDS] >= STEPS / 10 - 1e-6

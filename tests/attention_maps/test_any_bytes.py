@@ -23,7 +23,7 @@ HYPOTHESES = [" ".join(s.hypothesis) for s in SAMPLES]
 pytestmark = pytest.mark.filterwarnings(f"ignore::{CorpusWarning.__module__}.CorpusWarning")
 
 
-def read(path: Path, input_format: str | None, *, texts: bool) -> None:
+def assert_read_or_refused(path: Path, input_format: str | None, *, texts: bool) -> None:
     """Load, or end in a DataError of one line that names the file."""
     message = outcome(path, input_format, texts=texts)
     assert message.isprintable(), repr(message)
@@ -51,7 +51,7 @@ def test_every_loader_is_fed_every_format(name: str, input_format: str, tmp_path
     path = tmp_path / "dump"
     path.write_bytes(FILES[name])
     for texts in (False, True):
-        read(path, input_format, texts=texts)
+        assert_read_or_refused(path, input_format, texts=texts)
 
 
 @pytest.mark.parametrize("input_format", FORMATS)
@@ -90,7 +90,7 @@ def test_damaged_files(data: st.DataObject, tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_bytes(bytes(content))
     for input_format in (None, CASES[name].format):
-        read(path, input_format, texts=data.draw(st.booleans()))
+        assert_read_or_refused(path, input_format, texts=data.draw(st.booleans()))
 
 
 @settings(
@@ -104,7 +104,7 @@ def test_random_bytes(head: bytes, content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_bytes(head + content)
     for input_format in (None, *FORMATS):
-        read(path, input_format, texts=True)
+        assert_read_or_refused(path, input_format, texts=True)
 
 
 @settings(
@@ -126,7 +126,7 @@ def test_lines_that_look_like_formats(lines: list[str], tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("\n".join(lines), encoding="utf-8")
     for input_format in (None, *(name for name, item in FORMATS.items() if not item.binary)):
-        read(path, input_format, texts=False)
+        assert_read_or_refused(path, input_format, texts=False)
 
 
 @pytest.mark.parametrize(

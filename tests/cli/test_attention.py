@@ -242,7 +242,7 @@ def test_plot(run_cli: RunCli, dump: Path, ending: str, magic: bytes, tmp_path: 
     ("arguments", "reason"),
     [
         (("--index", 3, "-o", "x.png"), "there are 2 segments"),
-        (("-o", "x.bmp"), "a picture's name ends in .png, .svg, .pdf, .gif"),
+        (("-o", "x.bmp"), "name a file that ends in .png, .svg, .pdf, .gif"),
         (("-o", "none/x.png"), "none/x.png: cannot be written"),
     ],
 )

@@ -122,6 +122,8 @@ def test_swapping_twice_changes_nothing(write, corpus):
         ("pharaoh", "0-0 1p1\n", "line 1: '1p1' is not a link (i-j)"),
         ("naacl", "1 1 1 S\n1 1\n", "line 2: '1 1' is not 'pair source target [S|P] [confidence]', "
          "counted from 1"),
+        ("naacl", "1 1 1 S\n999999999 1 1 S\n", "line 2: pair 999999999 would leave more than "
+         "1000000 pairs without a line; is the first number of a line the number of its pair?"),
         ("naacl", "0 1 1 S\n", "line 1: '0 1 1 S' is not 'pair source target [S|P] [confidence]', "
          "counted from 1"),
         ("giza", "0-0\n", "line 1: not '# Sentence pair (n) …' of a GIZA A3 file"),

@@ -70,7 +70,10 @@ def test_the_given_axes_are_drawn_on_and_returned(name):
 @pytest.mark.parametrize("name", PICTURES)
 def test_other_settings_of_the_user_do_no_harm(name):
     with mpl.rc_context({"text.parse_math": True, "axes.grid": True, "font.size": 14}):
-        draw_all(PICTURES[name]())
+        result = PICTURES[name]()
+        draw_all(result)
+    if not isinstance(result, FuncAnimation):
+        assert all(ax.has_data() for ax in np.ravel(np.asarray(result, dtype=object)))
 
 
 def test_pictures_need_neither_pyplot_nor_a_display():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.published.claims import Claim, Fact, Verdict
+from coverage_eval.published.claims import Audit, Claim, Fact, Verdict
 from coverage_eval.published.registry import AUDITS, run_audit
 from coverage_eval.report.audits import render_audit
 from coverage_eval.report.tables import FORMATS
@@ -60,3 +60,10 @@ def test_every_audit_runs_and_names_places_and_facts(name: str) -> None:
 def test_an_unknown_audit_is_refused() -> None:
     with pytest.raises(ValueError, match="figure1"):
         run_audit("figure9")
+
+
+def test_an_audit_shows_itself_in_a_notebook() -> None:
+    fact = Fact("a < b", "1", "2", "no", holds=False)
+    page = Audit("x", "T & U", (Claim("z", "p. 1", (fact,)),))._repr_html_()
+    assert "<caption>x: T &amp; U</caption>" in page
+    assert "<td>z</td><td>does not hold</td><td>a &lt; b: 1 / 2</td><td>p. 1</td>" in page
