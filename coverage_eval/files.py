@@ -11,7 +11,7 @@ from typing import TextIO
 
 from coverage_eval.errors import DataError
 
-__all__ = ["atomic_path", "atomic_write"]
+__all__ = ["atomic_path", "atomic_write", "check_target"]
 
 
 @contextmanager
@@ -52,6 +52,21 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Raise now what :func:`atomic_path` would raise when long work is done.
+
+    Raises:
+        DataError: The target is a folder, or its folder does not exist or cannot be written to.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise DataError(f"{path}: is a folder; name a file to write")
+    if not target.parent.is_dir():
+        raise DataError(f"{path}: cannot be written: there is no folder {target.parent}")
+    if not os.access(target.parent, os.W_OK):
+        raise DataError(f"{path}: cannot be written: {target.parent} is read-only")
 
 
 @contextmanager

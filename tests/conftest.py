@@ -9,9 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).parent / "coverage-eval"
+
+# A test's time depends on the machine, and is no part of what a test proves.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -24,6 +24,7 @@ from coverage_eval.cli.aligner_options import (
 )
 from coverage_eval.cli.options import Output, print_score, scoring_options, tokenize_option
 from coverage_eval.corpus import check_source
+from coverage_eval.files import check_target
 from coverage_eval.metrics.drop import DENOMINATORS, DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.metrics.words import StopWords
@@ -93,6 +94,8 @@ def _model(inputs: _Inputs) -> FastAlign:
         from fast_align_wrapper import FastAlign
 
         return FastAlign.load(inputs.model, fast_align=inputs.fast_align, threads=inputs.threads)
+    if inputs.save_model:
+        check_target(inputs.save_model)  # before minutes of training
     assert inputs.train_src is not None
     assert inputs.train_tgt is not None
     model = train_model(

@@ -262,6 +262,16 @@ class TestErrors:
         assert "nowhere: no such file" in result.stderr
         assert not (texts / "m").exists()
 
+    def test_an_unwritable_model_is_found_before_training(
+        self, run_cli: RunCli, texts: Path
+    ) -> None:
+        result = run_cli(
+            "drop", "hyp", "ref", "--src", "src", "--train-src", "src", "--train-tgt", "ref",
+            "--save-model", "nowhere/m", "--fast-align", "/bin/false", cwd=texts, check=False,
+        )  # fmt: skip
+        assert result.returncode == 1
+        assert "nowhere/m: cannot be written: there is no folder" in result.stderr
+
     def test_another_tokenisation_than_the_models_is_warned_of(
         self, run_cli: RunCli, corpus: Path, model: Path
     ) -> None:
