@@ -26,6 +26,7 @@ __all__ = [
     "Segment",
     "Source",
     "check_source",
+    "check_stdin",
     "count_all_tokens",
     "read_parallel",
     "read_segments",
@@ -184,6 +185,16 @@ def _warn_carriage_return(source: Source, line: int) -> None:
     warnings.warn(message, CorpusWarning, stacklevel=3)
 
 
+def check_stdin(*sources: Source | None) -> None:
+    """Refuse to read standard input twice: the second reader would find nothing.
+
+    Raises:
+        DataError: ``-`` is named more than once.
+    """
+    if sum(str(source) == STDIN for source in sources) > 1:
+        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+
+
 def read_parallel(*sources: Source) -> Iterator[tuple[str, ...]]:
     """Read files that belong together line by line, such as hypothesis and reference.
 
@@ -197,8 +208,7 @@ def read_parallel(*sources: Source) -> Iterator[tuple[str, ...]]:
         DataError: As :func:`read_segments`; the files have unequal numbers of lines (both names,
             both counts); there is no line at all; ``-`` is named twice.
     """
-    if sum(str(source) == STDIN for source in sources) > 1:
-        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+    check_stdin(*sources)
     for source in sources:
         check_source(source)
     count = 0

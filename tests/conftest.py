@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Small problems on many threads cost processor time and gain none; NumPy is imported after this.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 

@@ -165,7 +165,9 @@ def _real(values: ArrayLike, what: str) -> FloatArray:
     except ValueError as error:
         raise AttentionError(f"the {what} are not a rectangular array: {error}") from error
     if array.dtype.kind not in "fiub":
-        raise AttentionError(f"the {what} must be real numbers, not {array.dtype}")
+        raise AttentionError(
+            f"the {what} must be a rectangular array of real numbers, not {array.dtype}"
+        )
     return array if array.dtype in (np.float32, np.float64) else array.astype(_wide(array.dtype))
 
 

@@ -12,7 +12,7 @@ from coverage_eval.attention_maps import FORMATS, AttentionMap, load
 from coverage_eval.attention_maps.raw import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.corpus import read_segments
+from coverage_eval.corpus import check_stdin, read_segments
 from coverage_eval.link_formats import GOLD_FORMATS, Gold, read_gold
 
 __all__ = ["dump_options", "gold_options", "read_golds"]
@@ -74,6 +74,7 @@ def _read(
     hyp_subwords: Any,
     **options: Any,
 ) -> list[AttentionMap]:
+    check_stdin(dump, src, hyp)
     maps = load(
         dump,
         sources=None if src is None else read_segments(src),

@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange, echo, format_option, width_option
-from coverage_eval.corpus import read_segments
+from coverage_eval.corpus import check_stdin, read_segments
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.nbest import read_coverage, read_nbest
 from coverage_eval.report.rescoring import render_grid
@@ -81,6 +81,7 @@ def command(
         raise click.UsageError("give --ref to search for the weights, or --alpha and --beta")
     if attention is None and beta != 0:
         raise click.UsageError("the coverage penalty needs --attention (or give --beta 0)")
+    check_stdin(nbest, attention, ref)
     lists = read_nbest(nbest, feature=feature)
     coverage = None if attention is None else read_coverage(attention, lists)
     candidates = Candidates(lists, coverage, **settings)

@@ -57,7 +57,9 @@ class IrisReproduction:
     splits: int
     seed: int
 
-    header = ("activation", "measure", "printed", "Adam, 100 epochs", "±", "minimum", "±")
+    header = (
+        "activation", "measure", "printed", "Adam, 100 epochs", "Adam, ±", "minimum", "minimum, ±"
+    )  # fmt: skip
 
     def rows(self) -> list[list[str | float]]:
         """One row per printed figure: it, and mean and standard deviation of ours over splits."""

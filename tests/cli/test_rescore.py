@@ -362,6 +362,18 @@ def test_too_few_references(run_cli, files, tmp_path):
     assert "hypotheses for 2 segments, but there are 1 references" in done.stderr
 
 
+def test_standard_input_is_read_once(run_cli):
+    done = run_cli("rescore", "-", "--attention", "-", "--alpha", 1, "--beta", 1, check=False)
+    assert done.returncode == 1
+    assert "named more than once" in done.stderr
+
+
+def test_numbers_are_finite(run_cli):
+    done = run_cli("rescore", "n", "--alpha", "inf", "--beta", "nan", check=False)
+    assert done.returncode == 2
+    assert "is not a finite number" in done.stderr
+
+
 def test_usage(run_cli, files):
     for arguments in ((), ("--alpha", 0), ("--alpha", 0, "--beta", 1), ("--alpha", -1)):
         done = run_cli("rescore", files[0], *arguments, check=False)
