@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ from coverage_eval.comparison.table import Cell, Comparison
 from coverage_eval.metrics.registry import table_factor
 from coverage_eval.report.comparison_latex import render_latex, render_latex_table
 from coverage_eval.report.scores import score_as_dict
-from coverage_eval.report.tables import render_json, render_table
+from coverage_eval.report.tables import escape_markdown, render_json, render_table
 
 __all__ = ["comparison_as_dict", "comparison_notes", "render_comparison"]
 
@@ -74,14 +73,8 @@ def _main_table(comparison: Comparison, output_format: str, width: int) -> str:
 def _breakdown(table: BreakdownTable, output_format: str, width: int) -> str:
     if output_format == "latex":
         return render_latex_table(table.title, table.header, table.rows, width=width)
-    rows = table.rows
-    if output_format == "markdown":
-        rows = tuple(
-            tuple(escape_markdown(cell) if isinstance(cell, str) else cell for cell in row)
-            for row in rows
-        )
     title = f"**{escape_markdown(table.title)}**" if output_format == "markdown" else table.title
-    return f"{title}\n\n{render_table(table.header, rows, output_format, width=width)}"
+    return f"{title}\n\n{render_table(table.header, table.rows, output_format, width=width)}"
 
 
 def _table_as_dict(table: BreakdownTable) -> dict[str, Any]:
@@ -177,7 +170,7 @@ def _markdown(comparison: Comparison, width: int) -> str:
             best = f"**{score.removesuffix('*')}**" if cell.best else score
             columns.append("<br>".join([best, *rest]))
         rows.append([escape_markdown(system), *columns])
-    return render_table(["system", *_labels(comparison)], rows, "markdown")
+    return render_table(["system", *_labels(comparison)], rows, "markdown", markup=True)
 
 
 def _labels(comparison: Comparison) -> list[str]:
@@ -213,9 +206,3 @@ def _csv_rows(comparison: Comparison) -> Sequence[Sequence[object]]:
 def format_p(value: float) -> str:
     """A p-value as a table has it: ``p = 0.012``, ``p < 0.001``."""
     return "p < 0.001" if value < 0.0005 else f"p = {value:.3f}"
-
-
-def escape_markdown(text: str) -> str:
-    """Text without a meaning in Markdown; the bar is left to the table's own escaping."""
-    printable = "".join(c if c.isprintable() else " " for c in text)
-    return re.sub(r"([\\`*_<\[\]#])", r"\\\1", printable)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["FORMATS", "render_json", "render_table"]
+__all__ = ["FORMATS", "escape_markdown", "render_json", "render_table"]
 
 FORMATS = ("text", "json", "csv", "latex", "markdown")
 
@@ -21,7 +21,12 @@ _CONTROLS = {
 
 
 def render_table(
-    header: Sequence[str], rows: Sequence[Sequence[object]], output_format: str, *, width: int = 2
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    output_format: str,
+    *,
+    width: int = 2,
+    markup: bool = False,
 ) -> str:
     """Render rows under a header, without a final line end.
 
@@ -33,13 +38,17 @@ def render_table(
         rows: Cells: text, numbers or None.
         output_format: One of :data:`FORMATS`.
         width: Digits after the decimal point.
+        markup: In Markdown, text is Markdown already, made with :func:`escape_markdown`.
     """
     if output_format == "json":
         return render_json([dict(zip(header, row, strict=True)) for row in rows])
     if output_format == "csv":
         return _render_csv(header, rows)
-    escape = _escape_markdown if output_format == "markdown" else _escape_controls
+    plain = output_format != "markdown" or markup
+    escape = _escape_controls if plain else escape_markdown
     rows = [[escape(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    if output_format == "markdown":
+        rows = [[c.replace("|", "\\|") if isinstance(c, str) else c for c in row] for row in rows]
     from tabulate import tabulate
 
     return tabulate(
@@ -85,6 +94,6 @@ def _escape_controls(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
-def _escape_markdown(text: str) -> str:
-    """Text of a corpus in a cell of Markdown: no column's end, no HTML."""
-    return html.escape(_escape_controls(text), quote=False).replace("|", "\\|")
+def escape_markdown(text: str) -> str:
+    """Text without a meaning in Markdown or HTML; the bar is left to the table's own escaping."""
+    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", text.translate(_CONTROLS))
