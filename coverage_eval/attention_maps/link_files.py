@@ -7,7 +7,6 @@ Pharaoh (``i-j``), Talp (``ipj`` possible), NAACL/WPT and GIZA A3, by
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from coverage_eval.attention_maps.parsing import printable
 from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
@@ -19,7 +18,6 @@ __all__ = ["FORMAT"]
 _TALP_LINE = re.compile(r"\s*(?:\*?\d+[-p?]\d+)(?:\s+\*?\d+[-p?]\d+)*\s*", re.ASCII)
 _NAACL_LINE = re.compile(r"\s*\d+\s+\d+\s+\d+(?:\s+[SP])?(?:\s+[0-9.eE+-]+)?\s*", re.ASCII)
 _PROBED = 50
-_MOST = 1_000_000  # a NAACL file's last number says how many pairs there are, and may be mistyped
 
 
 def _recognise(dump: Dump) -> bool:
@@ -33,11 +31,9 @@ def _recognise(dump: Dump) -> bool:
 
 def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
     try:
-        golds = list(islice(read_gold(dump.path), _MOST + 1))
+        golds = list(read_gold(dump.path))
     except DataError as error:
         raise DataError(printable(str(error))) from error
-    if len(golds) > _MOST:
-        raise DataError(f"{dump.name}: has links of more than {_MOST:,} segments")
     return [
         RawMap(f"{dump.name}: segment {number}", links=list(gold.possible))
         for number, gold in enumerate(golds, start=1)
