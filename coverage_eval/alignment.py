@@ -24,6 +24,7 @@ from coverage_eval.corpus import (
     tokenize,
 )
 from coverage_eval.errors import DataError
+from coverage_eval.files import check_target
 from coverage_eval.links import Links, check_links, parse_links
 from coverage_eval.metrics.drop import AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import CoveredSegment, coverage
@@ -38,6 +39,7 @@ __all__ = [
     "align_texts",
     "cover_texts",
     "model_settings",
+    "obtain_model",
     "read_alignments",
     "read_script_alignments",
     "read_triples",
@@ -114,6 +116,52 @@ def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
     left, right = tee(tokenize_rows(read_parallel(source, target), tok))
     sources = (with_sink(row[0]) if sink else row[0] for row in left)
     return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, **options)
+
+
+def obtain_model(
+    path: Source | None,
+    training: tuple[Source | None, Source | None],
+    *,
+    save_as: Source | None = None,
+    sink: bool = False,
+    tok: str = "none",
+    fast_align: str | None = None,
+    threads: int | None = None,
+) -> FastAlign | None:
+    """Load a model, or train one and keep it if asked to.
+
+    Args:
+        path: A model file; the training text does not matter then.
+        training: The files of the training text's two sides.
+        save_as: Write the trained model to this file.
+        sink: As :func:`train_model`.
+        tok: As :func:`train_model`.
+        fast_align: Another compiled fast_align.
+        threads: Threads of the aligner; None for all cores.
+
+    Returns:
+        The model; None if neither a model file nor both sides of a training text are given.
+
+    Raises:
+        DataError: Unreadable files, or ``save_as`` cannot be written, which is found before the
+            training.
+        AlignerError: The aligner failed.
+    """
+    from fast_align_wrapper import FastAlign
+
+    if path is not None:
+        return FastAlign.load(path, fast_align=fast_align, threads=threads)
+    source, target = training
+    if source is None or target is None:
+        return None
+    if save_as is not None:
+        check_target(save_as)
+    model = train_model(
+        source, target, sink=sink, tok=tok, fast_align=fast_align, threads=threads, progress=True
+    )
+    if save_as is not None:
+        model.save(save_as)
+    return model
 
 
 def align_texts(

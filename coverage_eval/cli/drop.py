@@ -12,10 +12,10 @@ from coverage_eval.alignment import (
     align_texts,
     cover_texts,
     model_settings,
+    obtain_model,
     read_alignments,
     read_script_alignments,
     read_triples,
-    train_model,
 )
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
@@ -24,7 +24,6 @@ from coverage_eval.cli.aligner_options import (
 )
 from coverage_eval.cli.options import Output, print_score, scoring_options, tokenize_option
 from coverage_eval.corpus import check_source
-from coverage_eval.files import check_target
 from coverage_eval.metrics.drop import DENOMINATORS, DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.metrics.words import StopWords
@@ -90,25 +89,16 @@ def _check(inputs: _Inputs, *, soft: bool, compat: str | None, stopwords: str | 
 
 
 def _model(inputs: _Inputs) -> FastAlign:
-    if inputs.model is not None:
-        from fast_align_wrapper import FastAlign
-
-        return FastAlign.load(inputs.model, fast_align=inputs.fast_align, threads=inputs.threads)
-    if inputs.save_model:
-        check_target(inputs.save_model)  # before minutes of training
-    assert inputs.train_src is not None
-    assert inputs.train_tgt is not None
-    model = train_model(
-        inputs.train_src,
-        inputs.train_tgt,
+    model = obtain_model(
+        inputs.model,
+        (inputs.train_src, inputs.train_tgt),
+        save_as=inputs.save_model,
         sink=inputs.sink,
         tok=inputs.tokenize,
         fast_align=inputs.fast_align,
         threads=inputs.threads,
-        progress=True,
     )
-    if inputs.save_model:
-        model.save(inputs.save_model)
+    assert model is not None  # _check made sure of it
     return model
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from coverage_eval.alignment import model_settings, train_model
+from coverage_eval.alignment import model_settings, obtain_model
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.corpus import STDIN, check_source, read_parallel
 from coverage_eval.metrics.base import Metric
@@ -123,23 +123,14 @@ def choose_metrics(metrics: Sequence[str] | None, *, links: bool) -> tuple[str, 
 
 
 def _load_model(inputs: SystemInputs) -> FastAlign | None:
-    if inputs.model is not None:
-        from fast_align_wrapper import FastAlign
-
-        return FastAlign.load(inputs.model, fast_align=inputs.fast_align, threads=inputs.threads)
-    if inputs.train_src is None or inputs.train_tgt is None:
-        return None
-    model = train_model(
-        inputs.train_src,
-        inputs.train_tgt,
+    return obtain_model(
+        inputs.model,
+        (inputs.train_src, inputs.train_tgt),
+        save_as=inputs.save_model,
         tok=inputs.tokenize,
         fast_align=inputs.fast_align,
         threads=inputs.threads,
-        progress=True,
     )
-    if inputs.save_model:
-        model.save(inputs.save_model)
-    return model
 
 
 def _read(inputs: SystemInputs) -> TestSet:

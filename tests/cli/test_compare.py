@@ -252,6 +252,24 @@ def test_missing_files(run_cli: RunCli, corpus: Path) -> None:
         assert "none" in result.stderr
 
 
+def test_an_unwritable_model_is_found_before_training(run_cli: RunCli, corpus: Path) -> None:
+    training = (
+        "--train-src",
+        "train.src",
+        "--train-tgt",
+        "train.ref",
+        "--fast-align",
+        "/bin/false",
+    )
+    result = run_cli(
+        "compare", *TEXTS, *SYSTEMS, *training, "--save-model", "nowhere/m",
+        cwd=corpus, check=False,
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "nowhere/m: cannot be written: there is no folder" in result.stderr
+    assert not result.stdout
+
+
 def test_missing_tokenizer(run_cli: RunCli, corpus: Path) -> None:
     if find_spec("MeCab") is not None:
         pytest.skip("MeCab is installed, so no package is missing")
