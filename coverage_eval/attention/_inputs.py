@@ -71,6 +71,13 @@ class Batch:
         assert self.bounds is not None
         return self.bounds
 
+    def only(self, rows: NDArray[np.bool_]) -> "Batch":
+        """The batch of some rows, as a matrix: its ``shape`` and ``axis`` are ``[J, R]`` and 0."""
+        bounds = None if self.bounds is None else self.bounds[:, rows]
+        scores = self.scores[:, rows]
+        top, tight = self.top[rows], self.tight[rows]
+        return Batch(scores, top, bounds, tight, scores.shape, 0, self.dtype)
+
     def restore(self, values: Float64Array) -> FloatArray:
         """Bring ``[J, R]`` values back to the shape, axis and dtype of the input."""
         rest = self.shape[: self.axis] + self.shape[self.axis + 1 :]
@@ -102,17 +109,7 @@ def prepare(
             without a usable position, a NaN or +inf score, a NaN or negative bound.
         InfeasibleBoundsError: bounds of a row that sum to less than 1 beyond rounding.
     """
-    scores, bounds, usable = _real(z, "scores"), None, None
-    if u is not None:
-        bounds = _real(u, "upper bounds")
-        # A single number as a bound does not widen float32 scores.
-        bounds = bounds.astype(scores.dtype) if bounds.ndim == 0 else bounds
-    if mask is not None:
-        usable = np.asarray(mask, dtype=np.bool_)
-    shape = _common_shape(scores, bounds, usable)
-    if not -len(shape) <= axis < len(shape):
-        raise AttentionError(f"axis {axis} does not exist: the scores have shape {shape}")
-    axis %= len(shape)
+    scores, bounds, usable, shape, axis = arrays(z, u, axis=axis, mask=mask)
     if order is None:
         order = "C" if _rows(shape, axis) >= shape[axis] else "F"
     layout = _Layout(shape, axis, order)
@@ -128,6 +125,27 @@ def prepare(
     tight = _check_bounds(bound_matrix, score_matrix, bounds.dtype, layout)
     dtype = np.result_type(scores, bounds)
     return Batch(score_matrix, top, bound_matrix, tight, shape, axis, dtype)
+
+
+def arrays(
+    z: ArrayLike, u: ArrayLike | None, *, axis: int, mask: ArrayLike | None
+) -> tuple[FloatArray, FloatArray | None, NDArray[np.bool_] | None, tuple[int, ...], int]:
+    """Scores, bounds and mask as arrays, their broadcast shape and the axis, not negative.
+
+    Raises:
+        AttentionError: no such axis, shapes that do not broadcast, complex or text input.
+    """
+    scores, bounds, usable = _real(z, "scores"), None, None
+    if u is not None:
+        bounds = _real(u, "upper bounds")
+        # A single number as a bound does not widen float32 scores.
+        bounds = bounds.astype(scores.dtype) if bounds.ndim == 0 else bounds
+    if mask is not None:
+        usable = np.asarray(mask, dtype=np.bool_)
+    shape = _common_shape(scores, bounds, usable)
+    if not -len(shape) <= axis < len(shape):
+        raise AttentionError(f"axis {axis} does not exist: the scores have shape {shape}")
+    return scores, bounds, usable, shape, axis % len(shape)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import Float64Array, FloatArray, prepare
+from coverage_eval.attention._inputs import Batch, Float64Array, FloatArray, prepare
+from coverage_eval.attention._rows import ROUNDING, leave_choice, rows_of, sum_rows
 
 __all__ = ["constrained_softmax"]
 
-#: Rounds of fixing before sorting takes over: rows of attention rarely need more than four.
+#: Rounds before sorting takes over: rows of attention rarely need more than four.
 QUICK_ROUNDS = 12
 
 #: Where the exponentials left sum to less than this, they are taken anew from the scores left, so
@@ -41,18 +42,66 @@ def constrained_softmax(
             position; names the row.
         InfeasibleBoundsError: bounds that sum to less than 1 beyond rounding; names the row.
     """
-    batch = prepare(z, u, axis=axis, mask=mask)
-    scores, bounds, tight = batch.scores, batch.upper_bounds, batch.tight
-    with np.errstate(over="ignore"):  # the difference of two huge scores is -inf, rightly
-        weights = scores - batch.top
+    rows = rows_of(z, u, axis=axis, mask=mask)
+    attention, settled = _attempt(rows.scores, rows.bounds)
+    if not settled.all():
+        batch = prepare(z, u, axis=axis, mask=mask)
+        attention[~settled] = _carefully(batch.only(~settled)).T
+    return rows.restore(attention)
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def _attempt(scores: Float64Array, bounds: Float64Array) -> tuple[Float64Array, NDArray[np.bool_]]:
+    """The attention of ``[R, J]`` scores, and which rows of it are proven."""
+    # Any number near the largest score will do, and in float32 the transposed copy is cheap.
+    top = np.array(scores.T, dtype=np.float32, order="C").max(axis=0, initial=-np.inf)
+    weights = scores - top[:, None]
     np.exp(weights, out=weights)
+    weights *= bounds > 0
+    attention, mass = _rounds(weights, bounds, _scale(np.ones(len(top)), sum_rows(weights)))
+    usable = scores > -np.inf if scores.min(initial=0.0) == -np.inf else None
+    return attention, (np.abs(mass - 1.0) <= ROUNDING) & leave_choice(bounds, usable, axis=1)
+
+
+def _rounds(
+    weights: Float64Array, bounds: Float64Array, scale: Float64Array, depth: int = 0
+) -> tuple[Float64Array, Float64Array]:
+    """Share 1 out by weight, cut at the bounds, share the rest out among those not cut, and so on.
+
+    Every round is a step of Newton's method for the scale λ at which min{u, λ exp(z)} sums to 1:
+    that sum is concave in λ, so λ only grows and who is at the bound stays there. Only rows where
+    something is left take part in the next round.
+
+    Returns:
+        ``[R, J]`` the attention and ``[R]`` its sums.
+    """
+    share = weights * scale[:, None]
+    attention = np.minimum(share, bounds)
+    mass = sum_rows(attention)
+    left = np.flatnonzero(mass < 1.0 - ROUNDING)
+    if len(left) and depth < QUICK_ROUNDS:
+        rest = weights[left]
+        free_weight = sum_rows(rest * (share[left] == attention[left]))
+        scale = scale[left] + _scale(1.0 - mass[left], free_weight)
+        attention[left], mass[left] = _rounds(rest, bounds[left], scale, depth + 1)
+    return attention, mass
+
+
+def _scale(mass: Float64Array, weight: Float64Array) -> Float64Array:
+    """How much mass there is for each unit of weight; NaN where the weight is faint."""
+    return np.where(weight >= FAINT, mass / weight, np.nan)
+
+
+def _carefully(batch: Batch) -> Float64Array:
+    """The attention, positions first, whatever the spread of the scores."""
+    scores, bounds, top = batch.scores, batch.upper_bounds, batch.top
+    with np.errstate(over="ignore"):  # the difference of two huge scores is -inf, rightly
+        weights = np.exp(scores - top)
     free = bounds > 0
     weights *= free
-    left, columns = np.ones_like(batch.top), np.arange(len(batch.top))
-    attention = _share_out(weights, left, scores, bounds, free, columns)
-    if tight.any():
-        attention[:, tight] = bounds[:, tight]
-    return batch.restore(attention)
+    attention = _share_out(weights, np.ones_like(top), scores, bounds, free, np.arange(len(top)))
+    attention[:, batch.tight] = bounds[:, batch.tight]
+    return attention
 
 
 def _share_out(

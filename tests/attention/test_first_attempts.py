@@ -1,0 +1,134 @@
+"""Short rows are attempted quickly and proven: what is not proven must still come out right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from coverage_eval.attention import (
+    AttentionError,
+    InfeasibleBoundsError,
+    constrained_softmax,
+    constrained_sparsemax,
+)
+from coverage_eval.attention._rows import rows_of
+from coverage_eval.attention._short_rows import LONGEST, attempt
+from tests.attention.oracles import softmax_oracle, sparsemax_oracle
+
+Array = NDArray[np.float64]
+TRANSFORMS = [constrained_softmax, constrained_sparsemax]
+EASY = ([2.0, 1.0, 0.5, -1.0, 0.0], [0.5, 0.25, 1.0, 3.0, 0.125])
+
+#: Scores, bounds, and what the first attempt at constrained sparsemax has to leave to the second.
+HARD = {
+    "scores closer than float32 tells": (
+        [1e7 + 0.375, 1e7 + 0.875, 1e7, 1e7 + 0.25, 1e7 + 1.0],
+        [0.75, 0.625, 0.5, 0.5, 0.875],
+    ),
+    "a threshold far below the best": ([90.0, 3.0, 2.5, 2.0, -4.0], [0.25, 0.5, 1.0, 1.0, 1.0]),
+    "scores beyond float32": ([1e60, 1e60, 0.0, 0.5, 1.0], [0.25, 0.25, 0.25, 0.5, 0.5]),
+    "bounds that just suffice": ([3.0, 1.0, 2.0, 0.0, 0.5], [0.25, 0.25, 0.25, 0.125, 0.125001]),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_hard_rows_among_easy_ones(name: str) -> None:
+    z, u = (np.array(pair) for pair in zip(EASY, HARD[name], EASY, strict=True))
+    assert attempt(z, u)[1].tolist() == [True, False, True]
+    for transform, oracle in zip(TRANSFORMS, (softmax_oracle, sparsemax_oracle), strict=True):
+        for row, expected in zip(transform(z, u), map(oracle, z, u), strict=True):
+            np.testing.assert_allclose(row, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_a_row_does_not_depend_on_its_batch(transform: Any) -> None:
+    rng = np.random.default_rng(21)
+    z, u = 3 * rng.normal(size=(300, 30)), rng.uniform(size=(300, 30))
+    u[::3] = np.maximum(rng.integers(1, 4, size=(100, 30)) - rng.uniform(0, 3, size=(100, 30)), 0)
+    z[::7] += 1e6
+    whole = transform(z, u)
+    parts = [transform(z[part], u[part]) for part in np.array_split(np.arange(300), 11)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    order = rng.permutation(300)
+    np.testing.assert_array_equal(transform(z[order], u[order]), whole[order])
+    np.testing.assert_array_equal([transform(*row) for row in zip(z, u, strict=True)], whole)
+    np.testing.assert_array_equal(transform(z.T, u.T, axis=0), whole.T)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("padding", [np.inf, 0.3, np.nan, -1.0])
+def test_bounds_of_padding_do_not_count(transform: Any, padding: float) -> None:
+    z = np.array([[2.0, 1.0, 0.0, -np.inf], [2.0, 1.0, 0.0, 0.0]])
+    u = np.array([[0.5, 0.25, 0.25, padding], [0.75, 0.5, 1.0, 1.0]])
+    np.testing.assert_array_equal(transform(z, u)[0], [0.5, 0.25, 0.25, 0.0])
+    mask = np.array([[True, True, True, False], [True] * 4])
+    masked = transform(np.where(mask, z, 9.0), u, mask=mask)
+    np.testing.assert_array_equal(masked, transform(z, u))
+    u[0, 2] = 0.125
+    with pytest.raises(InfeasibleBoundsError, match=r"row 0: .* sum to 0.875"):
+        transform(z, u)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_negative_bounds(transform: Any) -> None:
+    """Below zero by rounding is zero; by more it is an error, also where the sum is right."""
+    z, u = np.zeros((3, 4)), np.ones((3, 4))
+    z[1, 0], u[1, 0] = 5.0, -1e-17
+    np.testing.assert_allclose(transform(z, u)[1], [0, 1 / 3, 1 / 3, 1 / 3], rtol=1e-15)
+    u[1, 0] = -1e-9
+    with pytest.raises(AttentionError, match=r"row 1: an upper bound is negative") as caught:
+        transform(z, u)
+    assert caught.value.row == (1,)
+
+
+def test_what_is_proven_lies_in_the_caller_s_arrays_untouched() -> None:
+    z, u = np.array([EASY[0]] * 2), np.array([EASY[1]] * 2)
+    rows = rows_of(z, u, axis=-1, mask=None)
+    assert np.shares_memory(rows.scores, z)
+    before = z.copy(), u.copy()
+    for transform in TRANSFORMS:
+        result = transform(z, u)
+        assert not np.shares_memory(result, z)
+        assert not np.shares_memory(result, u)
+    np.testing.assert_array_equal((z, u), before)
+
+
+tenths = st.integers(-30, 30).map(lambda n: n / 10)
+
+
+@given(
+    st.integers(1, 40).flatmap(
+        lambda n: st.tuples(
+            st.lists(tenths, min_size=n, max_size=n),
+            st.lists(tenths.map(abs), min_size=n, max_size=n),
+        )
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_what_is_proven_is_right(problem: tuple[list[float], list[float]]) -> None:
+    """Ties everywhere: split points coincide, and the mass is often 1 over a whole segment."""
+    z, u = (np.array([values]) for values in problem)
+    attention, settled = attempt(z, u)
+    if settled[0]:
+        # Whichever threshold was found, the solution is the only one.
+        np.testing.assert_allclose(attention[0], sparsemax_oracle(z[0], u[0]), atol=1e-14)
+    else:
+        assert u.sum() < 1.001
+
+
+@pytest.mark.parametrize("length", [1, LONGEST, LONGEST + 1, 300])
+@pytest.mark.parametrize("size", [1, 700])
+def test_lengths_around_the_longest_short_row(length: int, size: int) -> None:
+    rng = np.random.default_rng(length)
+    z, u = (
+        0.01 * rng.normal(size=(size, length)),
+        rng.uniform(3 / length, 9 / length, (size, length)),
+    )
+    found = constrained_sparsemax(z, u)
+    np.testing.assert_allclose(found, constrained_sparsemax(z, u, method="sort"), atol=1e-15)
+    np.testing.assert_allclose(found[-1], sparsemax_oracle(z[-1], u[-1]), rtol=1e-12, atol=1e-16)
