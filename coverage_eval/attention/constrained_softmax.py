@@ -80,10 +80,11 @@ def _rounds(
     mass = sum_rows(attention)
     left = np.flatnonzero(mass < 1.0 - ROUNDING)
     if len(left) and depth < QUICK_ROUNDS:
-        rest = weights[left]
-        free_weight = sum_rows(rest * (share[left] == attention[left]))
+        # take() copies rows at twice the speed of an index.
+        rest, limits = weights.take(left, axis=0), bounds.take(left, axis=0)
+        free_weight = sum_rows(rest * (share == attention).take(left, axis=0))
         scale = scale[left] + _scale(1.0 - mass[left], free_weight)
-        attention[left], mass[left] = _rounds(rest, bounds[left], scale, depth + 1)
+        attention[left], mass[left] = _rounds(rest, limits, scale, depth + 1)
     return attention, mass
 
 

@@ -86,23 +86,35 @@ def softmax_row(z: Array, u: Array) -> Array:
     return alpha
 
 
+def problems() -> dict[str, tuple[Array, Array]]:
+    """Batches of scores and bounds: one like decoding, and others that attend to more words."""
+    rng, shape = np.random.default_rng(0), (ROWS, POSITIONS)
+    fertility = rng.integers(1, 4, size=shape)
+    credit = np.maximum(fertility - rng.uniform(0, 3, size=shape), 0)
+    return {
+        "credit f - β": (2 * rng.normal(size=shape), credit),
+        "uniform bounds": (rng.normal(size=shape), rng.uniform(size=shape)),
+        "scores nearly equal": (0.1 * rng.normal(size=shape), rng.uniform(size=shape)),
+        "tight bounds": (rng.normal(size=shape), rng.uniform(0.02, 0.15, size=shape)),
+    }
+
+
 def batches() -> None:
-    rng = np.random.default_rng(0)
-    z = 2 * rng.normal(size=(ROWS, POSITIONS))
-    fertility = rng.integers(1, 4, size=z.shape)
-    u = np.maximum(fertility - rng.uniform(0, 3, size=z.shape), 0)
-    size = f"{ROWS} x {POSITIONS}"
+    cases = problems()
+    z, u = cases["credit f - β"]
     plain = seconds(lambda: (softmax_plainly(z), np.sort(z, axis=1)))
-    show(f"NumPy softmax plus one sort, {size}", 1e3 * plain, "ms")
+    show(f"NumPy softmax plus one sort, {ROWS} x {POSITIONS}", 1e3 * plain, "ms")
     for name, batched, single, plain_row in (
         ("constrained_sparsemax", constrained_sparsemax, sorted_row, sparsemax_row),
         ("constrained_softmax", constrained_softmax, constrained_softmax, softmax_row),
     ):
+        for kind, case in cases.items():
+            fast = seconds(lambda call=batched, case=case: call(*case))
+            show(f"{name}, {kind}", 1e3 * fast, "ms")
+            show("  time over softmax plus sort", fast / plain, "times", "<= 3 wanted")
         fast = seconds(lambda call=batched: call(z, u))
-        show(f"{name}, {size}", 1e3 * fast, "ms")
-        show("  time over softmax plus sort", fast / plain, "times", "<= 3 wanted")
         for row, what, limit in (
-            (single, "the sort-based form called row by row", ">= 30 wanted"),
+            (single, "our own function called row by row", ">= 30 wanted"),
             (plain_row, "a walk that stops early, without checks, row by row", ""),
         ):
             loop: Any = lambda row=row: [row(*pair) for pair in zip(z, u, strict=True)]  # noqa: E731
