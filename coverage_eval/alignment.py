@@ -87,6 +87,13 @@ def model_settings(
             CorpusWarning,
             stacklevel=2,
         )
+    if sink != model.manifest.sink:
+        warnings.warn(
+            f"the model was trained {_with(model.manifest.sink)} {SINK} behind every source, and "
+            f"is used {_with(sink)} it: links differ from those of a model made for this",
+            CorpusWarning,
+            stacklevel=2,
+        )
     return AlignmentSettings(
         aligner=version,
         model=model.hash,
@@ -94,6 +101,10 @@ def model_settings(
         sink=sink,
         tok=tok,
     )
+
+
+def _with(sink: bool) -> str:
+    return "with" if sink else "without"
 
 
 def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
@@ -115,7 +126,7 @@ def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
 
     left, right = tee(tokenize_rows(read_parallel(source, target), tok))
     sources = (with_sink(row[0]) if sink else row[0] for row in left)
-    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, **options)
+    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, sink=sink, **options)
 
 
 def obtain_model(

@@ -65,6 +65,8 @@ class Manifest:
         tables: SHA-256 of each table.
         aligner: What the aligner says of its version; None for an aligner that is not ours.
         version: Version of coverage-eval.
+        sink: Whether every source of the training text ended in ``<SINK>``; False in files that
+            do not tell.
     """
 
     settings: Settings
@@ -79,6 +81,7 @@ class Manifest:
     tables: dict[str, str]
     aligner: str | None
     version: str
+    sink: bool = False
 
     @property
     def has_full_tables(self) -> bool:
@@ -125,8 +128,8 @@ class Manifest:
         # Names become those of files: nothing but the known ones.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
-        counts = (manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
-        if [type(value) for value in counts] != [int, int] + [str] * len(manifest.tables):
+        plain = (manifest.sink, manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
+        if [type(value) for value in plain] != [bool, int, int] + [str] * len(manifest.tables):
             raise TypeError("a value of another type")
         if manifest.tokenize not in TOKENIZERS:
             raise ValueError(f"unknown tokenizer {manifest.tokenize!r}")

@@ -134,7 +134,8 @@ def _read(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
     header = [cell.strip().lower() for cell in header]
     if sorted(header) != sorted(COLUMNS):
         raise DataError(
-            f"{name}: line 1: the columns must be {','.join(COLUMNS)}, not {','.join(header)}"
+            f"{name}: line 1: the columns must be {','.join(COLUMNS)}, "
+            + (f"not {','.join(header)}" if header else "but there is no such line")
         )
     ours: dict[Key, float] = {}
     for line, cells in rows:

@@ -279,6 +279,20 @@ class TestErrors:
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
         assert "the model was trained on text of tokeniser 'none'" in result.stderr
 
+    def test_a_model_remembers_its_sink(
+        self, run_cli: RunCli, corpus: Path, tmp_path: Path
+    ) -> None:
+        kept = tmp_path / "model"
+        text = ("drop", "short", "test.target", "--src", "test.source", "-b")
+        training = ("--train-src", "test.source", "--train-tgt", "test.target")
+        run_cli(*text, *training, "--sink", "--save-model", kept, cwd=corpus)
+        assert run_cli(*text, "--model", kept, "--sink", cwd=corpus).stderr == ""
+        without = run_cli(*text, "--model", kept, cwd=corpus).stderr
+        assert "trained with <SINK> behind every source, and is used without it" in without
+        run_cli(*text, *training, "--save-model", kept, cwd=corpus)
+        with_it = run_cli(*text, "--model", kept, "--sink", cwd=corpus).stderr
+        assert "trained without <SINK> behind every source, and is used with it" in with_it
+
 
 @pytest.mark.parametrize("compat", [(), ("--compat", "acl2018")])
 def test_real_links_agree_with_the_definition_to_the_last_digit(
