@@ -26,6 +26,9 @@ CORE = (
     "tqdm",
 )  # fmt: skip
 
+_TRIAL = (["ein haus", "das haus"] * 4, ["a house", "the house"] * 4)
+_TRIAL_SECONDS = 20.0
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -69,15 +72,23 @@ def _package(name: str, needed_for: str, requirement: str) -> Finding:
 
 
 def _aligner() -> Iterator[Finding]:
-    from fast_align_wrapper.binaries import find_fast_align
+    from fast_align_wrapper import FastAlign
+    from fast_align_wrapper.binaries import VARIABLE, find_fast_align
 
+    purpose = "align, drop with a model"
     try:
         binary = find_fast_align()
     except CoverageEvalError as error:
-        yield Finding("fast_align", "align, drop with a model", None, str(error))
+        yield Finding("fast_align", purpose, None, str(error))
         return
-    origin = binary.version or "another build"
-    yield Finding("fast_align", "align, drop with a model", f"{origin} ({binary.path})")
+    found = f"{binary.version or 'another build'} ({binary.path})"
+    try:  # any program may be named: whether it aligns is seen by letting it
+        FastAlign.train(*_TRIAL, timeout=_TRIAL_SECONDS).close()
+    except CoverageEvalError as error:
+        remedy = f"it does not align ({error}); let {VARIABLE} name a working one, or unset it"
+        yield Finding("fast_align", purpose, found, remedy)
+        return
+    yield Finding("fast_align", purpose, found)
 
 
 def _extras() -> Iterator[Finding]:

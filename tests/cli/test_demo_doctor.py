@@ -71,3 +71,11 @@ def test_doctor(run_cli: RunCli) -> None:
 def test_doctor_finds_a_missing_aligner(run_cli: RunCli, tmp_path: Path) -> None:
     text = run_cli("doctor", env={"FAST_ALIGN": str(tmp_path / "nothing")}).stdout
     assert re.search(r"^fast_align +missing", text, re.MULTILINE)
+
+
+def test_doctor_tries_whatever_calls_itself_an_aligner(run_cli: RunCli) -> None:
+    output = run_cli("doctor", "-f", "json", env={"FAST_ALIGN": "/bin/true"}).stdout
+    finding = next(item for item in json.loads(output) if item["part"] == "fast_align")
+    assert not finding["ok"]
+    assert "it does not align" in finding["remedy"]
+    assert "FAST_ALIGN" in finding["remedy"]
