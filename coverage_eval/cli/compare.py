@@ -37,6 +37,7 @@ from coverage_eval.corpus import check_source
 from coverage_eval.files import atomic_write
 from coverage_eval.metrics.registry import METRICS, Settings
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
+from coverage_eval.metrics.words import StopWords
 from coverage_eval.report.comparison import render_comparison
 from coverage_eval.tokenizers import TOKENIZERS
 
@@ -122,6 +123,8 @@ class _Breakdowns:
     help="Write all evidence there, one segment of one system a line (JSON Lines).",
 )  # fmt: skip
 @symmetrize_option
+@click.option("--stopwords", help="Source words for DROP to leave out of account, one a line.")
+@click.option("--sink", is_flag=True, help="Append <SINK> to every source; it does not count.")
 @fast_align_option
 @threads_option
 @tokenize_option
@@ -168,7 +171,8 @@ def command(
     names = choose_metrics(metrics, links=inputs.has_model)
     breakdowns = _Breakdowns(breakdown, top, frequencies, inputs)
     breakdowns.check(names, output_format)
-    settings = Settings(inputs.tokenize, bleu_tokenize, meteor_norm)
+    stop = StopWords.read(inputs.stopwords) if inputs.stopwords else StopWords()
+    settings = Settings(inputs.tokenize, bleu_tokenize, meteor_norm, stopwords=stop)
     counted, chosen = count_inputs(inputs, names, settings, jobs)
     testing = Testing(test, resamples, seed)
     comparison = compare_counted(counted, chosen, baseline=baseline, testing=testing)

@@ -42,6 +42,8 @@ class SystemInputs(NamedTuple):
     threads: int | None
     tokenize: str
     symmetrize: str
+    stopwords: str | None
+    sink: bool
 
     @property
     def has_model(self) -> bool:
@@ -93,16 +95,19 @@ def check_inputs(inputs: SystemInputs, metrics: Sequence[str] | None, baseline: 
         click.UsageError: The first of them.
     """
     training = (inputs.train_src, inputs.train_tgt)
+    texts = [*inputs.files, inputs.stopwords]
     needy = [name for name in metrics or () if METRICS[name].needs != "text"]
     wrong = {
         f"the baseline {baseline!r} is none of the systems {', '.join(inputs.systems)}": (
             baseline is not None and baseline not in inputs.systems
         ),
-        "'-' (standard input) is named more than once": inputs.files.count(STDIN) > 1,
+        "'-' (standard input) is named more than once": texts.count(STDIN) > 1,
         "--train-src and --train-tgt go together": any(training) and not all(training),
         "give --model or --train-src, not both": inputs.model is not None and any(training),
         "--save-model goes with --train-src": inputs.save_model is not None and not all(training),
         "--src is needed to align the texts": inputs.has_model and inputs.src is None,
+        "--sink and --stopwords are for drop and softdrop, which need a model": not inputs.has_model
+        and (inputs.sink or inputs.stopwords is not None),
         f"metric {' and '.join(needy)} needs --src, and --model or --train-src with --train-tgt": (
             bool(needy) and not (inputs.has_model and inputs.src)
         ),
@@ -127,6 +132,7 @@ def _load_model(inputs: SystemInputs) -> FastAlign | None:
         inputs.model,
         (inputs.train_src, inputs.train_tgt),
         save_as=inputs.save_model,
+        sink=inputs.sink,
         tok=inputs.tokenize,
         fast_align=inputs.fast_align,
         threads=inputs.threads,
@@ -156,7 +162,9 @@ def count_inputs(
         return count_systems(texts, metrics, tok=inputs.tokenize, jobs=jobs), metrics
     model = _load_model(inputs)
     if model is not None:
-        alignment = model_settings(model, symmetrize=inputs.symmetrize, tok=inputs.tokenize)
+        alignment = model_settings(
+            model, symmetrize=inputs.symmetrize, sink=inputs.sink, tok=inputs.tokenize
+        )
         metrics |= make_metrics(
             [name for name in names if name not in metrics], replace(settings, alignment=alignment)
         )

@@ -24,6 +24,7 @@ from coverage_eval.metrics.significance import (
     percentile_interval,
     sample_scores,
 )
+from coverage_eval.metrics.words import StopWords
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +161,8 @@ def compare(
     baseline: str | None = None,
     testing: Testing | None = None,
     symmetrize: str = "grow-diag-final-and",
+    sink: bool = False,
+    stopwords: StopWords | None = None,
     tok: str = "none",
     jobs: int = 1,
 ) -> Comparison:
@@ -180,6 +183,8 @@ def compare(
         baseline: The system to test against; by default the first.
         testing: Which test, with how many resamples and which seed.
         symmetrize: How links of both directions are joined.
+        sink: Append ``<SINK>`` to every source; it does not count.
+        stopwords: Source words that DROP and soft DROP leave out of account.
         tok: The tokeniser to apply for REP and DROP; BLEU, chrF and METEOR have their own.
         jobs: Processes for metrics of text.
 
@@ -191,8 +196,9 @@ def compare(
     """
     alignment = None
     if model is not None:
-        alignment = model_settings(model, symmetrize=symmetrize, tok=tok)
-    chosen = make_metrics(tuple(metrics), Settings(tok=tok, alignment=alignment))
+        alignment = model_settings(model, symmetrize=symmetrize, sink=sink, tok=tok)
+    settings = Settings(tok=tok, alignment=alignment, stopwords=stopwords or StopWords())
+    chosen = make_metrics(tuple(metrics), settings)
     texts = TestSet(references, systems, sources)
     counted = count_systems(texts, chosen, model=model, tok=tok, jobs=jobs)
     return compare_counted(counted, chosen, baseline=baseline, testing=testing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.base import Metric
@@ -12,6 +12,7 @@ from coverage_eval.metrics.chrf import CHRF
 from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
+from coverage_eval.metrics.words import StopWords
 from coverage_eval.tokenizers import get_tokenizer
 
 __all__ = ["METRICS", "Choice", "Settings", "default_metrics", "make_metrics", "table_factor"]
@@ -26,12 +27,14 @@ class Settings:
         bleu_tokenize: sacreBLEU's tokeniser for BLEU.
         meteor_norm: Whether METEOR normalises text, as Meteor's ``-norm`` does.
         alignment: Where links come from.
+        stopwords: Source words that DROP and soft DROP leave out of account.
     """
 
     tok: str = "none"
     bleu_tokenize: str = "13a"
     meteor_norm: bool = False
     alignment: AlignmentSettings | None = None
+    stopwords: StopWords = field(default_factory=StopWords)
 
     def required_alignment(self) -> AlignmentSettings:
         """The alignment's settings.
@@ -77,9 +80,14 @@ METRICS: Mapping[str, Choice] = {
     "meteor": Choice(_meteor, factor=100.0),
     "chrf": Choice(lambda _: CHRF()),
     "rep": Choice(lambda settings: REP(tok=settings.tok)),
-    "drop": Choice(lambda settings: DROP(alignment=settings.required_alignment()), "links"),
+    "drop": Choice(
+        lambda settings: DROP(
+            stopwords=settings.stopwords, alignment=settings.required_alignment()
+        ),
+        "links",
+    ),
     "softdrop": Choice(
-        lambda settings: SoftDROP(alignment=settings.required_alignment()), "posteriors"
+        lambda settings: SoftDROP(settings.stopwords, settings.required_alignment()), "posteriors"
     ),
 }
 

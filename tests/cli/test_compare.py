@@ -67,6 +67,25 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
             assert found["many", metric][key] == score[key]
 
 
+def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None:
+    (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
+    training = ("--train-src", "train.src", "--train-tgt", "train.ref")
+    options = (*training, "--sink", "--stopwords", "stop")
+    found = scores(
+        run_cli, corpus, *TEXTS, *options, *SYSTEMS, "--metrics", "drop,softdrop",
+        "--resamples", 0, "--breakdown", "dropped-words",
+    )  # fmt: skip
+    for metric, soft in (("DROP", ()), ("SoftDROP", ("--soft",))):
+        text = run_cli(
+            "drop", "drops", "ref", "--src", "src", *options, *soft, "-f", "json", cwd=corpus
+        ).stdout
+        (score,) = json.loads(text)["scores"]
+        cell = found["by"]["drops", metric]
+        assert (cell["score"], cell["signature"]) == (score["score"], score["signature"])
+        assert "sink:yes" in cell["signature"]
+        assert "|stop:none|" not in cell["signature"]
+
+
 def test_known_order(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS)
     by = found["by"]
@@ -201,6 +220,8 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--metrics", "rep,drop"), "metric drop needs --src, and --model"),
         (("few=few", "--metrics", "softdrop", *MODEL), "--src is needed"),
         (("few=few", *MODEL), "--src is needed"),
+        (("few=few", "--sink"), "--sink and --stopwords are for drop and softdrop"),
+        (("few=-", "--src", "src", *MODEL, "--stopwords", "-"), "named more than once"),
         (("few=few", "--src", "src", "--train-src", "train.src"), "go together"),
         (("few=few", "--src", "src", *MODEL, "--train-src", "t", "--train-tgt", "t"), "not both"),
         (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
