@@ -74,7 +74,7 @@ def rows_of(z: ArrayLike, u: ArrayLike, *, axis: int, mask: ArrayLike | None) ->
 def leave_choice(
     bounds: NDArray[Any], usable: NDArray[np.bool_] | None, *, axis: Literal[0, 1]
 ) -> NDArray[np.bool_]:
-    """Which rows have good bounds that do not determine the attention: none, if one is negative.
+    """Which rows have bounds of which none is negative and that do not determine the attention.
 
     There, attention of the form that Proposition 1 or eq. 5 gives is proven by its sum of 1.
 
@@ -83,10 +83,14 @@ def leave_choice(
         usable: which positions may be used; None for all.
         axis: the axis of the distribution.
     """
+    # Of padding too: a negative bound there is no error, but needs care all the same.
+    good = np.bool_(True)
+    if not bounds.min(initial=0.0) >= 0:  # no comparison with NaN holds
+        good = bounds.min(axis=axis) >= 0
     if usable is not None:
         bounds = np.where(usable, bounds, 0.0)
     total = sum_rows(bounds) if axis == 1 else bounds.sum(axis=0)
-    return np.asarray((total >= AMPLE) & (bounds.min(initial=0.0) >= 0))
+    return np.asarray((total >= AMPLE) & good)
 
 
 def sum_rows(values: NDArray[Any]) -> NDArray[Any]:

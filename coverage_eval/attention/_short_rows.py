@@ -20,13 +20,21 @@ LONGEST = 255
 #: Thresholds are looked for within this distance of the largest score of the row.
 REACH = 32.0
 
+#: Bounds are cut there: no attention exceeds 1, and the middle of a segment that is no wider than
+#: this is so near the threshold that nothing is lost in its correction.
+WIDEST = 4.0
 
-@np.errstate(over="ignore", invalid="ignore")
+
+@np.errstate(over="ignore", under="ignore", invalid="ignore")
 def attempt(scores: Float64Array, bounds: Float64Array) -> tuple[Float64Array, NDArray[np.bool_]]:
     """The attention of ``[R, J]`` scores, and which rows of it are proven.
 
-    By Proposition 1, max{0, min{u, z − τ}} is the solution if it sums to 1, whatever led to τ.
+    By Proposition 1, max{0, min{u, z − τ}} is the solution if it sums to 1, whatever led to τ,
+    and z − τ has no more rounding than the attention itself, because the first τ is near enough.
     """
+    if len(scores) == 1:  # NumPy adds up a single column in another order than one of many
+        attention, settled = attempt(scores.repeat(2, axis=0), bounds.repeat(2, axis=0))
+        return attention[:1], settled[:1]
     threshold, choice = _thresholds(scores, bounds)
     near = scores - threshold[:, None]
     zeros = np.zeros(near.shape)  # NumPy's maximum is several times faster than with a number
@@ -55,12 +63,12 @@ def _thresholds(
     np.copyto(lower, bounds.T, casting="same_kind")
     top = z.max(axis=0, initial=-np.inf)
     z -= top
-    least = z.min(initial=0.0)
-    choice = leave_choice(lower, z > -np.inf if least == -np.inf else None, axis=0)
-    if least < -REACH:
+    least = z.min(initial=0.0)  # NaN, if there is one, and then no comparison holds
+    choice = leave_choice(lower, None if least > -np.inf else z > -np.inf, axis=0)
+    if not least >= -REACH:
         np.maximum(z, np.full(rows, -REACH, dtype=np.float32), out=z)
-    if lower.max(initial=0.0) == np.inf:  # no attention exceeds 1, and inf has no middle
-        np.minimum(lower, np.float32(2), out=lower)
+    if lower.max(initial=0.0) > WIDEST:
+        np.minimum(lower, np.full(rows, WIDEST, dtype=np.float32), out=lower)
     np.subtract(z, lower, out=lower)
     threshold = _search(np.array(points.T, order="C"), z, lower)
     threshold += top
@@ -87,6 +95,7 @@ def _search(points: Float32Array, z: Float32Array, lower: Float32Array) -> Float
         np.add.reduce(above, axis=0, out=total)
         low += step * (total <= rest)
         size -= step
-    # The last point is the largest score, where the mass is 0: there is always a next one.
-    middle: Float32Array = (flat[low] + flat[low + 1]) / np.float32(2)
+    # The last point is the largest score, where the mass is 0, but for a row with bad bounds.
+    high = np.minimum(low + 1, points.size - 1)
+    middle: Float32Array = (flat[low] + flat[high]) / np.float32(2)
     return middle

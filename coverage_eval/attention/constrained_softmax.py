@@ -50,16 +50,18 @@ def constrained_softmax(
     return rows.restore(attention)
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+@np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore")
 def _attempt(scores: Float64Array, bounds: Float64Array) -> tuple[Float64Array, NDArray[np.bool_]]:
     """The attention of ``[R, J]`` scores, and which rows of it are proven."""
     # Any number near the largest score will do, and in float32 the transposed copy is cheap.
     top = np.array(scores.T, dtype=np.float32, order="C").max(axis=0, initial=-np.inf)
     weights = scores - top[:, None]
     np.exp(weights, out=weights)
-    weights *= bounds > 0
+    if not bounds.min(initial=np.inf) > 0:
+        weights *= bounds > 0
     attention, mass = _rounds(weights, bounds, _scale(np.ones(len(top)), sum_rows(weights)))
-    usable = scores > -np.inf if scores.min(initial=0.0) == -np.inf else None
+    # A NaN hides whether there is padding, and no comparison with it holds.
+    usable = None if scores.min(initial=0.0) > -np.inf else scores > -np.inf
     return attention, (np.abs(mass - 1.0) <= ROUNDING) & leave_choice(bounds, usable, axis=1)
 
 

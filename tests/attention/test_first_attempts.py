@@ -61,7 +61,7 @@ def test_a_row_does_not_depend_on_its_batch(transform: Any) -> None:
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("padding", [np.inf, 0.3, np.nan, -1.0])
+@pytest.mark.parametrize("padding", [np.inf, 0.3, np.nan, -1.0, -1e-17])
 def test_bounds_of_padding_do_not_count(transform: Any, padding: float) -> None:
     z = np.array([[2.0, 1.0, 0.0, -np.inf], [2.0, 1.0, 0.0, 0.0]])
     u = np.array([[0.5, 0.25, 0.25, padding], [0.75, 0.5, 1.0, 1.0]])
@@ -69,6 +69,7 @@ def test_bounds_of_padding_do_not_count(transform: Any, padding: float) -> None:
     mask = np.array([[True, True, True, False], [True] * 4])
     masked = transform(np.where(mask, z, 9.0), u, mask=mask)
     np.testing.assert_array_equal(masked, transform(z, u))
+    assert (masked >= 0).all()
     u[0, 2] = 0.125
     with pytest.raises(InfeasibleBoundsError, match=r"row 0: .* sum to 0.875"):
         transform(z, u)
@@ -96,6 +97,61 @@ def test_what_is_proven_lies_in_the_caller_s_arrays_untouched() -> None:
         assert not np.shares_memory(result, z)
         assert not np.shares_memory(result, u)
     np.testing.assert_array_equal((z, u), before)
+
+
+@pytest.mark.parametrize("wide", [4.0, 1e4, 1e9, 1e300, np.inf])
+def test_wide_bounds_cost_no_digits(wide: float) -> None:
+    rng = np.random.default_rng(22)
+    z, u = rng.normal(size=(200, 4)), np.where(rng.random((200, 4)) < 0.7, wide, 0.3)
+    u[:, 0] = wide
+    for transform, oracle in zip(TRANSFORMS, (softmax_oracle, sparsemax_oracle), strict=True):
+        found = transform(z, u)
+        np.testing.assert_allclose(found[:20], list(map(oracle, z[:20], u[:20])), atol=1e-15)
+        np.testing.assert_allclose(found, transform(z, np.minimum(u, 2.0)), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize(
+    ("z", "u"),
+    [([1.0], [-1.0]), ([1.0, 2.0], [-3.0, -1.0]), ([np.nan], [1.0]), ([np.inf, 0.0], [1.0, 1.0]),
+     ([-np.inf], [1.0]), ([0.0], [np.nan]), ([3.4e38, 0.0], [np.nan, np.inf])],
+)  # fmt: skip
+def test_bad_rows_are_named_wherever_they_are(transform: Any, z: Any, u: Any) -> None:
+    for place in range(3):
+        scores, bounds = np.zeros((3, len(z))), np.ones((3, len(z)))
+        scores[place], bounds[place] = z, u
+        with pytest.raises(AttentionError, match=f"^row {place}: ") as caught:
+            transform(scores, bounds)
+        assert caught.value.row == (place,)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e60])
+@pytest.mark.parametrize("low", [-np.inf, -1e9, -40.0])
+def test_a_row_that_float32_cannot_hold_harms_no_other(bad: float, low: float) -> None:
+    """Its NaN hides the padding of the others, whose bounds then must not count."""
+    z = np.array([[bad, 0.0, 0.0, 0.0], [2.0, 1.0, 0.0, low], [0.0, low, low, low]])
+    third = np.float32(0.25 + 5e-8)
+    u = np.array([[1.0] * 4, [0.5, 0.25, third, 0.3], [1.5, 0.5, 0.5, 0.5]], dtype=np.float32)
+    for transform in TRANSFORMS:
+        if bad < np.inf:
+            alone = [transform(*row) for row in zip(z, u, strict=True)]
+            np.testing.assert_array_equal(transform(z, u), alone)
+            if low == -np.inf:
+                np.testing.assert_array_equal(alone[1], [0.5, 0.25, third, 0.0])
+        else:
+            with pytest.raises(AttentionError, match=r"^row 0: a score is"):
+                transform(z, u)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("low", [-np.inf, -1e60, -1e39, 0.0])
+def test_negative_bounds_at_scores_below_float32(transform: Any, low: float) -> None:
+    z, u = [0.0, 1.0, low], [1.0, 1.0, -0.5]
+    if low == -np.inf:  # padding: whatever its bound is
+        np.testing.assert_array_equal(transform(z, u), transform(z, [1.0, 1.0, 0.0]))
+    else:
+        with pytest.raises(AttentionError, match=r"an upper bound is negative: -0\.5"):
+            transform(z, u)
 
 
 tenths = st.integers(-30, 30).map(lambda n: n / 10)
