@@ -67,7 +67,7 @@ def _thresholds(
     choice = leave_choice(lower, None if least > -np.inf else z > -np.inf, axis=0)
     if not least >= -REACH:
         np.maximum(z, np.full(rows, -REACH, dtype=np.float32), out=z)
-    if lower.max(initial=0.0) > WIDEST:
+    if not lower.max(initial=0.0) <= WIDEST:
         np.minimum(lower, np.full(rows, WIDEST, dtype=np.float32), out=lower)
     np.subtract(z, lower, out=lower)
     threshold = _search(np.array(points.T, order="C"), z, lower)

@@ -143,6 +143,14 @@ def test_a_row_that_float32_cannot_hold_harms_no_other(bad: float, low: float) -
                 transform(z, u)
 
 
+def test_padding_without_a_bound_harms_no_other_row() -> None:
+    """Its NaN must not hide that the bounds of another row are wide."""
+    z = np.array([[2.0, -np.inf], [-0.47, -0.78], [0.0, 0.0]])
+    u = np.array([[1.5, np.nan], [1e9, 1e9], [1.0, 1.0]])
+    expected = [[1.0, 0.0], [0.655, 0.345], [0.5, 0.5]]
+    np.testing.assert_allclose(constrained_sparsemax(z, u), expected, rtol=1e-15)
+
+
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("low", [-np.inf, -1e60, -1e39, 0.0])
 def test_negative_bounds_at_scores_below_float32(transform: Any, low: float) -> None:
