@@ -14,6 +14,7 @@ from itertools import tee
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from coverage_eval.corpus import (
+    SINK,
     CorpusWarning,
     Segment,
     Source,
@@ -46,9 +47,6 @@ __all__ = [
     "train_model",
     "with_sink",
 ]
-
-SINK = "<SINK>"
-"""The token that the paper appends to every source (section 4)."""
 
 T = TypeVar("T")
 
@@ -126,7 +124,7 @@ def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
 
     left, right = tee(tokenize_rows(read_parallel(source, target), tok))
     sources = (with_sink(row[0]) if sink else row[0] for row in left)
-    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, sink=sink, **options)
+    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, **options)
 
 
 def obtain_model(

@@ -21,6 +21,7 @@ from typing import BinaryIO, TypeAlias, cast
 from coverage_eval.errors import DataError
 
 __all__ = [
+    "SINK",
     "STDIN",
     "CorpusWarning",
     "Segment",
@@ -35,6 +36,9 @@ __all__ = [
 ]
 
 STDIN = "-"
+
+SINK = "<SINK>"
+"""The token that the paper appends to every source (section 4)."""
 
 Source: TypeAlias = "str | os.PathLike[str]"
 """The name of a text file: plain, ``.gz``, or ``-`` for standard input."""

@@ -86,7 +86,6 @@ class FastAlign:
         alpha: float = 0.01,
         tension: float = 4.0,
         tokenize: str = "none",
-        sink: bool = False,
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         links: Mapping[str, PathLike] | None = None,
         threads: int | None = None,
@@ -108,7 +107,6 @@ class FastAlign:
             alpha: As there.
             tension: As there.
             tokenize: Name of the tokeniser that the caller applied, to be kept with the model.
-            sink: Whether the caller ended every source in ``<SINK>``, to be kept likewise.
             symmetrize: Method of the ``symmetrized`` links.
             links: Files to write the training text's own links to, by ``forward``, ``reverse``
                 and ``symmetrized``. They differ a little from those that :meth:`align` gives.
@@ -143,7 +141,7 @@ class FastAlign:
                 run = TrainingRun(
                     binary, settings, text, path, threads, memory, timeout, progress=show
                 )
-                manifest = _train_model(run, symmetrize, wanted, tokenize=tokenize, sink=sink)
+                manifest = _train_model(run, symmetrize, tokenize, wanted)
         except BaseException:
             folder.cleanup()
             raise
@@ -345,7 +343,7 @@ def _checked_links(links: Mapping[str, PathLike] | None) -> dict[str, PathLike]:
 
 
 def _train_model(
-    run: TrainingRun, method: str, wanted: Mapping[str, PathLike], *, tokenize: str, sink: bool
+    run: TrainingRun, method: str, tokenize: str, wanted: Mapping[str, PathLike]
 ) -> Manifest:
     """Train, write the wanted links, and leave nothing but the tables in the run's folder."""
     text = run.text
@@ -364,7 +362,7 @@ def _train_model(
         tables={name: file_sha256(run.folder / name) for name in tables},
         aligner=run.binary.version,
         version=__version__,
-        sink=sink,
+        sink=text.has_sink,
     )
     for name, target in wanted.items():
         with atomic_path(target) as temporary, temporary.open("wb") as file:

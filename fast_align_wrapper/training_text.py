@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coverage_eval.corpus import CorpusWarning
+from coverage_eval.corpus import SINK, CorpusWarning
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import PreparedPair
 
 __all__ = ["TrainingText"]
+
+_END_IN_SINK = f" {SINK} ||| ".encode()
 
 
 @dataclass
@@ -29,6 +31,7 @@ class TrainingText:
         withheld: Indices of the pairs that are left out.
         source_tokens: Source tokens of the pairs that are trained on.
         target_tokens: Target tokens of the pairs that are trained on.
+        sinks: Number of pairs that are trained on and whose source ends in ``<SINK>``.
     """
 
     path: Path
@@ -38,6 +41,7 @@ class TrainingText:
     withheld: list[int] = field(default_factory=list)
     source_tokens: int = 0
     target_tokens: int = 0
+    sinks: int = 0
 
     @classmethod
     def write(cls, pairs: Iterable[PreparedPair], path: Path) -> TrainingText:
@@ -57,6 +61,7 @@ class TrainingText:
                     digest.update(pair.line)
                     text.source_tokens += pair.source_length
                     text.target_tokens += pair.target_length
+                    text.sinks += _END_IN_SINK in b" " + pair.line
                 text.pairs += 1
         text.sha256 = digest.hexdigest()
         if text.trained_pairs == 0:
@@ -73,6 +78,11 @@ class TrainingText:
                 CorpusWarning,
                 stacklevel=4,
             )
+
+    @property
+    def has_sink(self) -> bool:
+        """Whether every source that is trained on ends in ``<SINK>``."""
+        return self.sinks == self.trained_pairs
 
     @property
     def trained_pairs(self) -> int:

@@ -72,8 +72,8 @@ def constrained_sparsemax(
     """
     if method not in get_args(Method):
         raise AttentionError(f"unknown method {method!r}: use one of {', '.join(get_args(Method))}")
-    rows = rows_of(z, u, axis=axis, mask=mask)
-    if method != "auto" or not 0 < rows.scores.shape[1] <= LONGEST:
+    rows = rows_of(z, u, axis=axis, mask=mask) if method == "auto" else None
+    if rows is None or not 0 < rows.scores.shape[1] <= LONGEST:
         batch = prepare(z, u, axis=axis, mask=mask)
         return batch.restore(_solve(batch, method))
     attention, settled = attempt(rows.scores, rows.bounds)

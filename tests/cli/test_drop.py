@@ -293,6 +293,20 @@ class TestErrors:
         with_it = run_cli(*text, "--model", kept, "--sink", cwd=corpus).stderr
         assert "trained without <SINK> behind every source, and is used with it" in with_it
 
+    def test_a_sink_that_is_in_the_training_text_counts_too(
+        self, run_cli: RunCli, corpus: Path, tmp_path: Path
+    ) -> None:
+        lines = (corpus / "test.source").read_text().splitlines()
+        (tmp_path / "sunk").write_text("".join(f"{line} <SINK>\n" for line in lines))
+        (tmp_path / "partly").write_text("".join(f"{line} <SINK>\n" for line in lines[:-1]) + "a\n")
+        text = ("drop", "short", "test.target", "--src", "test.source", "--sink", "-b")
+        for source, warned in (("sunk", False), ("partly", True)):
+            model = tmp_path / f"{source}.model"
+            run_cli("align", "train", tmp_path / source, "test.target", "-o", model, cwd=corpus)
+            assert (
+                "without <SINK>" in run_cli(*text, "--model", model, cwd=corpus).stderr
+            ) == warned
+
 
 @pytest.mark.parametrize("compat", [(), ("--compat", "acl2018")])
 def test_real_links_agree_with_the_definition_to_the_last_digit(
