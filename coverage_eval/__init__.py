@@ -12,22 +12,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
-    from coverage_eval.alignment import Triple as Triple
-    from coverage_eval.alignment import align_texts as align_texts
-    from coverage_eval.alignment import cover_texts as cover_texts
-    from coverage_eval.alignment import read_triples as read_triples
+    from coverage_eval.alignment.aligner import Triple as Triple
+    from coverage_eval.alignment.aligner import align_texts as align_texts
+    from coverage_eval.alignment.aligner import cover_texts as cover_texts
+    from coverage_eval.alignment.aligner import read_triples as read_triples
     from coverage_eval.comparison.table import Comparison as Comparison
     from coverage_eval.comparison.table import compare as compare
-    from coverage_eval.corpus import read_parallel as read_parallel
-    from coverage_eval.corpus import read_segments as read_segments
     from coverage_eval.metrics.bleu import BLEU as BLEU
     from coverage_eval.metrics.drop import DROP as DROP
     from coverage_eval.metrics.rep import REP as REP
     from coverage_eval.metrics.significance import bootstrap_interval as bootstrap_interval
     from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
+    from coverage_eval.text.corpus import read_parallel as read_parallel
+    from coverage_eval.text.corpus import read_segments as read_segments
 
 # Name → module; imported when first asked for, so that importing the package costs nothing.
 _MODULES = {
@@ -36,14 +36,14 @@ _MODULES = {
     "DROP": "coverage_eval.metrics.drop",
     "REP": "coverage_eval.metrics.rep",
     "SoftDROP": "coverage_eval.metrics.soft_drop",
-    "Triple": "coverage_eval.alignment",
-    "align_texts": "coverage_eval.alignment",
+    "Triple": "coverage_eval.alignment.aligner",
+    "align_texts": "coverage_eval.alignment.aligner",
     "bootstrap_interval": "coverage_eval.metrics.significance",
     "compare": "coverage_eval.comparison.table",
-    "cover_texts": "coverage_eval.alignment",
-    "read_parallel": "coverage_eval.corpus",
-    "read_segments": "coverage_eval.corpus",
-    "read_triples": "coverage_eval.alignment",
+    "cover_texts": "coverage_eval.alignment.aligner",
+    "read_parallel": "coverage_eval.text.corpus",
+    "read_segments": "coverage_eval.text.corpus",
+    "read_triples": "coverage_eval.alignment.aligner",
 }
 
 __all__ = [  # noqa: PLE0604 (names of strings only)

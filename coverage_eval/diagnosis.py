@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
-from coverage_eval import __version__
 from coverage_eval.errors import CoverageEvalError
+from coverage_eval.version import __version__
 
 __all__ = ["Finding", "diagnose"]
 

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 
-from coverage_eval import __version__
-from coverage_eval.corpus import Segment
 from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.files import atomic_path
-from coverage_eval.links import SYMMETRIZATIONS, Links
-from coverage_eval.links import symmetrize as join
+from coverage_eval.text.corpus import Segment
+from coverage_eval.text.files import atomic_path
+from coverage_eval.version import __version__
 from fast_align_wrapper.binaries import find_fast_align
 from fast_align_wrapper.forced import (
     ForcedLinks,
@@ -23,6 +21,8 @@ from fast_align_wrapper.forced import (
     stream_links,
     stream_posteriors,
 )
+from fast_align_wrapper.links import SYMMETRIZATIONS, Links
+from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
     Manifest,
     extract_table,
@@ -209,7 +209,7 @@ class FastAlign:
         Args:
             sources: Source segments.
             targets: Target segments, as many.
-            symmetrize: One of :data:`coverage_eval.links.SYMMETRIZATIONS`.
+            symmetrize: One of :data:`fast_align_wrapper.links.SYMMETRIZATIONS`.
             prune: Use the tables as the original saves them, so that links equal its own; else
                 those in full precision.
 

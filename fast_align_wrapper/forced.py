@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from coverage_eval.batches import batched
 from coverage_eval.errors import AlignerError, DataError
-from coverage_eval.links import Links, format_links, parse_links
+from coverage_eval.text.batches import batched
 from fast_align_wrapper.binaries import Binary
+from fast_align_wrapper.links import Links, format_links, parse_links
 from fast_align_wrapper.posteriors import MAGIC, Posterior, take_posteriors
 from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import Direction, DirectionParameters, Settings

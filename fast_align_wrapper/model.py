@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.corpus import check_source
 from coverage_eval.errors import DataError
-from coverage_eval.files import atomic_path
-from coverage_eval.tokenizers import TOKENIZERS
+from coverage_eval.text.corpus import check_source
+from coverage_eval.text.files import atomic_path
+from coverage_eval.text.tokenizers import TOKENIZERS
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 
 __all__ = [

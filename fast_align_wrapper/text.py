@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["MAX_CELLS", "PreparedPair", "escape_token", "prepare_pairs"]
 

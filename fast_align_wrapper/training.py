@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from coverage_eval.errors import AlignerError
-from coverage_eval.links import format_links, parse_links, symmetrize
 from fast_align_wrapper.binaries import Binary
+from fast_align_wrapper.links import format_links, parse_links, symmetrize
 from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.training_text import TrainingText

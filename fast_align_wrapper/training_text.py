@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coverage_eval.corpus import SINK, CorpusWarning
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import SINK, CorpusWarning
 from fast_align_wrapper.text import PreparedPair
 
 __all__ = ["TrainingText"]

@@ -4,16 +4,6 @@ from coverage_eval.attention import fertility
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.constrained_softmax import constrained_softmax
 from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
-from coverage_eval.attention.decoder import (
-    DecoderOutput,
-    DecoderState,
-    DecoderWeights,
-    ForcedDecoding,
-    decoder_step,
-    force_decode,
-    start_decoder,
-)
-from coverage_eval.attention.encoder import EncoderWeights, Encoding, encode
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -34,11 +24,21 @@ from coverage_eval.attention.losses import (
     sparsemax_loss,
     sparsemax_loss_gradient,
 )
-from coverage_eval.attention.lstm import LSTMWeights, lstm, lstm_cell, stacked_lstm_cell
-from coverage_eval.attention.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
 from coverage_eval.attention.regression import ProbabilisticRegression
+from coverage_eval.attention.replay.decoder import (
+    DecoderOutput,
+    DecoderState,
+    DecoderWeights,
+    ForcedDecoding,
+    decoder_step,
+    force_decode,
+    start_decoder,
+)
+from coverage_eval.attention.replay.encoder import EncoderWeights, Encoding, encode
+from coverage_eval.attention.replay.lstm import LSTMWeights, lstm, lstm_cell, stacked_lstm_cell
+from coverage_eval.attention.replay.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
 from coverage_eval.attention.softmax import softmax

@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
-from coverage_eval.link_formats import Gold
 from coverage_eval.metrics.aer import AER, F1, LinkMetric, Precision, Recall
 from coverage_eval.metrics.base import Metric, Signature, Statistics
 

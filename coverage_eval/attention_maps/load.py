@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from coverage_eval.attention_maps import (
+from coverage_eval.attention_maps.formats import (
     alti,
     fairseq,
     link_files,
@@ -18,12 +18,12 @@ from coverage_eval.attention_maps import (
     opennmt_pickle,
     sockeye,
 )
+from coverage_eval.attention_maps.formats.parsing import shown
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Orientation, ReadOptions
 from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
-from coverage_eval.attention_maps.parsing import shown
-from coverage_eval.attention_maps.raw import Dump, Format, Orientation, ReadOptions
-from coverage_eval.corpus import STDIN, CorpusWarning, Segment, tokenize
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import STDIN, CorpusWarning, Segment, tokenize
 
 __all__ = ["FORMATS", "load", "recognise"]
 

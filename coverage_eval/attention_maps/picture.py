@@ -6,7 +6,7 @@ import os
 
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.errors import DataError
-from coverage_eval.pictures import ENDINGS, checked_ending, save_animation, save_figure
+from coverage_eval.report.pictures import ENDINGS, checked_ending, save_animation, save_figure
 
 __all__ = ["PICTURES", "save_picture"]
 

@@ -9,8 +9,8 @@ from importlib import import_module
 
 import click
 
-from coverage_eval import __version__
 from coverage_eval.errors import CoverageEvalError
+from coverage_eval.version import __version__
 
 __all__ = ["cli", "main"]
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.alignment.gold_links import GOLD_FORMATS, read_with_gold
+from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
@@ -25,16 +27,15 @@ from coverage_eval.cli.options import (
     scoring_options,
     tokenize_option,
 )
-from coverage_eval.corpus import read_parallel
-from coverage_eval.files import atomic_path, atomic_write
-from coverage_eval.link_formats import GOLD_FORMATS, read_with_gold
-from coverage_eval.links import SYMMETRIZATIONS, format_links, read_link_pairs, symmetrize
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.report.scores import render_scores
-from coverage_eval.tokenizers import TOKENIZERS, tokenize_rows
+from coverage_eval.text.corpus import read_parallel
+from coverage_eval.text.files import atomic_path, atomic_write
+from coverage_eval.text.tokenizers import TOKENIZERS, tokenize_rows
 from fast_align_wrapper.aligner import FastAlign
+from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, symmetrize
 
 T = TypeVar("T")
 

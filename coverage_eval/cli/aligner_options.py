@@ -8,7 +8,7 @@ from itertools import tee
 
 import click
 
-from coverage_eval.links import SYMMETRIZATIONS
+from fast_align_wrapper.links import SYMMETRIZATIONS
 from fast_align_wrapper.process import DEFAULT_TIMEOUT
 
 __all__ = [

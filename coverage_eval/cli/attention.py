@@ -23,11 +23,11 @@ from coverage_eval.cli.options import (
     width_option,
 )
 from coverage_eval.errors import DataError
-from coverage_eval.links import format_links
 from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.pictures import checked_ending
 from coverage_eval.report.attention import render_attention_scores, render_coverage
+from coverage_eval.report.pictures import checked_ending
 from coverage_eval.report.scores import render_scores
+from fast_align_wrapper.links import format_links
 
 _threshold_option = click.option(
     "--threshold", type=FiniteRange(0, 1, max_open=True),

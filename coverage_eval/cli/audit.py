@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.options import echo, format_option, output_option, width_option
-from coverage_eval.published.registry import AUDITS, TABLES_OF_AUDITS, run_audit
+from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
 from coverage_eval.report.audits import render_audit, render_overview

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.options import Output, jobs_option, print_score, scoring_options
-from coverage_eval.corpus import read_parallel
 from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.tokenizers import TOKENIZERS, get_tokenizer
+from coverage_eval.text.corpus import read_parallel
+from coverage_eval.text.tokenizers import TOKENIZERS, get_tokenizer
 
 
 @click.command("bleu")

@@ -33,13 +33,13 @@ from coverage_eval.comparison.buckets import read_frequencies
 from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.evidence import BreakdownTable
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
-from coverage_eval.corpus import check_source
-from coverage_eval.files import atomic_write
 from coverage_eval.metrics.registry import METRICS, Settings
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
-from coverage_eval.metrics.words import StopWords
+from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.report.comparison import render_comparison
-from coverage_eval.tokenizers import TOKENIZERS
+from coverage_eval.text.corpus import check_source
+from coverage_eval.text.files import atomic_write
+from coverage_eval.text.tokenizers import TOKENIZERS
 
 STDOUT = "-"
 

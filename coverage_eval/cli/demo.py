@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from coverage_eval.demonstration import demonstrate
 from coverage_eval.report.tables import render_table
+from coverage_eval.testbed.demonstration import demonstrate
 
 
 @click.command("demo")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from coverage_eval.alignment import (
+from coverage_eval.alignment.aligner import (
     Triple,
     align_texts,
     cover_texts,
@@ -23,10 +23,10 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import Output, print_score, scoring_options, tokenize_option
-from coverage_eval.corpus import check_source
 from coverage_eval.metrics.drop import DENOMINATORS, DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.metrics.words import StopWords
+from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.corpus import check_source
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

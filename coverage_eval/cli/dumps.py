@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
-from coverage_eval.attention_maps.raw import ORIENTATIONS
+from coverage_eval.attention_maps.formats.raw import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.corpus import check_stdin, read_segments
-from coverage_eval.link_formats import GOLD_FORMATS, Gold, read_gold
+from coverage_eval.text.corpus import check_stdin, read_segments
 
 __all__ = ["dump_options", "gold_options", "read_golds"]
 

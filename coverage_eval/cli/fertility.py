@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval import fertilities
+from coverage_eval.alignment import fertility_files as fertilities
 from coverage_eval.cli.options import FiniteRange, output_option
-from coverage_eval.files import atomic_write
+from coverage_eval.text.files import atomic_write
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -7,10 +7,10 @@ from functools import partial
 import click
 
 from coverage_eval.cli.options import Output, jobs_option, print_score, scoring_options
-from coverage_eval.corpus import read_parallel
 from coverage_eval.metrics.base import TextMetric
 from coverage_eval.metrics.meteor.metric import BACKENDS, METEOR, VARIANTS
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
+from coverage_eval.text.corpus import read_parallel
 
 
 @click.command("meteor")

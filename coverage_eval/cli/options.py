@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.files import atomic_write
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -20,7 +19,8 @@ from coverage_eval.metrics.significance import (
 )
 from coverage_eval.report.scores import render_scores, render_segments
 from coverage_eval.report.tables import FORMATS
-from coverage_eval.tokenizers import TOKENIZERS
+from coverage_eval.text.files import atomic_write
+from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",

@@ -12,9 +12,9 @@ from coverage_eval.cli.options import (
     scoring_options,
     tokenize_option,
 )
-from coverage_eval.corpus import read_parallel
 from coverage_eval.metrics.rep import REP
-from coverage_eval.tokenizers import tokenize_rows
+from coverage_eval.text.corpus import read_parallel
+from coverage_eval.text.tokenizers import tokenize_rows
 
 
 @click.command("rep")

@@ -8,12 +8,12 @@ import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange, echo, format_option, width_option
-from coverage_eval.corpus import check_stdin, read_segments
 from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.nbest import read_coverage, read_nbest
 from coverage_eval.report.rescoring import render_grid
-from coverage_eval.rescoring import GRID, Candidates, grid_search
-from coverage_eval.tokenizers import TOKENIZERS
+from coverage_eval.rescoring.nbest import read_coverage, read_nbest
+from coverage_eval.rescoring.search import GRID, Candidates, grid_search
+from coverage_eval.text.corpus import check_stdin, read_segments
+from coverage_eval.text.tokenizers import TOKENIZERS
 
 _SHOWN_GRID = "0, 0.2, …, 1"
 

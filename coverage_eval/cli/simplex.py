@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.pictures import checked_ending, save_figure
+from coverage_eval.report.pictures import checked_ending, save_figure
 
 
 def _triple(text: str) -> tuple[float, ...]:
@@ -49,7 +49,7 @@ def command(
     their constrained versions over three steps.
     """
     checked_ending(output)
-    from coverage_eval.plotting.figure1 import (
+    from coverage_eval.plotting.transformation_panels import (
         FIGURE1_SCORES,
         simplex_figure1,
     )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from coverage_eval.alignment import model_settings, obtain_model
+from coverage_eval.alignment.aligner import model_settings, obtain_model
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
-from coverage_eval.corpus import STDIN, check_source, read_parallel
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, Settings, default_metrics, make_metrics
-from coverage_eval.tokenizers import get_tokenizer
+from coverage_eval.text.corpus import STDIN, check_source, read_parallel
+from coverage_eval.text.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

@@ -18,10 +18,10 @@ from coverage_eval.comparison.evidence import (
     required_counts,
 )
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.corpus import Segment, Source, count_all_tokens, read_segments, tokenize
 from coverage_eval.metrics.registry import table_factor
 from coverage_eval.metrics.rep import REP
-from coverage_eval.tokenizers import tokenize_rows
+from coverage_eval.text.corpus import Segment, Source, count_all_tokens, read_segments, tokenize
+from coverage_eval.text.tokenizers import tokenize_rows
 
 __all__ = [
     "dropped_by_frequency",

@@ -8,14 +8,14 @@ from dataclasses import asdict
 from itertools import repeat
 from typing import Any, TextIO
 
-from coverage_eval import __version__
 from coverage_eval.comparison.evidence import required_counts
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.corpus import Segment
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
+from coverage_eval.text.corpus import Segment
+from coverage_eval.version import __version__
 
 __all__ = ["evidence_records", "write_details"]
 

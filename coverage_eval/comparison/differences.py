@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import BreakdownTable, required_counts
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.corpus import Segment
 from coverage_eval.metrics.registry import table_factor
+from coverage_eval.text.corpus import Segment
 
 __all__ = ["most_different"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.corpus import tokenize
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.drop import DROP, AlignedSegment
 from coverage_eval.metrics.rep import REP, Repetition
+from coverage_eval.text.corpus import tokenize
 
 if TYPE_CHECKING:
     import pandas as pd

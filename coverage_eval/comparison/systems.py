@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
-from coverage_eval.alignment import with_sink
-from coverage_eval.corpus import Segment
+from coverage_eval.alignment.aligner import with_sink
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics, TextMetric
 from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import CoveredSegment, SoftDROP, coverage
-from coverage_eval.tokenizers import get_tokenizer
+from coverage_eval.text.corpus import Segment
+from coverage_eval.text.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coverage_eval.alignment import model_settings
+from coverage_eval.alignment.aligner import model_settings
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
-from coverage_eval.corpus import Segment
 from coverage_eval.metrics.base import Metric, Score, Statistics
 from coverage_eval.metrics.registry import Settings, make_metrics, table_factor
 from coverage_eval.metrics.significance import (
@@ -24,7 +23,8 @@ from coverage_eval.metrics.significance import (
     percentile_interval,
     sample_scores,
 )
-from coverage_eval.metrics.words import StopWords
+from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.corpus import Segment
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,10 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.errors import DataError
-from coverage_eval.link_formats import Gold
-from coverage_eval.links import Link
 from coverage_eval.metrics.base import Metric, Score, Signature, Statistics
+from fast_align_wrapper.links import Link
 
 __all__ = ["AER", "F1", "LINK_METRICS", "LinkMetric", "Precision", "Recall", "aer"]
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval import __version__
-from coverage_eval.batches import map_batches
-from coverage_eval.corpus import Segment
 from coverage_eval.errors import DataError
+from coverage_eval.text.batches import map_batches
+from coverage_eval.text.corpus import Segment
+from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +214,7 @@ class TextMetric(Metric):
     def stream_statistics(
         self, rows: Iterable[tuple[Segment, ...]], *, jobs: int = 1
     ) -> Statistics:
-        """Statistics of a stream of rows, as :func:`coverage_eval.corpus.read_parallel` gives it.
+        """Statistics of a stream of rows, as ``read_parallel`` gives it.
 
         The text is not kept, so memory does not grow with it.
         """

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Statistics
-from coverage_eval.metrics.sacrebleu_adapter import SacreBLEUMetric
+from coverage_eval.metrics.sacrebleu_adapters import SacreBLEUMetric
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric

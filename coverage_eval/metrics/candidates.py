@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.hashed_words import HashedWords, Hashes
 from coverage_eval.metrics.ngrams import Grams, ngram_codes
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["Candidates", "find_candidates"]
 

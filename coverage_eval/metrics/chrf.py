@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from coverage_eval.metrics.sacrebleu_adapter import SacreBLEUMetric
+from coverage_eval.metrics.sacrebleu_adapters import SacreBLEUMetric
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric

@@ -15,10 +15,10 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Signature, Statistics
-from coverage_eval.metrics.words import StopWords
+from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["DENOMINATORS", "DROP", "AlignedSegment", "AlignmentSettings", "DroppedWord"]
 

@@ -12,8 +12,8 @@ from coverage_eval.metrics.chrf import CHRF
 from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.metrics.words import StopWords
-from coverage_eval.tokenizers import get_tokenizer
+from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.tokenizers import get_tokenizer
 
 __all__ = ["METRICS", "Choice", "Settings", "default_metrics", "make_metrics", "table_factor"]
 

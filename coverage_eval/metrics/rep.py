@@ -19,10 +19,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment, count_all_tokens, tokenize
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
 from coverage_eval.metrics.candidates import find_candidates
 from coverage_eval.metrics.ngrams import excess_ngrams
+from coverage_eval.text.corpus import Segment, count_all_tokens, tokenize
 
 __all__ = ["REP", "Repetition"]
 

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Signature, Statistics
 from coverage_eval.metrics.drop import AlignmentSettings
-from coverage_eval.metrics.words import StopWords
+from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["CoveredSegment", "LostCoverage", "SoftDROP", "coverage"]
 

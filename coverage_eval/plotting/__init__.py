@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coverage_eval.plotting.alignments import alignment_grid
     from coverage_eval.plotting.animation import coverage_animation
-    from coverage_eval.plotting.comparison import metric_bars, segment_scatter
     from coverage_eval.plotting.coverage import coverage_histogram
     from coverage_eval.plotting.curves import transformation_curves
-    from coverage_eval.plotting.figure1 import simplex_figure1
     from coverage_eval.plotting.fonts import quiet_missing_glyphs
     from coverage_eval.plotting.heatmap import attention_heatmap, attention_heatmaps_side_by_side
+    from coverage_eval.plotting.systems import metric_bars, segment_scatter
+    from coverage_eval.plotting.transformation_panels import simplex_figure1
     from coverage_eval.plotting.triangle import simplex
 
 __all__ = [
@@ -41,11 +41,11 @@ _HOMES = {
     "attention_heatmaps_side_by_side": "heatmap",
     "coverage_animation": "animation",
     "coverage_histogram": "coverage",
-    "metric_bars": "comparison",
+    "metric_bars": "systems",
     "quiet_missing_glyphs": "fonts",
-    "segment_scatter": "comparison",
+    "segment_scatter": "systems",
     "simplex": "triangle",
-    "simplex_figure1": "figure1",
+    "simplex_figure1": "transformation_panels",
     "transformation_curves": "curves",
 }
 

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from coverage_eval.corpus import Source, read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.published.tables import TABLES, Cell, Key, PrintedTable, load_table
+from coverage_eval.text.corpus import Source, read_segments, source_name
 
 __all__ = ["CellDifference", "Comparison", "Direction", "compare_scores"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coverage_eval.report.scores import score_as_dict
 from coverage_eval.report.tables import render_json, render_table
-from coverage_eval.rescoring import GridSearch
+from coverage_eval.rescoring.search import GridSearch
 
 __all__ = ["render_grid"]
 
@@ -16,7 +16,7 @@ def render_grid(search: GridSearch, output_format: str, *, width: int = 2) -> st
     and its signature. CSV has one row a pair. JSON has all of it.
 
     Args:
-        search: What :func:`coverage_eval.rescoring.grid_search` returned.
+        search: What :func:`coverage_eval.rescoring.search.grid_search` returned.
         output_format: One of :data:`coverage_eval.report.tables.FORMATS`.
         width: Digits after the decimal point of BLEU.
     """

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.corpus import read_segments
-from coverage_eval.links import parse_links, read_links
+from coverage_eval.alignment.link_files import read_links
+from coverage_eval.text.corpus import read_segments
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.links import parse_links
 from tests.aligner.fake_aligners import someone_elses
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.corpus import CorpusWarning
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import CorpusWarning
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.binaries import find_fast_align
 from fast_align_wrapper.text import MARK, escape_token, prepare_pairs

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
-from coverage_eval.corpus import CorpusWarning
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import CorpusWarning
 from tests.attention_maps import writers
 from tests.attention_maps.writers import CASES, SAMPLES, Case, Sample, sample
 

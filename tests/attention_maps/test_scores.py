@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
+from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.attention_maps import AttentionMap
 from coverage_eval.attention_maps import coverage as cov
 from coverage_eval.attention_maps import dispersion as disp
@@ -23,7 +24,6 @@ from coverage_eval.attention_maps.scores import (
     score_table,
 )
 from coverage_eval.errors import DataError
-from coverage_eval.link_formats import Gold
 from coverage_eval.metrics.aer import AER
 
 # Three target words, four source words; coverage 1.75, 0.75, 0.5, 0.

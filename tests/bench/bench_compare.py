@@ -26,8 +26,8 @@ from coverage_eval.comparison.table import Testing, compare_statistics  # noqa: 
 from coverage_eval.metrics.base import Metric, Statistics, TextMetric  # noqa: E402
 from coverage_eval.metrics.drop import DROP  # noqa: E402
 from coverage_eval.metrics.registry import Settings, default_metrics, make_metrics  # noqa: E402
-from coverage_eval.testbed.errors import omit_words, repeat_phrases  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
+from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases  # noqa: E402
 
 SYSTEMS, SEGMENTS, RESAMPLES = 8, 6750, 1000
 TIMES = 5  # each segment that is counted stands for so many

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from coverage_eval.metrics.rep import REP
-from coverage_eval.testbed.errors import repeat_phrases
 from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injected_errors import repeat_phrases
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.cli.aligner_options import parse_size
-from coverage_eval.links import parse_links
+from fast_align_wrapper.links import parse_links
 
 SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30
 TARGETS = ["a house", "a red house", "nothing", "the house is red", "red is nice"] * 30

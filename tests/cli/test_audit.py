@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.published.registry import AUDITS, run_audit
+from coverage_eval.published.catalogue import AUDITS, run_audit
 from coverage_eval.report.audits import render_overview
 from tests.conftest import RunCli
 

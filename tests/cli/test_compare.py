@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from coverage_eval.cli.compare import command
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.testbed.errors import omit_words, repeat_phrases
 from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
 from tests.conftest import RunCli
 
 TEXTS = ("--ref", "ref", "--src", "src")

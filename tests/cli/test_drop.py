@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.errors import omit_words
 from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injected_errors import omit_words
 from tests.conftest import RunCli
 from tests.metrics import oracles
 

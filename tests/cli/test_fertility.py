@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.errors import DataError
-from coverage_eval.fertilities import (
+from coverage_eval.alignment.fertility_files import (
     format_fertilities,
     parse_fertilities,
     read_fertilities,
 )
+from coverage_eval.errors import DataError
 
 
 @pytest.fixture

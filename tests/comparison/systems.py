@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from coverage_eval.testbed.errors import omit_words, repeat_phrases
+from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
 
 __all__ = ["damaged"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.alignment import Triple, align_texts, cover_texts
+from coverage_eval.alignment.aligner import Triple, align_texts, cover_texts
 from coverage_eval.comparison.breakdown import BREAKDOWNS, Options, break_down
 from coverage_eval.comparison.buckets import (
     LENGTHS,
@@ -27,11 +27,11 @@ from coverage_eval.comparison.table import (
     compare_counted,
     compare_statistics,
 )
-from coverage_eval.corpus import tokenize
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.rep import REP
 from coverage_eval.testbed.grammar import generate
+from coverage_eval.text.corpus import tokenize
 from fast_align_wrapper import FastAlign
 from tests.comparison.systems import damaged
 

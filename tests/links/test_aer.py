@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.errors import DataError
-from coverage_eval.link_formats import Gold
 from coverage_eval.metrics.aer import AER, F1, Precision, Recall, aer
 
 positions = st.integers(0, 5)

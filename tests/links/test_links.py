@@ -8,14 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coverage_eval.alignment.link_files import check_links, read_link_pairs, read_links
 from coverage_eval.errors import DataError
-from coverage_eval.links import (
-    check_links,
-    format_links,
-    parse_links,
-    read_link_pairs,
-    read_links,
-)
+from fast_align_wrapper.links import format_links, parse_links
 
 link_sets = st.sets(st.tuples(st.integers(0, 10**9 - 1), st.integers(0, 200)), max_size=30)
 words = st.lists(st.text("ab|-0 \t.", min_size=1, max_size=5), max_size=6).map(" ".join)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.links import SYMMETRIZATIONS, read_links, symmetrize
+from coverage_eval.alignment.link_files import read_links
+from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
 
 positions = st.integers(0, 7)
 link_sets = st.sets(st.tuples(positions, positions), max_size=16)

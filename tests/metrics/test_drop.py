@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings, DroppedWord
 from coverage_eval.metrics.soft_drop import CoveredSegment, SoftDROP, coverage
-from coverage_eval.metrics.words import StopWords
+from coverage_eval.metrics.stopwords import StopWords
 from tests.metrics import oracles
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)

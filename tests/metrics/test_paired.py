@@ -14,8 +14,8 @@ from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.chrf import CHRF
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import holm, paired_test
-from coverage_eval.testbed.errors import omit_words
 from coverage_eval.testbed.grammar import generate, paraphrase
+from coverage_eval.testbed.injected_errors import omit_words
 
 REFERENCES = [" ".join(pair.target) for pair in generate(300, seed=5)]
 

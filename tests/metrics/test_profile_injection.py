@@ -7,8 +7,8 @@ import random
 import pytest
 
 from coverage_eval.metrics.profile import Profile, profile
-from coverage_eval.testbed.errors import repeat_phrases
 from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injected_errors import repeat_phrases
 
 PAIRS = generate(400, seed=5)
 SOURCES = [pair.source for pair in PAIRS]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.significance import PairedTest
 
-import coverage_eval.sacrebleu_metrics
+import coverage_eval.metrics.for_sacrebleu
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from tests.metrics import oracles
@@ -202,7 +202,7 @@ class TestSacreBLEU:
             t if i % 2 else r for i, (t, r) in enumerate(zip(repeating, references, strict=True))
         ]
         systems = [("even", even), ("odd", odd), ("repeating", repeating)]
-        metric = coverage_eval.sacrebleu_metrics.REP(references=[references])
+        metric = coverage_eval.metrics.for_sacrebleu.REP(references=[references])
         test = PairedTest(systems, {"REP": metric}, None, test_type=test_type, n_samples=200)
         _, results = test()
         _, similar, repeated = results["REP"]
@@ -212,11 +212,11 @@ class TestSacreBLEU:
         assert repeated.p_value < 0.01
 
     def test_signature(self) -> None:
-        metric = coverage_eval.sacrebleu_metrics.REP(n=1)
+        metric = coverage_eval.metrics.for_sacrebleu.REP(n=1)
         assert metric.corpus_score(["a a"], [["a"]]).score == 100 * (1 + 2)
         text = str(metric.get_signature())
         assert "n:1|w1:1.0|w2:2.0|tok:none|version:coverage-eval-0.1.0" in text
 
     def test_one_reference_only(self) -> None:
         with pytest.raises(ValueError, match="one reference"):
-            coverage_eval.sacrebleu_metrics.REP().corpus_score(["a"], [["a"], ["b"]])
+            coverage_eval.metrics.for_sacrebleu.REP().corpus_score(["a"], [["a"], ["b"]])

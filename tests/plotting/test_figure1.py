@@ -6,7 +6,7 @@ import pytest
 from coverage_eval.attention import InfeasibleBoundsError
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours, simplex_figure1
-from coverage_eval.plotting.figure1 import attention_rounds
+from coverage_eval.plotting.transformation_panels import attention_rounds
 
 # Read off the figure in the paper (its caption gives the scores): a column for each
 # transformation, a line for each step.

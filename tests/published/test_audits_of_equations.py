@@ -23,7 +23,7 @@ from coverage_eval.published.audits import (
     text_rows,
 )
 from coverage_eval.published.claims import Audit, Verdict
-from coverage_eval.published.figure1 import load_figure1
+from coverage_eval.published.worked_example import load_figure1
 from coverage_eval.report.audits import render_audit, render_overview
 
 Vector = NDArray[np.float64]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.published.catalogue import AUDITS, run_audit
 from coverage_eval.published.claims import Audit, Claim, Fact, Verdict
-from coverage_eval.published.registry import AUDITS, run_audit
 from coverage_eval.report.audits import render_audit
 from coverage_eval.report.tables import FORMATS
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.published.figure1 import load_figure1
 from coverage_eval.published.tables import TABLES, Cell, PrintedTable, load_table
 from coverage_eval.published.user_scores import _fold
+from coverage_eval.published.worked_example import load_figure1
 
 MARKDOWN = "malaviya-2018-sparse-constrained-attention.md"
 PROCEEDINGS = "malaviya-2018-proceedings-text.txt"

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from coverage_eval.testbed.errors import omit_words, repeat_phrases
 from coverage_eval.testbed.grammar import generate, paraphrase
+from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
 from coverage_eval.testbed.lexicon import SYNONYMS
 
 

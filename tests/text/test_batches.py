@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.batches import map_batches
+from coverage_eval.text.batches import map_batches
 
 rows = st.lists(st.tuples(st.text(max_size=9), st.text(max_size=9)), max_size=40)
 

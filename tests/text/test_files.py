@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.errors import DataError
-from coverage_eval.files import atomic_write
+from coverage_eval.text.files import atomic_write
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment
 from coverage_eval.metrics.meteor.aligner import Match, align
 from coverage_eval.metrics.meteor.candidates import PARAPHRASE, find_candidates
 from coverage_eval.metrics.meteor.lexicon import Lexicon
@@ -20,6 +19,7 @@ from coverage_eval.metrics.meteor.paraphrases import PhraseMatch, find_paraphras
 from coverage_eval.metrics.meteor.phrase_cache import index_folder, open_index
 from coverage_eval.metrics.meteor.resources import paraphrase_path
 from coverage_eval.metrics.meteor.statistics import FIELDS, pair_statistics
+from coverage_eval.text.corpus import Segment
 
 __all__ = ["AlignedPair", "Settings", "align_batch", "count_batch", "prepare"]
 

@@ -18,7 +18,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
 from coverage_eval.metrics.meteor.statistics import (
@@ -26,6 +25,7 @@ from coverage_eval.metrics.meteor.statistics import (
     score_parts,
     without_perfect_chunks,
 )
+from coverage_eval.text.corpus import Segment
 
 __all__ = ["JarSettings", "checked_statistics", "jar_scores", "jar_statistics"]
 

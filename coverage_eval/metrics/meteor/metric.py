@@ -10,8 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.batches import batched, map_batches
-from coverage_eval.corpus import Segment
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
 from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
 from coverage_eval.metrics.meteor.counting import (
@@ -33,6 +31,8 @@ from coverage_eval.metrics.meteor.statistics import (
     score_parts,
     without_perfect_chunks,
 )
+from coverage_eval.text.batches import batched, map_batches
+from coverage_eval.text.corpus import Segment
 
 __all__ = ["BACKENDS", "METEOR", "VARIANTS", "MeteorMatch"]
 

@@ -19,7 +19,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
 from coverage_eval.metrics.meteor.lexicon import find_synsets
 from coverage_eval.metrics.meteor.resources import (
@@ -27,6 +26,7 @@ from coverage_eval.metrics.meteor.resources import (
     package_version,
     read_synsets,
 )
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["NLTKMeteor", "WordNet"]
 

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.base import Signature
 from coverage_eval.metrics.profile.ratio import SegmentRatio
 from coverage_eval.metrics.rep import REP
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["CDR", "LengthRatio", "SourceREP", "UncoveredSource"]
 

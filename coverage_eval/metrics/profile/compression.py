@@ -6,9 +6,9 @@ import zlib
 from dataclasses import dataclass
 from typing import ClassVar
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.base import Signature
 from coverage_eval.metrics.profile.ratio import SegmentRatio
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["CompressionRatio", "DuplicateNgrams"]
 

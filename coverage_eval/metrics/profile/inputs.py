@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from coverage_eval.corpus import Source, count_all_tokens, read_parallel, source_name
+from coverage_eval.alignment.link_files import check_links
 from coverage_eval.errors import DataError
-from coverage_eval.links import Links, check_links, parse_links
-from coverage_eval.tokenizers import get_tokenizer
+from coverage_eval.text.corpus import Source, count_all_tokens, read_parallel, source_name
+from coverage_eval.text.tokenizers import get_tokenizer
+from fast_align_wrapper.links import Links, parse_links
 
 __all__ = ["read_profile_rows"]
 
@@ -27,8 +28,8 @@ def read_profile_rows(files: Mapping[str, Source], *, tokenizer: str = "none") -
         One tuple a line, in the order of ``files``; links are parsed and checked.
 
     Raises:
-        DataError: As :func:`coverage_eval.corpus.read_parallel`; a malformed link or one out of
-            range (file and line).
+        DataError: As :func:`~coverage_eval.text.corpus.read_parallel`; a malformed link or one
+            out of range (file and line).
     """
     apply = get_tokenizer(tokenizer)
     for number, lines in enumerate(read_parallel(*files.values()), start=1):

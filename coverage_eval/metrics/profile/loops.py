@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.profile.ratio import SegmentRatio
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["TNG", "SubstringRepetition", "TailLoop", "tail_repeats", "top_ngram_count"]
 

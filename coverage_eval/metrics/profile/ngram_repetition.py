@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.metrics.base import Statistics, TextMetric
 from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["LOOPS", "DistinctN", "Diversity", "RepN", "SeqRep", "count_ngrams"]
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.batches import map_batches
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Score, Statistics
-from coverage_eval.metrics.profile.registry import Figure, select_figures
+from coverage_eval.metrics.profile.figures import Figure, select_figures
 from coverage_eval.metrics.significance import bootstrap_interval
+from coverage_eval.text.batches import map_batches
 
 __all__ = ["Profile", "ProfiledFigure", "profile", "profile_rows"]
 

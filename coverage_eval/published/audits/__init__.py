@@ -1,1 +1,1 @@
-"""One module for each audit; :mod:`coverage_eval.published.registry` names them."""
+"""One module for each audit; :mod:`coverage_eval.published.catalogue` names them."""

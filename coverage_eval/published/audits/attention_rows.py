@@ -13,7 +13,6 @@ from coverage_eval.attention import (
     constrained_sparsemax_vjp,
     sparsemax,
 )
-from coverage_eval.published.audits.demonstrations import differ, equal
 from coverage_eval.published.audits.random_problems import (
     Vector,
     agreement,
@@ -21,6 +20,7 @@ from coverage_eval.published.audits.random_problems import (
     difference,
     finite_differences,
 )
+from coverage_eval.published.audits.verdicts import differ, equal
 from coverage_eval.published.claims import Claim
 
 __all__ = ["jacobian_norm", "lagrangian", "no_interior", "solvers"]

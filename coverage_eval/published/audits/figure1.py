@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention import constrained_softmax, constrained_sparsemax, softmax, sparsemax
 from coverage_eval.published.claims import Claim, Fact
-from coverage_eval.published.figure1 import Triple, load_figure1
+from coverage_eval.published.worked_example import Triple, load_figure1
 
 __all__ = ["audit"]
 

@@ -14,8 +14,8 @@ from coverage_eval.attention.fertility import actual, guided, training_targets
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention.scoring import BilinearScore
 from coverage_eval.attention.step import AttentionStep
-from coverage_eval.published.audits.demonstrations import differ, equal
 from coverage_eval.published.audits.random_problems import Vector, agreement, difference
+from coverage_eval.published.audits.verdicts import differ, equal
 from coverage_eval.published.claims import Claim
 
 __all__ = ["coverage_vector", "exhaustion", "fertilities", "penalty_of_zeros"]

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.links import parse_links
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.rep import REP
-from coverage_eval.published.audits.demonstrations import differ, equal, outcome_fact
+from coverage_eval.published.audits.verdicts import differ, equal, outcome_fact
 from coverage_eval.published.claims import Claim, Fact
+from fast_align_wrapper.links import parse_links
 
 __all__ = ["bleu", "drop_denominator", "drop_empty_line", "drop_sink", "meteor", "rep_second_sum"]
 

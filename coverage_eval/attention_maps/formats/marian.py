@@ -16,17 +16,17 @@ import re
 
 import numpy as np
 
-from coverage_eval.attention_maps.maps import Weights
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.formats.parsing import (
     parse_integer,
     parse_links,
     parse_rows,
     shown,
     split_fields,
 )
-from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
-from coverage_eval.corpus import tokenize
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["FORMAT", "OPENNMT_ALIGN"]
 

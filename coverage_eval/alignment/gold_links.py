@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from coverage_eval.corpus import (
+from coverage_eval.alignment.link_files import read_links
+from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import (
     STDIN,
     CorpusWarning,
     Source,
@@ -26,8 +28,7 @@ from coverage_eval.corpus import (
     source_name,
     tokenize,
 )
-from coverage_eval.errors import DataError
-from coverage_eval.links import Link, Links, read_links
+from fast_align_wrapper.links import Link, Links
 
 __all__ = ["GOLD_FORMATS", "Gold", "read_gold", "read_with_gold"]
 
@@ -77,7 +78,8 @@ def read_gold(
         swapped: Links are target-source.
 
     Raises:
-        DataError: As :func:`coverage_eval.corpus.read_segments`; a malformed line (file, line).
+        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed line
+            (file, line).
         ValueError: No form has that name.
     """
     return _open_gold(source, form, one_based=one_based, swapped=swapped)[1]

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention.penalties import CoverageForm, coverage_penalty, penalized_score
 from coverage_eval.attention_maps.subwords import Scheme, join_pieces, word_starts
-from coverage_eval.corpus import count_all_tokens, tokenize
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Score, Signature
 from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.nbest import NBest
+from coverage_eval.rescoring.nbest import NBest
+from coverage_eval.text.corpus import count_all_tokens, tokenize
 
 __all__ = ["GRID", "Candidates", "GridPoint", "GridSearch", "grid_search"]
 

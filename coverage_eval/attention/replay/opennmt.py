@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError
-from coverage_eval.attention.decoder import DecoderWeights
-from coverage_eval.attention.encoder import EncoderWeights
-from coverage_eval.attention.lstm import LSTMWeights
+from coverage_eval.attention.replay.decoder import DecoderWeights
+from coverage_eval.attention.replay.encoder import EncoderWeights
+from coverage_eval.attention.replay.lstm import LSTMWeights
 from coverage_eval.attention.scoring import BilinearScore, CoverageForm
 
 __all__ = ["ModelWeights", "opennmt_weights"]

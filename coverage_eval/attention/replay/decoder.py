@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import AttentionError, FloatArray
-from coverage_eval.attention.encoder import Encoding, check_tokens, embed
-from coverage_eval.attention.lstm import LSTMState, LSTMWeights, stacked_lstm_cell
+from coverage_eval.attention.replay.encoder import Encoding, check_tokens, embed
+from coverage_eval.attention.replay.lstm import LSTMState, LSTMWeights, stacked_lstm_cell
 from coverage_eval.attention.source import AttentionSource, length_mask
 from coverage_eval.attention.state import AttentionState
 from coverage_eval.attention.step import AttentionStep, StepResult

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.unpickling import unpickle_arrays
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.formats.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 
 __all__ = ["FORMAT"]

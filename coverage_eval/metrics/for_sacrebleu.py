@@ -1,7 +1,7 @@
 """REP as a metric of sacreBLEU's own kind, so that its paired tests run on it.
 
 >>> from sacrebleu.significance import PairedTest
->>> from coverage_eval.sacrebleu_metrics import REP
+>>> from coverage_eval.metrics.for_sacrebleu import REP
 >>> systems = [("baseline", ["a a b", "c"]), ("system", ["a b", "c"])]
 >>> test = PairedTest(systems, {"REP": REP()}, references=[["a b", "c"]], test_type="ar")
 >>> _, scores = test()
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics.base import Metric, Score, Signature
 
-from coverage_eval import __version__
 from coverage_eval.metrics import rep
+from coverage_eval.version import __version__
 
 __all__ = ["REP", "REPScore", "REPSignature"]
 

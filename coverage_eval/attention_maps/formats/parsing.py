@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval import links
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
-from coverage_eval.links import Link
+from fast_align_wrapper import links
+from fast_align_wrapper.links import Link
 
 __all__ = [
     "as_links",

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from coverage_eval.attention_maps.maps import Level, Weights
-from coverage_eval.corpus import STDIN, check_source, read_segments, source_name
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
 
 __all__ = ["ORIENTATIONS", "Dump", "Format", "Layout", "Orientation", "RawMap", "ReadOptions"]
 

@@ -17,10 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.parsing import parse_integer, parse_rows, shown, split_fields
-from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
-from coverage_eval.corpus import tokenize
+from coverage_eval.attention_maps.formats.parsing import (
+    parse_integer,
+    parse_rows,
+    shown,
+    split_fields,
+)
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["FORMAT", "JSON", "blocks"]
 

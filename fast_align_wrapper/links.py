@@ -1,4 +1,4 @@
-"""Word alignment links: Pharaoh lines, range checks, symmetrisation.
+"""Word alignment links: Pharaoh lines and symmetrisation.
 
 A link joins a source position and a target position, both counted from 0. The links of a pair are
 a sorted tuple without repetitions, so equal sets of links are equal values.
@@ -7,23 +7,19 @@ a sorted tuple without repetitions, so equal sets of links are equal values.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from heapq import heapify, heappop, heappush
-from itertools import zip_longest
 from typing import TypeAlias
 
-from coverage_eval.corpus import Source, read_segments, source_name, tokenize
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import tokenize
 
 __all__ = [
     "SYMMETRIZATIONS",
     "Link",
     "Links",
-    "check_links",
     "format_links",
     "parse_links",
-    "read_link_pairs",
-    "read_links",
     "symmetrize",
 ]
 
@@ -92,68 +88,6 @@ def format_links(links: Iterable[Link]) -> str:
     '0-0 1-2'
     """
     return " ".join([f"{source}-{target}" for source, target in links])
-
-
-def read_links(source: Source) -> Iterator[Links]:
-    """Read one pair's links a line, as :func:`parse_links`; an empty line is a pair without links.
-
-    Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
-
-    Raises:
-        DataError: As :func:`coverage_eval.corpus.read_segments`; a malformed link (file, line).
-    """
-    for number, line in enumerate(read_segments(source), start=1):
-        try:
-            yield parse_links(line)
-        except DataError as error:  # noqa: PERF203
-            raise DataError(f"{source_name(source)}: line {number}: {error}") from None
-
-
-def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
-    """Read two files of links that belong together line by line.
-
-    Raises:
-        DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
-    """
-    counts = [0, 0]
-    for row in zip_longest(read_links(first), read_links(second)):
-        counts = [count + (links is not None) for count, links in zip(counts, row, strict=True)]
-        one, two = row
-        if counts[0] == counts[1] and one is not None and two is not None:
-            yield one, two
-    if counts[0] != counts[1]:
-        raise DataError(
-            f"unequal numbers of lines: {source_name(first)} has {counts[0]}, "
-            f"{source_name(second)} has {counts[1]}; "
-            "line N of one file must belong to line N of the other"
-        )
-
-
-def check_links(
-    links: Iterable[Link], source_length: int | None, target_length: int, *, name: str, line: int
-) -> None:
-    """Check that links point at tokens that exist.
-
-    Args:
-        links: The links of one pair.
-        source_length: Number of source tokens; None if it is not known.
-        target_length: Number of target tokens.
-        name: The links' file, for the message.
-        line: The pair's line in it, counted from 1.
-
-    Raises:
-        DataError: A link is out of range: file, line, link and both lengths.
-    """
-    for source, target in links:
-        outside = source_length is not None and source >= source_length
-        if outside or target >= target_length:
-            known = "" if source_length is None else f"the source has {source_length} tokens, "
-            raise DataError(
-                f"{name}: line {line}: link {source}-{target} is out of range: {known}"
-                f"the target {target_length}, counted from 0; "
-                "are these the links of this text, in this tokenisation?"
-            )
 
 
 def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str) -> Links:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from coverage_eval.attention_maps.nematus import blocks
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.formats.nematus import blocks
+from coverage_eval.attention_maps.formats.parsing import (
     as_links,
     parse_integer,
     parse_links,
@@ -22,7 +22,7 @@ from coverage_eval.attention_maps.parsing import (
     shown,
     split_fields,
 )
-from coverage_eval.attention_maps.raw import (
+from coverage_eval.attention_maps.formats.raw import (
     ORIENTATIONS,
     Dump,
     Format,
@@ -30,8 +30,8 @@ from coverage_eval.attention_maps.raw import (
     RawMap,
     ReadOptions,
 )
-from coverage_eval.corpus import tokenize
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["JSON", "LINKS", "MATRIX"]
 

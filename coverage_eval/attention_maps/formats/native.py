@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, Weights
-from coverage_eval.attention_maps.parsing import as_matrix, as_tokens, parse_object
-from coverage_eval.attention_maps.raw import (
+from coverage_eval.attention_maps.formats.parsing import as_matrix, as_tokens, parse_object
+from coverage_eval.attention_maps.formats.raw import (
     ORIENTATIONS,
     Dump,
     Format,
@@ -31,8 +30,9 @@ from coverage_eval.attention_maps.raw import (
     RawMap,
     ReadOptions,
 )
+from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, Weights
 from coverage_eval.errors import DataError
-from coverage_eval.files import atomic_path, atomic_write
+from coverage_eval.text.files import atomic_path, atomic_write
 
 __all__ = ["ARRAYS", "JSONL", "NPZ", "save"]
 

@@ -9,8 +9,8 @@ Source: facebookresearch/stopes, stopes/eval/alti.
 
 from __future__ import annotations
 
-from coverage_eval.attention_maps.parsing import as_matrix, as_tokens, parse_object
-from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.formats.parsing import as_matrix, as_tokens, parse_object
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
 from coverage_eval.errors import DataError
 
 __all__ = ["FORMAT"]

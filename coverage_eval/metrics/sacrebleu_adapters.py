@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval import __version__
-from coverage_eval.corpus import Segment
 from coverage_eval.metrics.base import Signature, Statistics, TextMetric
+from coverage_eval.text.corpus import Segment
+from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric

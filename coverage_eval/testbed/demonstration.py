@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coverage_eval.alignment import Triple, align_texts, cover_texts, model_settings
-from coverage_eval.files import atomic_write
-from coverage_eval.link_formats import Gold
+from coverage_eval.alignment.aligner import Triple, align_texts, cover_texts, model_settings
+from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.metrics.aer import AER
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.published.appendix_b import SYSTEMS, load_appendix_b
-from coverage_eval.testbed.errors import omit_words, repeat_phrases
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
+from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
+from coverage_eval.text.files import atomic_write
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

@@ -26,8 +26,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.corpus import STDIN, Source, check_source, read_segments, source_name, tokenize
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import (
+    STDIN,
+    Source,
+    check_source,
+    read_segments,
+    source_name,
+    tokenize,
+)
 
 __all__ = ["NBest", "read_coverage", "read_nbest"]
 

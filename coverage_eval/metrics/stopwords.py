@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from coverage_eval.corpus import Source, read_segments
+from coverage_eval.text.corpus import Source, read_segments
 
 __all__ = ["StopWords"]
 
@@ -27,7 +27,7 @@ class StopWords:
         """One word a line; white space around it and empty lines do not count.
 
         Raises:
-            DataError: As :func:`coverage_eval.corpus.read_segments`.
+            DataError: As :func:`coverage_eval.text.corpus.read_segments`.
         """
         return cls.of(read_segments(path))
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import fertility
-from coverage_eval.corpus import Source, read_parallel, read_segments, source_name, tokenize
 from coverage_eval.errors import DataError
-from coverage_eval.links import Links, parse_links
+from coverage_eval.text.corpus import Source, read_parallel, read_segments, source_name, tokenize
+from fast_align_wrapper.links import Links, parse_links
 
 __all__ = [
     "actual_fertilities",
@@ -63,7 +63,8 @@ def read_fertilities(source: Source) -> Iterator[Fertilities]:
     """Read one segment's fertilities a line; an empty line is a segment without words.
 
     Raises:
-        DataError: As :func:`coverage_eval.corpus.read_segments`; a malformed number (file, line).
+        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed number
+            (file, line).
     """
     return _each(source, enumerate(read_segments(source), start=1), parse_fertilities)
 

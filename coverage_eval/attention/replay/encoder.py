@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, FloatArray
-from coverage_eval.attention.lstm import LSTMState, LSTMWeights, lstm
+from coverage_eval.attention.replay.lstm import LSTMState, LSTMWeights, lstm
 from coverage_eval.attention.source import length_mask
 
 __all__ = ["EncoderWeights", "Encoding", "embed", "encode"]

@@ -13,7 +13,11 @@ from collections.abc import Iterable, Iterator
 from itertools import tee
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coverage_eval.corpus import (
+from coverage_eval.alignment.link_files import check_links
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.drop import AlignedSegment, AlignmentSettings
+from coverage_eval.metrics.soft_drop import CoveredSegment, coverage
+from coverage_eval.text.corpus import (
     SINK,
     CorpusWarning,
     Segment,
@@ -24,12 +28,9 @@ from coverage_eval.corpus import (
     source_name,
     tokenize,
 )
-from coverage_eval.errors import DataError
-from coverage_eval.files import check_target
-from coverage_eval.links import Links, check_links, parse_links
-from coverage_eval.metrics.drop import AlignedSegment, AlignmentSettings
-from coverage_eval.metrics.soft_drop import CoveredSegment, coverage
-from coverage_eval.tokenizers import tokenize_rows
+from coverage_eval.text.files import check_target
+from coverage_eval.text.tokenizers import tokenize_rows
+from fast_align_wrapper.links import Links, parse_links
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
@@ -181,7 +182,7 @@ def align_texts(
     Args:
         model: A frozen model, in the texts' tokenisation.
         triples: Segments of the three texts.
-        symmetrize: One of :data:`coverage_eval.links.SYMMETRIZATIONS`.
+        symmetrize: One of :data:`fast_align_wrapper.links.SYMMETRIZATIONS`.
         sink: Append :data:`SINK` to each source; links to it are in the result.
 
     Raises:

@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import re
 
-from coverage_eval.attention_maps.parsing import parse_integer, parse_links, parse_rows, shown
-from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
-from coverage_eval.corpus import tokenize
+from coverage_eval.attention_maps.formats.parsing import (
+    parse_integer,
+    parse_links,
+    parse_rows,
+    shown,
+)
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["FORMAT"]
 

@@ -1,17 +1,17 @@
 """Files of hard links alone, as word aligners write them, read as maps of zeros and ones.
 
 Pharaoh (``i-j``), Talp (``ipj`` possible), NAACL/WPT and GIZA A3, by
-:mod:`coverage_eval.link_formats`; possible links count as links. The texts tell the sizes.
+:mod:`coverage_eval.alignment.gold_links`; possible links count as links. The texts tell the sizes.
 """
 
 from __future__ import annotations
 
 import re
 
-from coverage_eval.attention_maps.parsing import printable
-from coverage_eval.attention_maps.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.alignment.gold_links import read_gold
+from coverage_eval.attention_maps.formats.parsing import printable
+from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
 from coverage_eval.errors import DataError
-from coverage_eval.link_formats import read_gold
 
 __all__ = ["FORMAT"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.attention_maps.formats.raw import ORIENTATIONS, Layout, Orientation, RawMap
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, checked_weights
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
-from coverage_eval.attention_maps.raw import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.corpus import Segment, tokenize
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["from_arrays", "from_ctranslate2", "from_huggingface"]
 

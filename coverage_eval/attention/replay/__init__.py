@@ -1,0 +1,1 @@
+"""A trained model's encoder and decoder replayed in NumPy."""

@@ -1,0 +1,1 @@
+"""The formats that MT toolkits write attention in, one file a toolkit."""

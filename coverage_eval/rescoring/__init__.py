@@ -1,0 +1,1 @@
+"""Choosing translations from n-best lists with length and coverage penalties."""
