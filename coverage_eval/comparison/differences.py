@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import BreakdownTable, required_counts
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.metrics.registry import table_factor
 from coverage_eval.text.corpus import Segment
 
 __all__ = ["most_different"]
@@ -40,21 +39,21 @@ def most_different(comparison: Comparison, top: int) -> BreakdownTable:
 
 
 def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[tuple[object, ...]]:
-    texts = required_counts(comparison).tokens
+    texts = required_counts(comparison).texts
     baseline = comparison.baseline
     label = comparison.metrics[name].name
     ours, theirs = _scores(comparison, name, system), _scores(comparison, name, baseline)
     for index in _largest(np.abs(ours - theirs), top):
         number = int(index) + 1
-        yield label, number, "reference", None, _text(texts.references[index])
+        yield label, number, "reference", None, _text(texts.rows[index].references[0])
         for who, scores in ((baseline, theirs), (system, ours)):
-            yield label, number, who, float(scores[index]), _text(texts.systems[who][index])
+            yield label, number, who, float(scores[index]), _text(texts.hypothesis(int(index), who))
 
 
 def _scores(comparison: Comparison, name: str, system: str) -> NDArray[np.float64]:
     """Segment scores as tables show them, NaN where they are undefined."""
     statistics = required_counts(comparison).statistics[name][system]
-    return table_factor(name) * comparison.metrics[name].score(statistics)
+    return comparison.metrics[name].formula(statistics)
 
 
 def _largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Score, Signature
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.rescoring.nbest import NBest
-from coverage_eval.text.corpus import count_all_tokens, tokenize
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["GRID", "Candidates", "GridPoint", "GridSearch", "grid_search"]
 
@@ -54,7 +54,7 @@ class Candidates:
     _lengths: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        lengths = np.array(count_all_tokens(self.nbest.texts), dtype=np.int64) + self.count_eos
+        lengths = np.array([len(tokenize(text)) for text in self.nbest.texts], dtype=np.int64) + self.count_eos
         object.__setattr__(self, "_lengths", lengths)
         penalties = None
         if self.coverage is not None:

@@ -28,7 +28,6 @@ __all__ = [
     "Source",
     "check_source",
     "check_stdin",
-    "count_all_tokens",
     "read_parallel",
     "read_segments",
     "source_name",
@@ -45,9 +44,6 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 Segment: TypeAlias = "str | Sequence[str]"
 """A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
-
-_MANY = 32
-"""So many segments are worth the cost of arrays."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -72,36 +68,6 @@ def tokenize(segment: Segment) -> Sequence[str]:
         segment = segment.replace("\t", " ")
     tokens = segment.split(" ")
     return [token for token in tokens if token] if "" in tokens else tokens
-
-
-def count_all_tokens(segments: Sequence[Segment]) -> list[int]:
-    """The number of tokens that :func:`tokenize` gives for each segment, without making them."""
-    if len(segments) >= _MANY:
-        texts = [segment for segment in segments if isinstance(segment, str)]
-        if len(texts) == len(segments) and "\n" not in "".join(texts):
-            return _count_tokens_of_lines(texts)
-    return [_count_tokens(segment) for segment in segments]
-
-
-def _count_tokens_of_lines(texts: Sequence[str]) -> list[int]:
-    """Counts where a token begins in the bytes of all segments at once."""
-    import numpy as np
-
-    data = np.frombuffer("\n".join([*texts, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    newline = data == ord("\n")
-    begins = ~(newline | (data == ord(" ")) | (data == ord("\t")))
-    begins[1:] &= ~begins[:-1].copy()
-    lines = np.concatenate(([0], np.flatnonzero(newline)[:-1] + 1))
-    counts: list[int] = np.add.reduceat(begins, lines, dtype=np.int64).tolist()
-    return counts
-
-
-def _count_tokens(segment: Segment) -> int:
-    if not isinstance(segment, str) or segment[:1] in {"", " "} or segment[-1] == " ":
-        return len(tokenize(segment))
-    if "  " in segment or "\t" in segment:
-        return len(tokenize(segment))
-    return segment.count(" ") + 1
 
 
 def source_name(source: Source) -> str:
