@@ -350,7 +350,7 @@ class ModelAligner(Aligner):
         """The source with every reference and hypothesis; rows handed out wait in the queue."""
         pending: deque[tuple[Row, Sequence[str]]] = deque()
 
-        def prepared() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+        def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
             for row in rows:
                 if row.source is None:
                     raise DataError("the source text is needed to align it; give it with --src")

@@ -86,10 +86,14 @@ def link_columns(
     return [LinkColumn(several, name)]
 
 
-def _is_links(segments: Sequence[Any]) -> bool:
+def _is_links(value: Sequence[Any]) -> bool:
     """Whether this is a list of segments with their links, not a list of such lists."""
-    first = next((link for links in segments for link in links), None)
-    return first is None or isinstance(next(iter(first), 0), int)
+    return _depth(value) <= 3
+
+
+def _depth(value: Any) -> int:
+    """How deep positions are nested."""
+    return 0 if isinstance(value, int) else 1 + max(map(_depth, value), default=0)
 
 
 def _parse(line: str, name: str, number: int) -> Links:

@@ -300,7 +300,7 @@ def _column(
     return {
         system: Cell(
             score,
-            None if system == baseline else score.score - scores[baseline].value,
+            None if system == baseline else score.score - scores[baseline].score,
             found[system].p_value if system in found else None,
             adjusted.get(system),
             best=score.score == best,

@@ -196,6 +196,23 @@ class Metric(Formula, Generic[Observed]):
             interval = bootstrap_interval(self, statistics, resamples=resamples, seed=seed)
         return self.score(statistics, references=len(rows[0].references), interval=interval)
 
+    def statistics(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
+    ) -> Statistics:
+        """Sufficient statistics ``[segments, k]`` of a corpus, which add up over its parts.
+
+        :meth:`score` makes a score of them, and
+        :func:`coverage_eval.metrics.significance.paired_test` tests differences by them. Arguments
+        and errors are those of :meth:`corpus_score`.
+        """
+        rows = self._rows(hypotheses, references, sources)
+        return np.asarray(self.count(self.observe(rows), jobs=jobs)[0])
+
     def sentence_scores(
         self,
         hypotheses: Sequence[Segment],
@@ -205,9 +222,7 @@ class Metric(Formula, Generic[Observed]):
         jobs: int = 1,
     ) -> list[float | None]:
         """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        rows = self._rows(hypotheses, references, sources)
-        (statistics,) = self.count(self.observe(rows), jobs=jobs)
-        return self.segment_scores(statistics)
+        return self.segment_scores(self.statistics(hypotheses, references, sources, jobs=jobs))
 
     def sentence_score(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None

@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from operator import eq
 from typing import Any, ClassVar
 
@@ -29,6 +30,9 @@ __all__ = ["REP", "Repetition"]
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
+
+Excess = dict[Ngram, tuple[int, int]]
+"""Repeated n-grams with their counts in the hypothesis and, at most, in a reference."""
 
 
 @dataclass(frozen=True)
@@ -136,30 +140,26 @@ class REP(TokenMetric):
         return row.references
 
     def _count(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
-        length = _closest(len(hypothesis), [len(tokens) for tokens in references])
+        length = _closest(len(hypothesis), references)
         ngrams = _ngrams(hypothesis, self.n)
         # Nearly all segments repeat nothing, which a set tells faster than counts do.
         if len(set(ngrams)) == len(ngrams) and not any(map(eq, hypothesis, hypothesis[1:])):
             return 0, 0, length
-        return (
-            sum(item.excess for item in self._repeated_ngrams(hypothesis, references)),
-            sum(item.excess for item in self._repeated_words(hypothesis, references)),
-            length,
+        found = self._repeated(hypothesis, references)
+        ngrams_excess, words_excess = (
+            sum(count - allowed for count, allowed in repeated.values()) for repeated in found
         )
+        return ngrams_excess, words_excess, length
 
-    def _repeated_ngrams(
-        self, hypothesis: Tokens, references: Sequence[Tokens]
-    ) -> list[Repetition]:
-        """The first sum of the formula."""
-        expected = [_ngrams(tokens, self.n) for tokens in references]
-        return _repetitions("ngram", enumerate(_ngrams(hypothesis, self.n)), expected, least=2)
-
-    @staticmethod
-    def _repeated_words(hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
-        """The second sum of the formula; in "a a a" there are two bigrams of equal words."""
-        doubled = [(i, gram) for i, gram in enumerate(_ngrams(hypothesis, 2)) if eq(*gram)]
-        expected = [_ngrams(tokens, 2) for tokens in references]
-        return _repetitions("word", doubled, expected, least=1)
+    def _repeated(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[Excess, Excess]:
+        """The terms of both sums of the formula: repeated n-grams, and words twice in a row."""
+        ngrams = Counter(_ngrams(hypothesis, self.n))
+        # In "a a a" there are two bigrams of equal words.
+        doubled = Counter(pair for pair in pairwise(hypothesis) if eq(*pair))
+        return (
+            _excess({gram: n for gram, n in ngrams.items() if n > 1}, references, self.n),
+            _excess(doubled, references, 2),
+        )
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
         """The repeated n-grams of each segment with their positions, leftmost first.
@@ -174,37 +174,37 @@ class REP(TokenMetric):
             )
 
     def _find(self, hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
-        found = self._repeated_ngrams(hypothesis, references)
-        found += self._repeated_words(hypothesis, references)
+        ngrams, words = self._repeated(hypothesis, references)
+        found = [
+            Repetition(kind, gram, _places(gram, hypothesis), count, allowed)
+            for kind, repeated in (("ngram", ngrams), ("word", words))
+            for gram, (count, allowed) in repeated.items()
+        ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
 
 
 def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
         return []
-    return list(zip(*(tokens[i:] for i in range(n)), strict=False))
+    return list(zip(*[tokens[i:] for i in range(n)], strict=False))
 
 
-def _closest(length: int, lengths: Sequence[int]) -> int:
-    """The length nearest to one, the smaller of two equally near."""
-    return min(lengths, key=lambda other: (abs(other - length), other))
+def _excess(counts: Mapping[Ngram, int], references: Sequence[Tokens], n: int) -> Excess:
+    """The n-grams that stand more often than any reference has them, with both counts."""
+    if not counts:
+        return {}
+    expected = [Counter(_ngrams(tokens, n)) for tokens in references]
+    allowed = {gram: max(counter[gram] for counter in expected) for gram in counts}
+    return {gram: (n, allowed[gram]) for gram, n in counts.items() if n > allowed[gram]}
 
 
-def _repetitions(
-    kind: str,
-    found: Iterable[tuple[int, Ngram]],
-    expected: Sequence[Iterable[Ngram]],
-    *,
-    least: int,
-) -> list[Repetition]:
-    """The n-grams that stand at least so often, and more often than any reference has them."""
-    positions: dict[Ngram, list[int]] = {}
-    for position, gram in found:
-        positions.setdefault(gram, []).append(position)
-    in_references = [Counter(grams) for grams in expected]
-    repetitions = []
-    for gram, places in positions.items():
-        allowed = max(counter[gram] for counter in in_references)
-        if len(places) >= least and len(places) > allowed:
-            repetitions.append(Repetition(kind, gram, tuple(places), len(places), allowed))
-    return repetitions
+def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
+    """Where an n-gram starts."""
+    return tuple(i for i, found in enumerate(_ngrams(tokens, len(gram))) if found == gram)
+
+
+def _closest(length: int, references: Sequence[Tokens]) -> int:
+    """The length of the reference nearest to one, of the shorter of two equally near."""
+    if len(references) == 1:
+        return len(references[0])
+    return min(map(len, references), key=lambda other: (abs(other - length), other))

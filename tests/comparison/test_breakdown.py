@@ -271,7 +271,7 @@ def test_what_cannot_be_had_is_said() -> None:
 def test_details_hold_all_evidence(comparison: Comparison) -> None:
     header, *records = evidence_records(comparison)
     assert header["kind"] == "comparison"
-    assert header["signatures"]["REP"] == str(REP().signature())
+    assert header["signatures"]["REP"] == str(REP().signature)
     assert len(records) == 2 * len(REFERENCES)
     sums: Counter[tuple[str, str]] = Counter()
     for record in records:

@@ -45,7 +45,7 @@ def test_text(comparison: Comparison) -> None:
     assert row[-2:] == ["100.00*", "0.00*"]
     assert "(baseline)" in lines[3]
     for metric in comparison.metrics.values():
-        assert str(metric.signature()) in lines
+        assert str(metric.signature) in lines
     assert "95 % interval (percentile bootstrap, 50 resamples, seed 1)" in text
     assert "Holm-corrected, in each metric, over the 2 systems" in text
     for system, cells in comparison.rows.items():

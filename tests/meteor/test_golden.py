@@ -53,9 +53,9 @@ def test_corpus(golden: Path, variant: str, column: str, modules: tuple[int, ...
     (expected,) = [
         line for line in table(golden / "corpus.tsv") if line["configuration"] == f"meteor_{column}"
     ]
-    score = metric.corpus_score(statistics)
+    score = metric.score(statistics)
     assert score.value == pytest.approx(float(expected["corpus_score"]), abs=1e-12)
-    assert np.mean(metric.sentence_scores(statistics)) == pytest.approx(
+    assert np.mean(metric.segment_scores(statistics)) == pytest.approx(
         float(expected["mean_segment_score"]), abs=1e-11
     )
     assert f"|id:{expected['eval_id']}|" in str(score.signature)
