@@ -10,10 +10,10 @@ import re
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import tee
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coverage_eval.alignment.link_files import check_links
+from coverage_eval.alignment.link_files import check_links, parse_line
+from coverage_eval.alignment.model_notes import note_sink, noted_sink, noted_tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.soft_drop import CoveredSegment, coverage
@@ -30,7 +30,8 @@ from coverage_eval.text.corpus import (
 )
 from coverage_eval.text.files import check_target
 from coverage_eval.text.tokenizers import tokenize_rows
-from fast_align_wrapper.links import Links, parse_links
+from fast_align_wrapper.links import Links
+from fast_align_wrapper.text import Pair
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
@@ -79,16 +80,16 @@ def model_settings(
     """What the signature says of an alignment by a model."""
     # "fast_align (coverage-eval) 0.1.0" without what a signature should not have.
     version = "-".join(re.findall(r"[\w.-]+", model.manifest.aligner or "fast_align"))
-    if tok != model.manifest.tokenize:
+    if tok != noted_tokenizer(model):
         warnings.warn(
-            f"the model was trained on text of tokeniser '{model.manifest.tokenize}', and this "
+            f"the model was trained on text of tokeniser '{noted_tokenizer(model)}', and this "
             f"text is of '{tok}': words that are not cut alike are not aligned",
             CorpusWarning,
             stacklevel=2,
         )
-    if sink != model.manifest.sink:
+    if sink != noted_sink(model):
         warnings.warn(
-            f"the model was trained {_with(model.manifest.sink)} {SINK} behind every source, and "
+            f"the model was trained {_with(noted_sink(model))} {SINK} behind every source, and "
             f"is used {_with(sink)} it: links differ from those of a model made for this",
             CorpusWarning,
             stacklevel=2,
@@ -123,9 +124,10 @@ def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
     """
     from fast_align_wrapper import FastAlign
 
-    left, right = tee(tokenize_rows(read_parallel(source, target), tok))
-    sources = (with_sink(row[0]) if sink else row[0] for row in left)
-    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, **options)
+    rows = tokenize_rows(read_parallel(source, target), tok)
+    pairs = ((with_sink(one) if sink else one, other) for one, other in rows)
+    notes: dict[str, Any] = {"tokenize": tok}
+    return FastAlign.train(note_sink(pairs, notes), notes=notes, **options)
 
 
 def obtain_model(
@@ -188,8 +190,9 @@ def align_texts(
     Raises:
         AlignerError: The aligner failed.
     """
-    pending, sources, targets = _in_turns(triples, sink=sink)
-    for triple, ref, hyp in _together(pending, model.align(sources, targets, symmetrize)):
+    pending: deque[Triple] = deque()
+    links = model.align(_in_turns(triples, pending, sink=sink), symmetrize)
+    for triple, ref, hyp in _together(pending, links):
         yield AlignedSegment(triple.source, ref, hyp)
 
 
@@ -200,26 +203,19 @@ def cover_texts(
 
     Args and errors as :func:`align_texts`; the model must have its tables in full precision.
     """
-    pending, sources, targets = _in_turns(triples, sink=sink)
-    for triple, ref, hyp in _together(pending, model.posteriors(sources, targets, "forward")):
+    pending: deque[Triple] = deque()
+    posteriors = model.posteriors(_in_turns(triples, pending, sink=sink), "forward")
+    for triple, ref, hyp in _together(pending, posteriors):
         yield CoveredSegment(triple.source, coverage(ref.matrix), coverage(hyp.matrix))
 
 
-def _in_turns(
-    triples: Iterable[Triple], *, sink: bool
-) -> tuple[deque[Triple], Iterator[Segment], Iterator[Segment]]:
-    """Each source twice, and its two texts; what was handed out waits in the queue."""
-    pending: deque[Triple] = deque()
-
-    def pairs() -> Iterator[tuple[Segment, Segment]]:
-        for triple in triples:
-            source = with_sink(triple.source) if sink else triple.source
-            pending.append(triple)
-            yield source, triple.reference
-            yield source, triple.hypothesis
-
-    left, right = tee(pairs())
-    return pending, (source for source, _ in left), (target for _, target in right)
+def _in_turns(triples: Iterable[Triple], pending: deque[Triple], *, sink: bool) -> Iterator[Pair]:
+    """Each source with its two texts; what was handed out waits in the queue."""
+    for triple in triples:
+        source = with_sink(triple.source) if sink else triple.source
+        pending.append(triple)
+        yield source, triple.reference
+        yield source, triple.hypothesis
 
 
 def _together(pending: deque[Triple], results: Iterator[T]) -> Iterator[tuple[Triple, T, T]]:
@@ -263,16 +259,9 @@ def read_alignments(
 
 
 def _checked(line: str, source: int | None, target: int, name: str, number: int) -> Links:
-    links = _parsed(line, name, number)
+    links = parse_line(line, name, number)
     check_links(links, source, target, name=name, line=number)
     return links
-
-
-def _parsed(line: str, name: str, number: int) -> Links:
-    try:
-        return parse_links(line)
-    except DataError as error:
-        raise DataError(f"{name}: line {number}: {error}") from None
 
 
 def read_script_alignments(
@@ -312,7 +301,7 @@ def _script_links(source: Source) -> Iterator[tuple[int, Links]]:
     """The lines that the script reads, with their numbers in the file."""
     for number, line in enumerate(read_segments(source), start=1):
         if not line.startswith("<"):
-            yield number, _parsed(line, source_name(source), number)
+            yield number, parse_line(line, source_name(source), number)
 
 
 def _check_source_range(links: Links, length: int, name: str, number: int) -> None:

@@ -7,9 +7,27 @@ from itertools import zip_longest
 
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_segments, source_name
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, parse_links
 
-__all__ = ["check_links", "read_link_pairs", "read_links"]
+__all__ = ["check_links", "parse_line", "read_link_pairs", "read_links"]
+
+
+def parse_line(line: str, name: str, number: int) -> Links:
+    """Read the links of a pair from a line of a file, as :func:`parse_links`.
+
+    Args:
+        line: The line.
+        name: The file's name, for the message.
+        number: The line's number, counted from 1.
+
+    Raises:
+        DataError: A malformed link (file, line).
+    """
+    try:
+        return parse_links(line)
+    except AlignerDataError as error:
+        raise DataError(f"{name}: line {number}: {error}") from None
 
 
 def read_links(source: Source) -> Iterator[Links]:
@@ -23,10 +41,7 @@ def read_links(source: Source) -> Iterator[Links]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        try:
-            yield parse_links(line)
-        except DataError as error:  # noqa: PERF203
-            raise DataError(f"{source_name(source)}: line {number}: {error}") from None
+        yield parse_line(line, source_name(source), number)
 
 
 def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:

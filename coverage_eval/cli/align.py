@@ -11,13 +11,13 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.alignment.model_notes import note_sink, noted_tokenizer
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
     symmetrize_option,
     threads_option,
     timeout_option,
-    unzip_pairs,
 )
 from coverage_eval.cli.options import (
     Output,
@@ -83,24 +83,24 @@ def train(
     forward_links: str | None,
     reverse_links: str | None,
     links: str | None,
+    symmetrize: str,
     tokenize: str,
     **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT and write one model file."""
-    sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenize))
-    wanted = {"forward": forward_links, "reverse": reverse_links, "symmetrized": links}
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    paths = {name: path for name, path in wanted.items() if path is not None}
+    notes: dict[str, Any] = {"tokenize": tokenize}
+    pairs = note_sink(tokenize_rows(read_parallel(src, tgt), tokenize), notes)
+    wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:
         # Taken first: a folder that cannot be written to is found before the training, not after.
         model_file = stack.enter_context(atomic_path(output))
-        model = stack.enter_context(
-            FastAlign.train(
-                sources, targets, tokenize=tokenize, links=paths, progress=True, **settings
-            )
-        )
+        model = stack.enter_context(FastAlign.train(pairs, notes=notes, progress=True, **settings))
         model.save(model_file)
+        for method, path in wanted:
+            if path is not None:
+                _write_lines(map(format_links, model.training_links(method)), path)
     click.echo(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs", err=True)
 
 
@@ -131,9 +131,8 @@ def apply(
 ) -> None:
     """Align SRC and TGT by a trained MODEL: one line of links a pair."""
     with FastAlign.load(model, **options) as aligner:
-        tokenizer = tokenize or aligner.manifest.tokenize
-        sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenizer))
-        rows = aligner.align_with_scores(sources, targets, symmetrize, prune=not no_prune)
+        pairs = tokenize_rows(read_parallel(src, tgt), tokenize or noted_tokenizer(aligner))
+        rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
         _write_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from coverage_eval.alignment.aligner import with_sink
@@ -173,7 +172,7 @@ def _align(
     model: FastAlign, texts: TestSet, settings: AlignmentSettings
 ) -> dict[str, list[AlignedSegment]]:
     """Links of each system, and of the reference, all from one run of the aligner."""
-    links = model.align(*_all_pairs(texts, sink=settings.sink), settings.symmetrize)
+    links = model.align(_all_pairs(texts, sink=settings.sink), settings.symmetrize)
     found: dict[str, list[AlignedSegment]] = {system: [] for system in texts.systems}
     for source, (reference, *outputs) in _per_segment(texts, links):
         for rows, output in zip(found.values(), outputs, strict=True):
@@ -186,7 +185,7 @@ def _cover(
 ) -> dict[str, list[CoveredSegment]]:
     """Coverages of each system, and of the reference, all from one run of the aligner."""
     pairs = _all_pairs(texts, sink=settings.sink)
-    covered = (coverage(item.matrix) for item in model.posteriors(*pairs, "forward"))
+    covered = (coverage(item.matrix) for item in model.posteriors(pairs, "forward"))
     found: dict[str, list[CoveredSegment]] = {system: [] for system in texts.systems}
     for source, (reference, *outputs) in _per_segment(texts, covered):
         for rows, output in zip(found.values(), outputs, strict=True):
@@ -194,16 +193,12 @@ def _cover(
     return found
 
 
-def _all_pairs(texts: TestSet, *, sink: bool) -> tuple[Iterator[Segment], Iterator[Segment]]:
-    """Each source with its reference and every output: sources, and targets."""
-    times = 1 + len(texts.systems)
-    sources = (
-        with_sink(source) if sink else source
-        for source in texts.required_sources()
-        for _ in range(times)
-    )
+def _all_pairs(texts: TestSet, *, sink: bool) -> Iterator[tuple[Segment, Segment]]:
+    """Each source with its reference and every output."""
     rows = zip(texts.references, *texts.systems.values(), strict=True)
-    return sources, chain.from_iterable(rows)
+    for source, targets in zip(texts.required_sources(), rows, strict=True):
+        for target in targets:
+            yield (with_sink(source) if sink else source), target
 
 
 def _per_segment(texts: TestSet, items: Iterator[T]) -> Iterator[tuple[Segment, tuple[T, ...]]]:

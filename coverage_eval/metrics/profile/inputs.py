@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from coverage_eval.alignment.link_files import check_links
-from coverage_eval.errors import DataError
+from coverage_eval.alignment.link_files import check_links, parse_line
 from coverage_eval.text.corpus import Source, count_all_tokens, read_parallel, source_name
 from coverage_eval.text.tokenizers import get_tokenizer
-from fast_align_wrapper.links import Links, parse_links
+from fast_align_wrapper.links import Links
 
 __all__ = ["read_profile_rows"]
 
@@ -44,10 +43,7 @@ def read_profile_rows(files: Mapping[str, Source], *, tokenizer: str = "none") -
 
 
 def _links(name: str, line: str, texts: dict[str, str], file: str, number: int) -> Links:
-    try:
-        links = parse_links(line)
-    except DataError as error:
-        raise DataError(f"{file}: line {number}: {error}") from None
+    links = parse_line(line, file, number)
     source, target = count_all_tokens([texts["sources"], texts[_TEXT_OF_LINKS[name]]])
     check_links(links, source, target, name=file, line=number)
     return links
