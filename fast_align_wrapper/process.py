@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
 
-from coverage_eval.errors import AlignerError
+from fast_align_wrapper.errors import AlignerError
 
 __all__ = ["DEFAULT_TIMEOUT", "Child", "Children"]
 

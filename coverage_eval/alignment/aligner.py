@@ -22,7 +22,7 @@ from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_lin
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
 from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
+from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from fast_align_wrapper.links import SYMMETRIZATIONS, Links
 
 if TYPE_CHECKING:
@@ -154,10 +154,10 @@ class Aligner(ABC):
 
         def prepared() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
             for source, target in pairs:
-                tokens = _with_sink(source_tokens(source), sink=sink)
+                tokens, others = _with_sink(source_tokens(source), sink=sink), target_tokens(target)
                 # Seen rather than believed: the text itself may end in sinks.
-                notes["sink"] &= not tokens or tokens[-1] == SINK
-                yield tokens, target_tokens(target)
+                notes["sink"] &= not (tokens and others) or tokens[-1] == SINK
+                yield tokens, others
 
         model = FastAlign.train(prepared(), notes=notes, **options)
         return ModelAligner(model, symmetrize=symmetrize, sink=sink)
@@ -299,6 +299,8 @@ class ModelAligner(Aligner):
             "src_tokenize": src_tokenize or tokenize or _trained_source_tokenizer(trained),
         }
         case = bool(trained.get("lowercase", False)) if lowercase is None else lowercase
+        for name in names.values():
+            _check_noted(name)
         self.tokens = Tokenizer(names["tokenize"], case)
         self.source_tokens = Tokenizer(names["src_tokenize"], case)
         self._warn_of_other_training(trained)
@@ -488,6 +490,14 @@ def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator
 
 def _trained_source_tokenizer(trained: Mapping[str, Any]) -> str:
     return str(trained.get("src_tokenize", trained.get("tokenize", "none")))
+
+
+def _check_noted(name: str) -> None:
+    if name not in TOKENIZERS:
+        raise DataError(
+            f"the model's text was cut by tokeniser {name!r}, which is not known here; "
+            "train a model with one that is"
+        )
 
 
 def _text_form(source: str, target: str, lowercase: bool) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention import fertility
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_parallel, read_segments, source_name, tokenize
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Links, parse_links
 
 __all__ = [
@@ -172,5 +173,5 @@ def _each(source: Source, rows: Iterable[tuple[int, T]], compute: Callable[[T], 
     for number, row in rows:
         try:
             yield compute(row)
-        except DataError as error:  # noqa: PERF203
+        except (DataError, AlignerDataError) as error:  # noqa: PERF203
             raise DataError(f"{source_name(source)}: line {number}: {error}") from None

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, Source, check_source, read_segments, source_name
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LinkSource",
     "check_links",
     "link_columns",
+    "parse_line",
     "read_link_pairs",
     "read_links",
 ]
@@ -51,13 +53,13 @@ class LinkColumn:
 
     def __iter__(self) -> Iterator[tuple[int, Links]]:
         for number, line in enumerate(self._texts(), start=1):
-            yield number, _parse(line, self.name, number)
+            yield number, parse_line(line, self.name, number)
 
     def script_lines(self) -> Iterator[tuple[int, Links]]:
         """The lines that the paper's published script reads (audits, row 3)."""
         for number, line in enumerate(self._texts(), start=1):
             if not line.startswith("<"):
-                yield number, _parse(line, self.name, number)
+                yield number, parse_line(line, self.name, number)
 
     @cached_property
     def digest(self) -> str:
@@ -96,10 +98,20 @@ def _depth(value: Any) -> int:
     return 0 if isinstance(value, int) else 1 + max(map(_depth, value), default=0)
 
 
-def _parse(line: str, name: str, number: int) -> Links:
+def parse_line(line: str, name: str, number: int) -> Links:
+    """Read the links of a pair from a line of a file, as :func:`parse_links`.
+
+    Args:
+        line: The line.
+        name: The file's name, for the message.
+        number: The line's number, counted from 1.
+
+    Raises:
+        DataError: A malformed link (file, line).
+    """
     try:
         return parse_links(line)
-    except ValueError as error:
+    except AlignerDataError as error:
         raise DataError(f"{name}: line {number}: {error}") from None
 
 
@@ -114,7 +126,7 @@ def read_links(source: Source) -> Iterator[Links]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        yield _parse(line, source_name(source), number)
+        yield parse_line(line, source_name(source), number)
 
 
 def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:

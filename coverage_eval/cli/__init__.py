@@ -9,7 +9,7 @@ from importlib import import_module
 
 import click
 
-from coverage_eval.errors import CoverageEvalError
+from coverage_eval.errors import AlignerError, CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.version import __version__
 
@@ -88,7 +88,7 @@ def main() -> None:
     _exit_on_signals()
     try:
         cli(prog_name="coverage-eval")
-    except CoverageEvalError as error:
+    except (CoverageEvalError, AlignerError) as error:
         message = str(error)
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""

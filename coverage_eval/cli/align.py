@@ -11,13 +11,13 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.alignment.model_notes import note_sink, noted_tokenizer
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
     symmetrize_option,
     threads_option,
     timeout_option,
-    unzip_pairs,
 )
 from coverage_eval.cli.options import (
     Output,
@@ -57,7 +57,8 @@ def command() -> None:
 @click.option("--reverse-links", type=click.Path(), help="Write the text's reverse links here.")
 @click.option("--links", type=click.Path(), help="Write the text's symmetrised links here.")
 @symmetrize_option
-@tokenize_option
+@tokenize_options
+@case_option
 @click.option("--iterations", type=click.IntRange(1), default=5, show_default=True,
               help="Passes over the text; the last one only reads off the links.")  # fmt: skip
 @click.option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
@@ -83,24 +84,34 @@ def train(
     forward_links: str | None,
     reverse_links: str | None,
     links: str | None,
-    tokenize: str,
+    symmetrize: str,
+    tokenize: str | None,
+    src_tokenize: str | None,
+    lowercase: bool,
     **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT and write one model file."""
-    sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenize))
-    wanted = {"forward": forward_links, "reverse": reverse_links, "symmetrized": links}
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    paths = {name: path for name, path in wanted.items() if path is not None}
+    wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:
         # Taken first: a folder that cannot be written to is found before the training, not after.
         model_file = stack.enter_context(atomic_path(output))
-        model = stack.enter_context(
-            FastAlign.train(
-                sources, targets, tokenize=tokenize, links=paths, progress=True, **settings
+        aligner = stack.enter_context(
+            Aligner.train_pairs(
+                read_parallel(src, tgt),
+                tokenize=tokenize or "none",
+                src_tokenize=src_tokenize,
+                lowercase=lowercase,
+                progress=True,
+                **settings,
             )
         )
+        model = aligner.model
         model.save(model_file)
+        for method, path in wanted:
+            if path is not None:
+                print_lines(map(format_links, model.training_links(method)), path)
     click.echo(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs", err=True)
 
 
@@ -131,9 +142,8 @@ def apply(
 ) -> None:
     """Align SRC and TGT by a trained MODEL: one line of links a pair."""
     with FastAlign.load(model, **options) as aligner:
-        tokenizer = tokenize or aligner.manifest.tokenize
-        sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenizer))
-        rows = aligner.align_with_scores(sources, targets, symmetrize, prune=not no_prune)
+        pairs = tokenize_rows(read_parallel(src, tgt), tokenize or noted_tokenizer(aligner))
+        rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
         _write_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import tee
 
 import click
 
@@ -17,7 +15,6 @@ __all__ = [
     "symmetrize_option",
     "threads_option",
     "timeout_option",
-    "unzip_pairs",
 ]
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -52,9 +49,3 @@ symmetrize_option = click.option(
     "--symmetrize", default="grow-diag-final-and", show_default=True,
     type=click.Choice(SYMMETRIZATIONS), help="How the links of the two directions are joined.",
 )  # fmt: skip
-
-
-def unzip_pairs(rows: Iterator[tuple[str, ...]]) -> tuple[Iterator[str], Iterator[str]]:
-    """Two streams of segments from one of pairs; read side by side, they hold nothing."""
-    first, second = tee(rows)
-    return (row[0] for row in first), (row[1] for row in second)

@@ -138,18 +138,16 @@ def _make_texts() -> _Texts:
 def _train(texts: _Texts) -> FastAlign:
     from fast_align_wrapper import FastAlign
 
-    return FastAlign.train(
-        [pair.source for pair in texts.training], [pair.target for pair in texts.training]
-    )
+    return FastAlign.train((pair.source, pair.target) for pair in texts.training)
 
 
 def _alignment(model: FastAlign, texts: _Texts) -> Section:
-    sources, targets = zip(*((pair.source, pair.target) for pair in texts.test), strict=True)
+    pairs = [(pair.source, pair.target) for pair in texts.test]
     gold = [Gold(pair.links, ()) for pair in texts.test]
     rows = []
     metric = AER()
     for method in ("forward", "reverse", SYMMETRIZE):
-        links = model.align(sources, targets, method)
+        links = model.align(pairs, method)
         value = metric.corpus_score(metric.statistics(zip(links, gold, strict=True))).value
         rows.append((method, value))
     title = (

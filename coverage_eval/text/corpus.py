@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 from coverage_eval.errors import DataError
+from fast_align_wrapper.text import Segment, tokenize
 
 __all__ = [
     "SINK",
@@ -42,32 +43,12 @@ SINK = "<SINK>"
 Source: TypeAlias = "str | os.PathLike[str]"
 """The name of a text file: plain, ``.gz``, or ``-`` for standard input."""
 
-Segment: TypeAlias = "str | Sequence[str]"
-"""A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class CorpusWarning(UserWarning):
     """Something in a text file was repaired on reading; the message names the file."""
-
-
-def tokenize(segment: Segment) -> Sequence[str]:
-    """Split a segment at runs of ASCII space and tab; tokens are returned as they are.
-
-    Other Unicode spaces (no-break, ideographic) and control characters are part of a token.
-
-    >>> tokenize("a  b\\tc ")
-    ['a', 'b', 'c']
-    >>> tokenize("")
-    []
-    """
-    if not isinstance(segment, str):
-        return segment
-    if "\t" in segment:
-        segment = segment.replace("\t", " ")
-    tokens = segment.split(" ")
-    return [token for token in tokens if token] if "" in tokens else tokens
 
 
 def source_name(source: Source) -> str:

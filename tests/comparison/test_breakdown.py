@@ -48,8 +48,7 @@ NONE = Testing(resamples=0)
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[FastAlign]:
-    texts = ([" ".join(getattr(pair, side)) for pair in PAIRS] for side in ("source", "target"))
-    with FastAlign.train(*texts) as trained:
+    with FastAlign.train((pair.source, pair.target) for pair in PAIRS) as trained:
         yield trained
 
 

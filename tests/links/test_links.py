@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.alignment.link_files import check_links, read_link_pairs, read_links
 from coverage_eval.errors import DataError
+from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import format_links, parse_links
 
 link_sets = st.sets(st.tuples(st.integers(0, 10**9 - 1), st.integers(0, 200)), max_size=30)
@@ -65,7 +66,7 @@ def test_lines_of_every_kind(line, links):
     ],
 )
 def test_what_is_no_link_is_named(line, token):
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(AlignerDataError) as caught:
         parse_links(line)
     assert str(caught.value) == f"'{token}' is not a link 'source-target', such as 0-0"
 

@@ -12,6 +12,7 @@ import numpy as np
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
 from fast_align_wrapper import links
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link
 
 __all__ = [
@@ -88,7 +89,7 @@ def parse_links(text: str, where: str) -> list[Link]:
     """
     try:
         return list(links.parse_links(text))
-    except DataError as error:
+    except AlignerDataError as error:
         raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
 
 

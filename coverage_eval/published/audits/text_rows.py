@@ -11,13 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.rep import REP
 from coverage_eval.published.audits.verdicts import differ, equal, outcome_fact
 from coverage_eval.published.claims import Claim, Fact
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
 
 __all__ = ["bleu", "drop_denominator", "drop_empty_line", "drop_sink", "meteor", "rep_second_sum"]
@@ -135,7 +136,7 @@ def _drop(metric: DROP, references: Iterable[str], hypotheses: Iterable[str]) ->
 def _outcome_of(line: str) -> str:
     try:
         parse_links(line)
-    except DataError:
+    except AlignerDataError:
         return "error"
     return "no error"
 
