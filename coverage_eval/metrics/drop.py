@@ -78,7 +78,9 @@ class DroppedWord:
     word: str | None
 
     def __str__(self) -> str:
-        return str(self.position) if self.word is None else f"{self.word} at {self.position}"
+        """The word and its position: for people, from 1."""
+        place = str(self.position + 1)
+        return place if self.word is None else f"{self.word} at {place}"
 
 
 @dataclass(frozen=True)

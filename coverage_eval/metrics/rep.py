@@ -57,7 +57,8 @@ class Repetition:
         return self.hypothesis_count - self.reference_count
 
     def __str__(self) -> str:
-        at = ",".join(str(position) for position in self.positions)
+        """The n-gram, its counts, and where it starts: for people, from 1."""
+        at = ",".join(str(position + 1) for position in self.positions)
         times = f"{self.hypothesis_count}x, {self.reference_count}x in the reference"
         return f"{' '.join(self.ngram)} ({times}) at {at}"
 

@@ -80,7 +80,8 @@ class LostCoverage:
         return self.reference - self.hypothesis
 
     def __str__(self) -> str:
-        return f"{self.word} at {self.position}: {self.reference:.2f} to {self.hypothesis:.2f}"
+        """The word, its position (for people, from 1), and its coverage by either text."""
+        return f"{self.word} at {self.position + 1}: {self.reference:.2f} to {self.hypothesis:.2f}"
 
 
 @dataclass(frozen=True)
