@@ -19,20 +19,11 @@ from coverage_eval.cli.aligner_options import (
     timeout_option,
     unzip_pairs,
 )
-from coverage_eval.cli.options import (
-    Output,
-    echo,
-    output_option,
-    print_score,
-    scoring_options,
-    tokenize_option,
-)
+from coverage_eval.cli.options import Output, print_scores, scoring_options, tokenize_option
+from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.metrics.base import Statistics
-from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.report.scores import render_scores
 from coverage_eval.text.corpus import read_parallel
-from coverage_eval.text.files import atomic_path, atomic_write
+from coverage_eval.text.files import atomic_path
 from coverage_eval.text.tokenizers import TOKENIZERS, tokenize_rows
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, symmetrize
@@ -134,7 +125,7 @@ def apply(
         tokenizer = tokenize or aligner.manifest.tokenize
         sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenizer))
         rows = aligner.align_with_scores(sources, targets, symmetrize, prune=not no_prune)
-        _write_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
+        print_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
 
 
 @command.command("symmetrize")
@@ -146,7 +137,7 @@ def apply(
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV."""
     rows = read_link_pairs(fwd, rev)
-    _write_lines((format_links(symmetrize(one, two, method)) for one, two in rows), output)
+    print_lines((format_links(symmetrize(one, two, method)) for one, two in rows), output)
 
 
 @command.command("aer")
@@ -162,27 +153,8 @@ def aer(
 ) -> None:
     """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD."""
     rows = read_with_gold(links, gold, gold_format, one_based=one_based, swapped=swapped)
-    _print_agreement(AER.statistics(rows), output)
-
-
-def _print_agreement(statistics: Statistics, output: Output) -> None:
-    """All figures of the corpus; AER with the others as evidence of each pair."""
-    metrics = [metric() for metric in LINK_METRICS]
-    if output.score_only or output.sentence_level:
-        values = [metric.sentence_scores(statistics) for metric in metrics[1:]]
-        names = [metric.name for metric in metrics[1:]]
-        evidence = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
-        print_score(metrics[0], statistics, output, evidence=evidence)
-        return
-    scores = []
-    for metric in metrics:
-        interval = None
-        if output.confidence:
-            interval = bootstrap_interval(
-                metric, statistics, resamples=output.bootstrap, seed=output.seed
-            )
-        scores.append(metric.corpus_score(statistics, interval=interval))
-    echo(render_scores(scores, output.output_format, width=output.width), output.output)
+    statistics = AER.statistics(rows)
+    print_scores([(metric(), statistics) for metric in LINK_METRICS], output)
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
@@ -194,13 +166,3 @@ def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
         rows, desc="aligning", unit=" pairs", leave=False, disable=lines_are_seen or None
     )
     return bar
-
-
-def _write_lines(lines: Iterable[str], output: str | None) -> None:
-    """Write lines as they come, to standard output or to a file that appears when complete."""
-    if output is None or output == "-":
-        for line in lines:
-            click.echo(line)
-        return
-    with atomic_write(output) as file:
-        file.writelines(f"{line}\n" for line in lines)

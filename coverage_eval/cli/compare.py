@@ -12,14 +12,8 @@ from coverage_eval.cli.aligner_options import (
     symmetrize_option,
     threads_option,
 )
-from coverage_eval.cli.options import (
-    echo,
-    format_option,
-    jobs_option,
-    output_option,
-    tokenize_option,
-    width_option,
-)
+from coverage_eval.cli.options import jobs_option, tokenize_option
+from coverage_eval.cli.output import Output, output_options, print_report
 from coverage_eval.cli.system_inputs import (
     SystemInputs,
     check_inputs,
@@ -31,12 +25,12 @@ from coverage_eval.cli.system_inputs import (
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.buckets import read_frequencies
 from coverage_eval.comparison.details import write_details
-from coverage_eval.comparison.evidence import BreakdownTable
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
 from coverage_eval.metrics.registry import METRICS, Settings
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
 from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.report.comparison import render_comparison
+from coverage_eval.report.comparison import present_comparison
+from coverage_eval.tables import Table
 from coverage_eval.text.corpus import check_source
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.tokenizers import TOKENIZERS
@@ -56,10 +50,10 @@ class _Breakdowns:
         self._tok = inputs.tokenize
         self._has_source = inputs.src is not None
 
-    def check(self, metrics: Sequence[str], output_format: str) -> None:
+    def check(self, metrics: Sequence[str], output: Output) -> None:
         """Raise a usage error if a breakdown cannot be made."""
-        if self._asked and output_format == "csv":
-            raise click.UsageError("--breakdown makes several tables, and CSV is one: use -f json")
+        if self._asked:
+            output.require_several("--breakdown")
         for name in self._asked:
             item = BREAKDOWNS.get(name)
             if item and item.needs and item.needs.name.lower() not in metrics:
@@ -69,7 +63,7 @@ class _Breakdowns:
         if self._asked and self._file:
             check_source(self._file)
 
-    def make(self, comparison: Comparison) -> list[BreakdownTable]:
+    def make(self, comparison: Comparison) -> list[Table]:
         """The tables."""
         if not self._asked:
             return []
@@ -134,9 +128,7 @@ class _Breakdowns:
 )  # fmt: skip
 @click.option("--meteor-norm", is_flag=True, help="Let METEOR tokenise, normalise and lowercase.")
 @jobs_option
-@format_option
-@width_option
-@output_option
+@output_options
 def command(
     metrics: list[str] | None,
     baseline: str | None,
@@ -150,9 +142,7 @@ def command(
     bleu_tokenize: str,
     meteor_norm: bool,
     jobs: int,
-    output_format: str,
-    width: int,
-    output: str | None,
+    output: Output,
     **options: Any,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -170,14 +160,13 @@ def command(
     check_inputs(inputs, metrics, baseline)
     names = choose_metrics(metrics, links=inputs.has_model)
     breakdowns = _Breakdowns(breakdown, top, frequencies, inputs)
-    breakdowns.check(names, output_format)
+    breakdowns.check(names, output)
     stop = StopWords.read(inputs.stopwords) if inputs.stopwords else StopWords()
     settings = Settings(inputs.tokenize, bleu_tokenize, meteor_norm, stopwords=stop)
     counted, chosen = count_inputs(inputs, names, settings, jobs)
     testing = Testing(test, resamples, seed)
     comparison = compare_counted(counted, chosen, baseline=baseline, testing=testing)
-    tables = breakdowns.make(comparison)
-    echo(render_comparison(comparison, output_format, breakdowns=tables, width=width), output)
+    print_report(present_comparison(comparison, breakdowns.make(comparison)), output)
     if details:
         with atomic_write(details) as file:
             write_details(comparison, file)

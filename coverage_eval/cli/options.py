@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.metrics.base import Metric, Statistics
+from coverage_eval.cli import output as printing
+from coverage_eval.cli.output import output_options, print_report
+from coverage_eval.metrics.base import Metric, Score, Statistics
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
     bootstrap_interval,
 )
-from coverage_eval.report.scores import render_scores, render_segments
-from coverage_eval.report.tables import FORMATS
-from coverage_eval.text.files import atomic_write
+from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",
     "Output",
-    "echo",
-    "format_option",
     "jobs_option",
-    "output_option",
     "print_score",
+    "print_scores",
     "scoring_options",
     "tokenize_option",
-    "width_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,21 +47,6 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-def _width_option(digits: int) -> Callable[[F], F]:
-    return click.option(
-        "-w", "--width", default=digits, show_default=True, type=click.IntRange(0, 15),
-        help="Digits after the decimal point.",
-    )  # fmt: skip
-
-
-width_option = _width_option(2)
-format_option = click.option(
-    "-f", "--format", "output_format", default="text", show_default=True,
-    type=click.Choice(FORMATS), help="Form of the output.",
-)  # fmt: skip
-output_option = click.option(
-    "-o", "--output", type=click.Path(), help="Write to this file instead of standard output."
-)
 tokenize_option = click.option(
     "--tokenize", default="none", show_default=True, type=click.Choice(TOKENIZERS),
     help="Apply one of sacreBLEU's tokenisers to every side.",
@@ -77,17 +58,13 @@ jobs_option = click.option(
 
 
 @dataclass(frozen=True)
-class Output:
+class Output(printing.Output):
     """The common options of commands that print a score."""
 
-    score_only: bool
-    width: int
-    output_format: str
-    sentence_level: bool
-    confidence: bool
-    bootstrap: int
-    seed: int
-    output: str | None
+    sentence_level: bool = False
+    confidence: bool = False
+    bootstrap: int = DEFAULT_RESAMPLES
+    seed: int = DEFAULT_SEED
 
 
 def scoring_options(command: F, *, width: int = 2) -> Callable[..., Any]:
@@ -97,20 +74,16 @@ def scoring_options(command: F, *, width: int = 2) -> Callable[..., Any]:
         command: What the options are added to.
         width: Digits after the decimal point unless ``-w`` says otherwise.
     """
-    names = [item.name for item in fields(Output)]
+    names = ("sentence_level", "confidence", "bootstrap", "seed")
 
     @wraps(command)
-    def with_output(**values: Any) -> Any:
-        output = Output(**{name: values.pop(name) for name in names})
-        if output.confidence and output.sentence_level:
+    def with_output(output: Any, **values: Any) -> Any:
+        ours = Output(**vars(output), **{name: values.pop(name) for name in names})
+        if ours.confidence and ours.sentence_level:
             raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
-        _refuse_to_overwrite_input(output.output, values.values())
-        return command(output=output, **values)
+        return command(output=ours, **values)
 
     options = [
-        click.option("-b", "--score-only", is_flag=True, help="Print only the number (text)."),
-        _width_option(width),
-        format_option,
         click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
         click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),
         click.option(
@@ -121,30 +94,11 @@ def scoring_options(command: F, *, width: int = 2) -> Callable[..., Any]:
             "--seed", default=DEFAULT_SEED, show_default=True,
             type=click.IntRange(0), help="Seed of the resampling.",
         ),
-        output_option,
     ]  # fmt: skip
-    wrapped: Callable[..., Any] = with_output
+    wrapped: Callable[..., Any] = output_options(with_output, width=width)
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped
-
-
-def _refuse_to_overwrite_input(target: str | None, inputs: Iterable[object]) -> None:
-    """A usage error if the output is one of the files that the command names as input."""
-    if target is None or not Path(target).is_file():
-        return
-    names = [name for name in inputs if isinstance(name, str) and Path(name).is_file()]
-    if any(Path(name).samefile(target) for name in names):
-        raise click.UsageError(f"--output {target} is one of the input files")
-
-
-def echo(text: str, output: str | None = None) -> None:
-    """Print to standard output, or write a file that appears only when it is complete."""
-    if output is None or output == "-":
-        click.echo(text)
-        return
-    with atomic_write(output) as file:
-        file.write(text + "\n")
 
 
 def print_score(
@@ -155,23 +109,31 @@ def print_score(
     evidence: Iterable[dict[str, Any]] | None = None,
 ) -> None:
     """Print the corpus score, or one score a segment with its evidence."""
+    score = corpus_score(metric, statistics, output)
+    if output.sentence_level:
+        values = metric.sentence_scores(statistics)
+        print_report(present_segments(score, values, evidence=evidence), output)
+    else:
+        print_report(present_scores([score]), output)
+
+
+def print_scores(counted: Sequence[tuple[Metric, Statistics]], output: Output) -> None:
+    """Print figures of one corpus; the first alone, or with the others as evidence of segments."""
+    (metric, statistics), *others = counted
+    if output.score_only or output.sentence_level:
+        columns = {other.name: other.sentence_scores(rows) for other, rows in others}
+        rows = zip(*columns.values(), strict=True)
+        evidence = [dict(zip(columns, row, strict=True)) for row in rows]
+        print_score(metric, statistics, output, evidence=evidence)
+        return
+    print_report(present_scores([corpus_score(*item, output) for item in counted]), output)
+
+
+def corpus_score(metric: Metric, statistics: Statistics, output: Output) -> Score:
+    """The corpus score, with its interval if one was asked for."""
     interval = None
     if output.confidence:
         interval = bootstrap_interval(
             metric, statistics, resamples=output.bootstrap, seed=output.seed
         )
-    score = metric.corpus_score(statistics, interval=interval)
-    if output.sentence_level:
-        text = render_segments(
-            score,
-            metric.sentence_scores(statistics),
-            output.output_format,
-            evidence=evidence,
-            width=output.width,
-            score_only=output.score_only,
-        )
-    else:
-        text = render_scores(
-            [score], output.output_format, width=output.width, score_only=output.score_only
-        )
-    echo(text, output.output)
+    return metric.corpus_score(statistics, interval=interval)

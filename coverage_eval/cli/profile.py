@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.options import Output, echo, jobs_option, scoring_options, tokenize_option
+from coverage_eval.cli.options import Output, jobs_option, scoring_options, tokenize_option
+from coverage_eval.cli.output import print_report
 from coverage_eval.metrics.profile.inputs import read_profile_rows
 from coverage_eval.metrics.profile.profile import profile_rows
-from coverage_eval.report.profile import render_profile, render_profile_segments
+from coverage_eval.report.profile import present_profile, present_profile_segments
 
 
 @click.command("profile")
@@ -46,10 +47,5 @@ def command(
     rows = read_profile_rows(files, tokenizer=tokenize)
     confidence = (output.bootstrap, output.seed) if output.confidence else None
     result = profile_rows(tuple(files), rows, jobs=jobs, tok=tokenize, confidence=confidence)
-    if output.sentence_level:
-        text = render_profile_segments(result, output.output_format, width=output.width)
-    else:
-        text = render_profile(
-            result, output.output_format, width=output.width, score_only=output.score_only
-        )
-    echo(text, output.output)
+    present = present_profile_segments if output.sentence_level else present_profile
+    print_report(present(result), output)

@@ -12,12 +12,13 @@ from coverage_eval.comparison.buckets import (
     scores_by_length,
 )
 from coverage_eval.comparison.differences import most_different
-from coverage_eval.comparison.evidence import BreakdownTable, has_metric
+from coverage_eval.comparison.evidence import has_metric
 from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
+from coverage_eval.tables import Table
 
 __all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
 
@@ -48,7 +49,7 @@ class Breakdown:
         needs_source: Whether the source text must be there.
     """
 
-    make: Callable[[Comparison, Options], BreakdownTable]
+    make: Callable[[Comparison, Options], Table]
     needs: type[Metric] | None = None
     needs_source: bool = False
 
@@ -67,7 +68,7 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
 
 def break_down(
     comparison: Comparison, names: Sequence[str] | None = None, options: Options | None = None
-) -> list[BreakdownTable]:
+) -> list[Table]:
     """Break a comparison down.
 
     Args:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import (
-    BreakdownTable,
     ExpectedWord,
     expected_words,
     find_metric,
@@ -20,6 +19,7 @@ from coverage_eval.comparison.evidence import (
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.metrics.registry import table_factor
 from coverage_eval.metrics.rep import REP
+from coverage_eval.tables import Cell, Table
 from coverage_eval.text.corpus import Segment, Source, count_all_tokens, read_segments, tokenize
 from coverage_eval.text.tokenizers import tokenize_rows
 
@@ -68,7 +68,7 @@ def position_class(position: int, length: int) -> str:
     return FIFTHS[5 * position // length]
 
 
-def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
+def scores_by_length(comparison: Comparison, side: str) -> Table:
     """Every metric by the length of a segment.
 
     Args:
@@ -91,9 +91,8 @@ def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
             ]
             rows.append((name, int(members.sum()), system, *scores))
     header = (f"{side} words", "segments", "system", *_labels(comparison))
-    return BreakdownTable(
-        f"{side}-length", f"By length of the {side}, in words", header, tuple(rows)
-    )
+    title = f"By length of the {side}, in words"
+    return Table(header, tuple(rows), title, f"{side}-length")
 
 
 def _labels(comparison: Comparison) -> list[str]:
@@ -112,13 +111,12 @@ def _score(comparison: Comparison, name: str, statistics: NDArray[np.float64]) -
 
 def dropped_by_frequency(
     comparison: Comparison, frequencies: Mapping[str, int] | None = None
-) -> BreakdownTable:
+) -> Table:
     """DROP by how often the source word stands in the training text, or else in the source."""
     where = "the training text"
     if frequencies is None:
         where = "the source text itself"
         frequencies = _count_words(required_counts(comparison).tokens.required_sources())
-    known = frequencies
     known = frequencies
 
     def class_of(word: ExpectedWord) -> str:
@@ -126,9 +124,8 @@ def dropped_by_frequency(
 
     rows = _dropped(comparison, _bucket_names(FREQUENCIES), class_of)
     title = f"Dropped source words by how often they stand in {where}"
-    return BreakdownTable(
-        "frequency", title, ("frequency", "system", "expected", "dropped", "% dropped"), tuple(rows)
-    )
+    header = ("frequency", "system", "expected", "dropped", "% dropped")
+    return Table(header, tuple(rows), title, "frequency")
 
 
 def read_frequencies(file: Source, tok: str = "none") -> Counter[str]:
@@ -146,17 +143,17 @@ def _count_words(segments: Iterable[Segment]) -> Counter[str]:
     return Counter(word for segment in segments for word in tokenize(segment))
 
 
-def dropped_by_position(comparison: Comparison) -> BreakdownTable:
+def dropped_by_position(comparison: Comparison) -> Table:
     """DROP by where in the source sentence a word stands."""
     rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
     header = ("place", "system", "expected", "dropped", "% dropped")
-    return BreakdownTable("source-position", title, header, tuple(rows))
+    return Table(header, tuple(rows), title, "source-position")
 
 
 def _dropped(
     comparison: Comparison, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[tuple[Cell, ...]]:
     """Expected and dropped words of each class and system, and the percentage dropped."""
     expected: Counter[tuple[str, str]] = Counter()
     dropped: Counter[tuple[str, str]] = Counter()
@@ -172,7 +169,7 @@ def _dropped(
                 yield name, system, total, dropped[name, system], share
 
 
-def repeated_by_position(comparison: Comparison) -> BreakdownTable:
+def repeated_by_position(comparison: Comparison) -> Table:
     """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
     metric = find_metric(comparison, REP)
     weights = {"ngram": metric.w1, "word": metric.w2}
@@ -193,6 +190,5 @@ def repeated_by_position(comparison: Comparison) -> BreakdownTable:
             key = (name, system)
             rows.append((name, system, counts[key], 100.0 * parts[key] / words))
     title = "Repetitions by their place in the output, and the part of REP that they make"
-    return BreakdownTable(
-        "output-position", title, ("place", "system", "repetitions", "part of REP"), tuple(rows)
-    )
+    header = ("place", "system", "repetitions", "part of REP")
+    return Table(header, tuple(rows), title, "output-position")

@@ -21,6 +21,7 @@ from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.published.appendix_b import SYSTEMS, load_appendix_b
+from coverage_eval.tables import Cell, Table
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
 from coverage_eval.text.files import atomic_write
@@ -28,7 +29,7 @@ from coverage_eval.text.files import atomic_write
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
-__all__ = ["Section", "demonstrate", "write_texts"]
+__all__ = ["demonstrate", "write_texts"]
 
 TRAINING_PAIRS = 4000
 TEST_PAIRS = 500
@@ -37,23 +38,6 @@ SYMMETRIZE = "grow-diag-final-and"
 
 # Output → repetitions per word, share of words left out.
 RATES = {"careful": (0.0, 0.0), "repeating": (0.03, 0.0), "dropping": (0.0, 0.1)}
-
-
-@dataclass(frozen=True)
-class Section:
-    """One table of the demonstration.
-
-    Attributes:
-        title: What it shows.
-        header: Names of the columns.
-        rows: Cells, numbers where they are scores.
-        notes: Lines below the table, such as signatures.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +57,7 @@ class _Texts:
         return [" ".join(pair.target) for pair in self.test]
 
 
-def demonstrate(folder: Path | None = None) -> Iterator[Section]:
+def demonstrate(folder: Path | None = None) -> Iterator[Table]:
     """Run the demonstration, a table at a time.
 
     Args:
@@ -91,12 +75,14 @@ def demonstrate(folder: Path | None = None) -> Iterator[Section]:
         model.save(folder / "model")
     yield _alignment(model, texts)
     yield _outputs(model, texts)
+    if folder is not None:
+        yield _commands(folder)
 
 
-def _appendix_b() -> Section:
+def _appendix_b() -> Table:
     examples = load_appendix_b()
     rep, bleu = REP(), BLEU.acl2018()
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for system in SYSTEMS:
         columns = (examples.outputs(system), examples.references)
         repeated = [
@@ -106,11 +92,11 @@ def _appendix_b() -> Section:
         ]
         scores = (metric.corpus_score(metric.statistics(*columns)).value for metric in (rep, bleu))
         rows.append((system, *scores, ", ".join(f"'{ngram}'" for ngram in repeated)))
-    return Section(
-        "Four systems of Malaviya et al. (2018), Appendix B: what they repeat",
+    return Table(
         ("system", "REP", "BLEU", "repeated"),
         tuple(rows),
-        (str(rep.signature()), str(bleu.signature())),
+        "Four systems of Malaviya et al. (2018), Appendix B: what they repeat",
+        signatures=(str(rep.signature()), str(bleu.signature())),
     )
 
 
@@ -143,7 +129,7 @@ def _train(texts: _Texts) -> FastAlign:
     )
 
 
-def _alignment(model: FastAlign, texts: _Texts) -> Section:
+def _alignment(model: FastAlign, texts: _Texts) -> Table:
     sources, targets = zip(*((pair.source, pair.target) for pair in texts.test), strict=True)
     gold = [Gold(pair.links, ()) for pair in texts.test]
     rows = []
@@ -156,14 +142,14 @@ def _alignment(model: FastAlign, texts: _Texts) -> Section:
         f"Word aligner, trained on {TRAINING_PAIRS:,} German-English pairs of a small grammar: "
         f"alignment error rate on {TEST_PAIRS} others, whose links are known"
     )
-    return Section(title, ("links", "AER"), tuple(rows), (f"model {model.hash}",))
+    return Table(("links", "AER"), tuple(rows), title, notes=(f"model {model.hash}",))
 
 
-def _outputs(model: FastAlign, texts: _Texts) -> Section:
+def _outputs(model: FastAlign, texts: _Texts) -> Table:
     drop = DROP(alignment=model_settings(model, symmetrize=SYMMETRIZE))
     soft = SoftDROP(alignment=model_settings(model))
     rep, bleu = REP(), BLEU(tokenize="none")
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, hypotheses in texts.outputs.items():
         triples = [
             Triple(*row) for row in zip(texts.sources, texts.references, hypotheses, strict=True)
@@ -178,12 +164,22 @@ def _outputs(model: FastAlign, texts: _Texts) -> Section:
         )
         repetitions, omissions = (f"{100 * rate:.0f} %" for rate in RATES[name])
         rows.append((name, repetitions, omissions, *(score.value for score in scores)))
-    return Section(
-        "Three outputs with repetitions and omissions put in per word: what the scores find",
+    return Table(
         ("output", "repeated", "left out", "REP", "DROP", "SoftDROP", "BLEU"),
         tuple(rows),
-        tuple(str(metric.signature()) for metric in (rep, drop, soft, bleu)),
+        "Three outputs with repetitions and omissions put in per word: what the scores find",
+        signatures=tuple(str(metric.signature()) for metric in (rep, drop, soft, bleu)),
     )
+
+
+def _commands(folder: Path) -> Table:
+    """What to type next; a table of notes alone."""
+    commands = (
+        f"  coverage-eval rep {folder}/repeating.en {folder}/test.en",
+        f"  coverage-eval drop {folder}/dropping.en {folder}/test.en "
+        f"--src {folder}/test.de --model {folder}/model",
+    )
+    return Table((), (), "Go on by hand:", notes=commands)
 
 
 def write_texts(texts: _Texts, folder: Path) -> None:

@@ -96,7 +96,7 @@ def test_other_tables(run_cli: RunCli, files: tuple[Path, Path], output_format: 
     if output_format == "latex":
         assert "\\toprule" in text
     if output_format == "markdown":
-        assert "REP\\|n:2" in text
+        assert "`REP|n:2" in text
 
 
 def test_output_file_appears_complete_or_not_at_all(
