@@ -37,6 +37,7 @@ __all__ = [
     "CoveredRow",
     "GivenLinks",
     "ModelAligner",
+    "noted_tokenizers",
 ]
 
 DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
@@ -293,39 +294,24 @@ class ModelAligner(Aligner):
         self.model = model
         self.symmetrize = symmetrize
         self.sink = sink
-        trained = model.manifest.notes
-        names = {
-            "tokenize": tokenize or str(trained.get("tokenize", "none")),
-            "src_tokenize": src_tokenize or tokenize or _trained_source_tokenizer(trained),
-        }
-        case = bool(trained.get("lowercase", False)) if lowercase is None else lowercase
-        for name in names.values():
-            _check_noted(name)
-        self.tokens = Tokenizer(names["tokenize"], case)
-        self.source_tokens = Tokenizer(names["src_tokenize"], case)
-        self._warn_of_other_training(trained)
-
-    def _warn_of_other_training(self, trained: Mapping[str, Any]) -> None:
-        """Warn where the model is used on text of another form than it was trained on."""
-        used = (self.source_tokens.name, self.tokens.name, self.tokens.lowercase)
-        wanted = (
-            _trained_source_tokenizer(trained),
-            str(trained.get("tokenize", "none")),
-            bool(trained.get("lowercase", False)),
+        noted = noted_tokenizers(model)
+        self.source_tokens, self.tokens = noted_tokenizers(
+            model, tokenize, src_tokenize, lowercase
         )
-        if used != wanted:
+        if (self.source_tokens, self.tokens) != noted:
             message = (
-                f"the model was trained on text of {_text_form(*wanted)}, and this text is of "
-                f"{_text_form(*used)}: words that are not cut alike are not aligned"
+                f"the model was trained on text of {_text_form(*noted)}, and this text is of "
+                f"{_text_form(self.source_tokens, self.tokens)}: words that are not cut alike are "
+                "not aligned"
             )
-            warnings.warn(message, CorpusWarning, stacklevel=4)
-        had_sink = bool(trained.get("sink", False))
+            warnings.warn(message, CorpusWarning, stacklevel=3)
+        had_sink = bool(model.manifest.notes.get("sink", False))
         if self.sink != had_sink:
             message = (
                 f"the model was trained {_with(had_sink)} {SINK} behind every source, and is used "
                 f"{_with(self.sink)} it: links differ from those of a model made for this"
             )
-            warnings.warn(message, CorpusWarning, stacklevel=4)
+            warnings.warn(message, CorpusWarning, stacklevel=3)
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
         """Links of a test set, row by row; see :meth:`Aligner.align`."""
@@ -488,21 +474,35 @@ def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator
         )
 
 
-def _trained_source_tokenizer(trained: Mapping[str, Any]) -> str:
-    return str(trained.get("src_tokenize", trained.get("tokenize", "none")))
+def noted_tokenizers(
+    model: FastAlign,
+    tokenize: str | None = None,
+    src_tokenize: str | None = None,
+    lowercase: bool | None = None,
+) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and target that a model was trained with, or others instead.
+
+    Raises:
+        DataError: The model notes a tokeniser that is not known here.
+    """
+    notes = model.manifest.notes
+    target = tokenize or notes.get("tokenize", "none")
+    source = src_tokenize or tokenize or notes.get("src_tokenize", target)
+    case = bool(notes.get("lowercase", False)) if lowercase is None else lowercase
+    for name in (source, target):
+        if name not in TOKENIZERS:
+            raise DataError(
+                f"the model's text was cut by tokeniser {name!r}, which is not known here; "
+                "train a model with one that is"
+            )
+    return Tokenizer(source, case), Tokenizer(target, case)
 
 
-def _check_noted(name: str) -> None:
-    if name not in TOKENIZERS:
-        raise DataError(
-            f"the model's text was cut by tokeniser {name!r}, which is not known here; "
-            "train a model with one that is"
-        )
-
-
-def _text_form(source: str, target: str, lowercase: bool) -> str:
-    name = f"tokeniser '{target}'" if source == target else f"tokenisers '{source}', '{target}'"
-    return f"{name}, lowercased" if lowercase else name
+def _text_form(source: Tokenizer, target: Tokenizer) -> str:
+    name = f"tokeniser '{target.name}'"
+    if source != target:
+        name = f"tokenisers '{source.name}' and '{target.name}'"
+    return f"{name}, lowercased" if target.lowercase else name
 
 
 def _with(sink: bool) -> str:

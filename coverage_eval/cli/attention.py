@@ -7,26 +7,23 @@ from typing import Any
 import click
 
 from coverage_eval.attention_maps import AttentionMap, save
-from coverage_eval.attention_maps.gold import GoldAgreement, compare_with_gold
+from coverage_eval.attention_maps.gold import compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.picture import PICTURES, save_picture
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
-from coverage_eval.cli.options import (
-    FiniteRange,
+from coverage_eval.cli.options import FiniteRange, print_scores, scoring_options
+from coverage_eval.cli.options import Output as ScoreOutput
+from coverage_eval.cli.output import (
     Output,
-    echo,
-    format_option,
     output_option,
-    print_score,
-    scoring_options,
-    width_option,
+    output_options,
+    print_lines,
+    print_report,
 )
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.report.attention import render_attention_scores, render_coverage
+from coverage_eval.report.attention import present_attention, present_coverage
 from coverage_eval.report.pictures import checked_ending
-from coverage_eval.report.scores import render_scores
 from fast_align_wrapper.links import format_links
 
 _threshold_option = click.option(
@@ -69,9 +66,7 @@ _SCORE_LIST = "\n".join(
 @click.option("--per-word", is_flag=True, help="One line a source word, with its coverage.")
 @click.option("--gold", type=click.Path(), help="Gold links: adds AER and SAER, in per cent.")
 @gold_options
-@width_option
-@format_option
-@output_option
+@output_options
 def score(
     maps: list[AttentionMap],
     names: tuple[str, ...],
@@ -81,9 +76,7 @@ def score(
     per_word: bool,
     gold: str | None,
     threshold: float | None,
-    width: int,
-    output_format: str,
-    output: str | None,
+    output: Output,
     **gold_form: Any,
 ) -> None:
     """Coverage scores of attention: one line a segment, then the corpus.
@@ -97,8 +90,7 @@ def score(
     if gold is not None:
         agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
-    render = render_coverage if per_word else render_attention_scores
-    echo(render(table, output_format, width=width), output)
+    print_report((present_coverage if per_word else present_attention)(table), output)
 
 
 @command.command("links")
@@ -110,8 +102,7 @@ def links(maps: list[AttentionMap], threshold: float | None, output: str | None)
 
     EOS is left out; a target word without any weight has no link.
     """
-    lines = [format_links(hard_links(item, threshold)) for item in maps]
-    echo("\n".join(lines), output)
+    print_lines((format_links(hard_links(item, threshold)) for item in maps), output)
 
 
 @command.command("aer")
@@ -123,7 +114,7 @@ def aer(
     maps: list[AttentionMap],
     gold: str,
     threshold: float | None,
-    output: Output,
+    output: ScoreOutput,
     **gold_form: Any,
 ) -> None:
     """AER of attention's hard links and SAER of its weights (per cent) against the links of GOLD.
@@ -131,28 +122,7 @@ def aer(
     The links of GOLD are between the tokens of DUMP, or between words with --words.
     """
     agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
-    _print_agreement(agreement, output)
-
-
-def _print_agreement(agreement: GoldAgreement, output: Output) -> None:
-    """All figures of the corpus; AER with the others as evidence of each segment."""
-    counted = agreement.figures()
-    if output.score_only or output.sentence_level:
-        values = {metric.name: metric.sentence_scores(rows) for metric, rows in counted[1:]}
-        evidence = [
-            dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)
-        ]
-        print_score(*counted[0], output, evidence=evidence)
-        return
-    scores = []
-    for metric, rows in counted:
-        interval = None
-        if output.confidence:
-            interval = bootstrap_interval(
-                metric, rows, resamples=output.bootstrap, seed=output.seed
-            )
-        scores.append(metric.corpus_score(rows, interval=interval))
-    echo(render_scores(scores, output.output_format, width=output.width), output.output)
+    print_scores(agreement.figures(), output)
 
 
 @command.command("convert")

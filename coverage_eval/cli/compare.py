@@ -25,7 +25,7 @@ from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
 from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.report.pictures import checked_ending, save_figure
-from coverage_eval.tables import Table
+from coverage_eval.tables.table import Table
 from coverage_eval.text.corpus import check_source
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.rows import read_rows

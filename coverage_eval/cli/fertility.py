@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment import fertility_files as fertilities
-from coverage_eval.cli.options import FiniteRange, output_option
-from coverage_eval.text.files import atomic_write
+from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.output import output_option, print_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,13 +29,9 @@ def command() -> None:
 
 
 def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | None) -> None:
-    lines = map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows)
-    if output is None or output == "-":
-        for line in lines:
-            click.echo(line)
-        return
-    with atomic_write(output) as file:
-        file.writelines(line + "\n" for line in lines)
+    print_lines(
+        map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows), output
+    )
 
 
 @command.command("constant")

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.cli import output as printing
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED
 from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",
-    "ScoreOutput",
     "case_option",
     "jobs_option",
     "parse_list",
-    "scoring_options",
     "strict_option",
     "tokenize_options",
 ]
@@ -83,59 +77,3 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
         return names
 
     return parse
-
-
-@dataclass(frozen=True)
-class ScoreOutput(printing.Output):
-    """Where and how a command prints a score.
-
-    Attributes:
-        sentence_level: One score a segment, with evidence.
-        errors_only: Of these, only segments with an error.
-        confidence: Add a bootstrap interval.
-        bootstrap: Its resamples.
-        seed: Their seed.
-    """
-
-    sentence_level: bool = False
-    errors_only: bool = False
-    confidence: bool = False
-    bootstrap: int = DEFAULT_RESAMPLES
-    seed: int = DEFAULT_SEED
-
-    @property
-    def resamples(self) -> int:
-        """Bootstrap resamples; 0 if no interval is wanted."""
-        return self.bootstrap if self.confidence else 0
-
-
-def scoring_options(command: F) -> Callable[..., Any]:
-    """Add the common options of a score; the command receives them as one ``output``."""
-    names = ("sentence_level", "errors_only", "confidence", "bootstrap", "seed")
-
-    @wraps(command)
-    def with_output(output: Any, **values: Any) -> Any:
-        ours = ScoreOutput(**vars(output), **{name: values.pop(name) for name in names})
-        if ours.confidence and ours.sentence_level:
-            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
-        if ours.errors_only and not ours.sentence_level:
-            raise click.UsageError("--errors-only goes with --sentence-level")
-        return command(output=ours, **values)
-
-    options = [
-        click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
-        click.option("--errors-only", is_flag=True, help="Only the segments with an error."),
-        click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),
-        click.option(
-            "--bootstrap", default=DEFAULT_RESAMPLES, show_default=True,
-            type=click.IntRange(1), help="Resamples for --confidence.",
-        ),
-        click.option(
-            "--seed", default=DEFAULT_SEED, show_default=True,
-            type=click.IntRange(0), help="Seed of the resampling.",
-        ),
-    ]  # fmt: skip
-    wrapped: Callable[..., Any] = printing.output_options(with_output)
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.options import ScoreOutput, jobs_option, scoring_options, strict_option
+from coverage_eval.cli.options import jobs_option, strict_option
 from coverage_eval.cli.output import print_report
+from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.profile.profile import profile_rows
 from coverage_eval.report.profile import present_profile, present_profile_segments

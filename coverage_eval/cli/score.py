@@ -10,18 +10,12 @@ from typing import Any
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.options import (
-    FiniteRange,
-    ScoreOutput,
-    jobs_option,
-    scoring_options,
-    strict_option,
-)
+from coverage_eval.cli.options import FiniteRange, jobs_option, strict_option
 from coverage_eval.cli.output import print_report
+from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
-from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.text.corpus import check_source, source_name
 from coverage_eval.text.rows import read_rows
@@ -99,12 +93,7 @@ def _score(
     if output.sentence_level:
         observed = list(observed)
     (statistics,) = metric.count(observed, jobs=jobs)
-    interval = None
-    if output.confidence:
-        interval = bootstrap_interval(
-            metric, statistics, resamples=output.bootstrap, seed=output.seed
-        )
-    score = metric.score(statistics, references=len(ref), interval=interval)
+    score = corpus_score(metric, statistics, output, references=len(ref))
     if output.sentence_level:
         evidence = (found for (found,) in metric.explain(observed))
         values = metric.segment_scores(statistics)

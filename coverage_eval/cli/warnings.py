@@ -11,7 +11,7 @@ import click
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
 from coverage_eval.preflight import Finding, Sample, Sampler, check_model, check_texts
-from coverage_eval.report.printout import Printout
+from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer

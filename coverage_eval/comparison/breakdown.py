@@ -12,9 +12,10 @@ from coverage_eval.comparison.buckets import (
     scores_by_length,
 )
 from coverage_eval.comparison.differences import most_different
-from coverage_eval.comparison.evidence import BreakdownTable, find_metric
+from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.tables.table import Table
 
 __all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
 
@@ -46,7 +47,7 @@ class Breakdown:
         needs_source: Whether the source text must be there.
     """
 
-    make: Callable[[Comparison, Options], BreakdownTable]
+    make: Callable[[Comparison, Options], Table]
     needs: str | None = None
     needs_source: bool = False
 
@@ -65,7 +66,7 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
 
 def break_down(
     comparison: Comparison, names: Sequence[str] | None = None, options: Options | None = None
-) -> list[BreakdownTable]:
+) -> list[Table]:
     """Break a comparison down.
 
     Args:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import (
-    BreakdownTable,
     ExpectedWord,
     expected_words,
     find_metric,
@@ -19,6 +18,7 @@ from coverage_eval.comparison.evidence import (
     required_counts,
 )
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.tables.table import Cell, Table
 from coverage_eval.text.corpus import Segment, Source, read_segments
 from coverage_eval.text.tokenizers import Tokenizer
 
@@ -67,7 +67,7 @@ def position_class(position: int, length: int) -> str:
     return FIFTHS[5 * position // length]
 
 
-def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
+def scores_by_length(comparison: Comparison, side: str) -> Table:
     """Every metric by the length of a segment.
 
     Args:
@@ -93,9 +93,8 @@ def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
             ]
             rows.append((name, int(members.sum()), system, *scores))
     header = (f"{side} words", "segments", "system", *_labels(comparison))
-    return BreakdownTable(
-        f"{side}-length", f"By length of the {side}, in words", header, tuple(rows)
-    )
+    title = f"By length of the {side}, in words"
+    return Table(header, tuple(rows), title, f"{side}-length")
 
 
 def _labels(comparison: Comparison) -> list[str]:
@@ -110,7 +109,7 @@ def _score(comparison: Comparison, name: str, statistics: NDArray[np.float64]) -
 
 def dropped_by_frequency(
     comparison: Comparison, frequencies: Mapping[str, int] | None = None
-) -> BreakdownTable:
+) -> Table:
     """DROP by how often the source word stands in the training text, or else in the source."""
     where = "the training text"
     if frequencies is None:
@@ -124,9 +123,8 @@ def dropped_by_frequency(
 
     rows = _dropped(comparison, _bucket_names(FREQUENCIES), class_of)
     title = f"Dropped source words by how often they stand in {where}"
-    return BreakdownTable(
-        "frequency", title, ("frequency", "system", "expected", "dropped", "% dropped"), tuple(rows)
-    )
+    header = ("frequency", "system", "expected", "dropped", "% dropped")
+    return Table(header, tuple(rows), title, "frequency")
 
 
 def read_frequencies(file: Source, tokens: Tokenizer) -> Counter[str]:
@@ -143,17 +141,17 @@ def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]
     return Counter(word for segment in segments for word in tokens(segment))
 
 
-def dropped_by_position(comparison: Comparison) -> BreakdownTable:
+def dropped_by_position(comparison: Comparison) -> Table:
     """DROP by where in the source sentence a word stands."""
     rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
     header = ("place", "system", "expected", "dropped", "% dropped")
-    return BreakdownTable("source-position", title, header, tuple(rows))
+    return Table(header, tuple(rows), title, "source-position")
 
 
 def _dropped(
     comparison: Comparison, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[tuple[Cell, ...]]:
     """Expected and dropped words of each class and system, and the percentage dropped."""
     expected: Counter[tuple[str, str]] = Counter()
     dropped: Counter[tuple[str, str]] = Counter()
@@ -169,7 +167,7 @@ def _dropped(
                 yield name, system, total, dropped[name, system], share
 
 
-def repeated_by_position(comparison: Comparison) -> BreakdownTable:
+def repeated_by_position(comparison: Comparison) -> Table:
     """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
     name = find_metric(comparison, "repetitions")
     assert name is not None  # the breakdown asked for it
@@ -194,6 +192,5 @@ def repeated_by_position(comparison: Comparison) -> BreakdownTable:
             key = (place, system)
             rows.append((place, system, counts[key], 100.0 * parts[key] / words[system]))
     title = "Repetitions by their place in the output, and the part of REP that they make"
-    return BreakdownTable(
-        "output-position", title, ("place", "system", "repetitions", "part of REP"), tuple(rows)
-    )
+    header = ("place", "system", "repetitions", "part of REP")
+    return Table(header, tuple(rows), title, "output-position")

@@ -4,46 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.metrics.rep import Repetition
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = [
-    "BreakdownTable",
     "ExpectedWord",
     "expected_words",
     "find_metric",
     "repetitions",
     "required_counts",
 ]
-
-
-@dataclass(frozen=True)
-class BreakdownTable:
-    """One table of a breakdown.
-
-    Attributes:
-        name: Its name among the breakdowns.
-        title: What it shows.
-        header: Names of the columns.
-        rows: Cells: text, numbers, or None where a figure is undefined.
-    """
-
-    name: str
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The same as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows, columns=pd.Index(self.header))
 
 
 @dataclass(frozen=True)

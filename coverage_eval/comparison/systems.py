@@ -64,6 +64,11 @@ class Counted:
         for found in self.metrics[name].explain(self.observed[name]):
             yield found[index]
 
+    def evidence_of(self, name: str, system: str, segment: int) -> Evidence:
+        """The same of one segment, counted from 0."""
+        (found,) = self.metrics[name].explain([self.observed[name][segment]])
+        return found[self.texts.systems.index(system)]
+
 
 def count_systems(texts: TestSet, metrics: Mapping[str, Metric[Any]], *, jobs: int = 1) -> Counted:
     """Count each metric's statistics for each system.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ from coverage_eval.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
 
@@ -123,8 +125,44 @@ class Comparison:
         systems = pd.Index(self.rows, name="system")
         return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
 
+    def to_latex(self, width: int = 2) -> str:
+        """A table in LaTeX, in the style of booktabs.
+
+        Args:
+            width: Digits after the decimal point.
+        """
+        return self._render("latex", width)
+
+    def plot(self, ax: Axes | None = None) -> Axes | Sequence[Axes]:
+        """Bars of every system's scores with their intervals, one picture a metric.
+
+        Args:
+            ax: Where to draw, if there is one metric only; by default new axes.
+        """
+        from coverage_eval.plotting import plot_comparison
+
+        return plot_comparison(self.to_frame(), baseline=self.baseline, ax=ax)
+
+    def _render(self, output_format: str, width: int = 2) -> str:
+        from coverage_eval.comparison.presentation import present_comparison
+        from coverage_eval.tables.formats import render
+
+        return render(present_comparison(self), output_format, width=width)
+
+    def __str__(self) -> str:
+        return self._render("text")
+
+    def _repr_html_(self) -> str:
+        signatures = "<br>".join(map(html.escape, self.signatures.values()))
+        frame = self.to_frame().to_html(float_format=_short, na_rep="")
+        return f"{frame}<small>{signatures}</small>"
+
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}"
 
 
 def _figures(cell: Cell) -> tuple[float | None, ...]:

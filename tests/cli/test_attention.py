@@ -49,9 +49,9 @@ def test_score_prints_a_line_a_segment_and_the_corpus(run_cli: RunCli, dump: Pat
     lines = [line.split() for line in result.stdout.splitlines()]
     assert lines[0][:4] == ["segment", "mean_coverage", "ignored_source", "under_attended"]
     assert lines[2:5] == [
-        ["1", "1.00", "0.00", "0.00"],
-        ["2", "0.50", "0.50", "1.00", "2:&"],
-        ["corpus", "0.75", "0.25", "1.00"],
+        ["1", "1.00", "0.00", "0"],
+        ["2", "0.50", "0.50", "1", "2:&"],
+        ["corpus", "0.75", "0.25", "1"],
     ]
     assert result.stdout.splitlines()[-1] == SIGNATURE
     assert result.stderr == ""

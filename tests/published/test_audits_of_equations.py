@@ -24,7 +24,8 @@ from coverage_eval.published.audits import (
 )
 from coverage_eval.published.claims import Audit, Verdict
 from coverage_eval.published.worked_example import load_figure1
-from coverage_eval.report.audits import render_audit, render_overview
+from coverage_eval.report.audits import present_audit, present_audits
+from coverage_eval.tables.formats import render
 
 Vector = NDArray[np.float64]
 
@@ -162,5 +163,5 @@ def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch: pytest.Mon
     assert row.text.startswith("5. METEOR")
     assert row.verdict is Verdict.UNCHECKED
     for form in ("text", "csv", "json"):
-        assert "coverage-eval[meteor]" in render_overview([audit], form)
-        assert "not checked" in render_audit(audit, form)
+        assert "coverage-eval[meteor]" in render(present_audits([audit]), form)
+        assert "not checked" in render(present_audit(audit), form)

@@ -63,7 +63,8 @@ class MeteorMatch:
     reference_start: int
 
     def __str__(self) -> str:
-        places = f"{self.hypothesis_start}-{self.reference_start}"
+        """Both texts, the kind of match, and where either begins: for people, from 1."""
+        places = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
         return f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)} ({self.kind}) {places}"
 
 
