@@ -7,9 +7,8 @@ outputs at known rates.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,22 +20,14 @@ from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.published.appendix_b import SYSTEMS, load_appendix_b
-from coverage_eval.testbed.grammar import Pair, generate, paraphrase
-from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
-from coverage_eval.text.files import atomic_write
+from coverage_eval.testbed.grammar_texts import RATES, Texts, make_texts, write_texts
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
-__all__ = ["Section", "demonstrate", "write_texts"]
+__all__ = ["Section", "demonstrate"]
 
-TRAINING_PAIRS = 4000
-TEST_PAIRS = 500
-SEED = 2018
 SYMMETRIZE = "grow-diag-final-and"
-
-# Output → repetitions per word, share of words left out.
-RATES = {"careful": (0.0, 0.0), "repeating": (0.03, 0.0), "dropping": (0.0, 0.1)}
 
 
 @dataclass(frozen=True)
@@ -56,23 +47,6 @@ class Section:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """The grammar's corpus and the outputs made from its test set."""
-
-    training: list[Pair]
-    test: list[Pair]
-    outputs: dict[str, list[str]]
-
-    @property
-    def sources(self) -> list[str]:
-        return [" ".join(pair.source) for pair in self.test]
-
-    @property
-    def references(self) -> list[str]:
-        return [" ".join(pair.target) for pair in self.test]
-
-
 def demonstrate(folder: Path | None = None) -> Iterator[Section]:
     """Run the demonstration, a table at a time.
 
@@ -84,7 +58,7 @@ def demonstrate(folder: Path | None = None) -> Iterator[Section]:
             :class:`~fast_align_wrapper.FastAlign`.
     """
     yield _appendix_b()
-    texts = _make_texts()
+    texts = make_texts()
     model = _train(texts)
     if folder is not None:
         write_texts(texts, folder)
@@ -114,28 +88,7 @@ def _appendix_b() -> Section:
     )
 
 
-def _make_texts() -> _Texts:
-    pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
-    test = pairs[TRAINING_PAIRS:]
-    # Translators differ, in training text as in outputs; a synonym takes the place of one word.
-    translator = random.Random(SEED)  # noqa: S311 (not for secrets)
-    training = [
-        replace(pair, target=tuple(paraphrase(pair.target, 0.3, translator)))
-        for pair in pairs[:TRAINING_PAIRS]
-    ]
-    outputs = {}
-    for name, (repetitions, omissions) in RATES.items():
-        generator = random.Random(f"{SEED} {name}")  # noqa: S311 (not for secrets)
-        lines = []
-        for pair in test:
-            words = paraphrase(pair.target, 0.5, generator)
-            words = omit_words(words, omissions, generator)
-            lines.append(" ".join(repeat_phrases(words, repetitions, generator)))
-        outputs[name] = lines
-    return _Texts(training, test, outputs)
-
-
-def _train(texts: _Texts) -> FastAlign:
+def _train(texts: Texts) -> FastAlign:
     from fast_align_wrapper import FastAlign
 
     return FastAlign.train(
@@ -143,7 +96,7 @@ def _train(texts: _Texts) -> FastAlign:
     )
 
 
-def _alignment(model: FastAlign, texts: _Texts) -> Section:
+def _alignment(model: FastAlign, texts: Texts) -> Section:
     sources, targets = zip(*((pair.source, pair.target) for pair in texts.test), strict=True)
     gold = [Gold(pair.links, ()) for pair in texts.test]
     rows = []
@@ -153,13 +106,13 @@ def _alignment(model: FastAlign, texts: _Texts) -> Section:
         value = metric.corpus_score(metric.statistics(zip(links, gold, strict=True))).value
         rows.append((method, value))
     title = (
-        f"Word aligner, trained on {TRAINING_PAIRS:,} German-English pairs of a small grammar: "
-        f"alignment error rate on {TEST_PAIRS} others, whose links are known"
+        f"Word aligner, trained on {len(texts.training):,} German-English pairs of a small "
+        f"grammar: alignment error rate on {len(texts.test)} others, whose links are known"
     )
     return Section(title, ("links", "AER"), tuple(rows), (f"model {model.hash}",))
 
 
-def _outputs(model: FastAlign, texts: _Texts) -> Section:
+def _outputs(model: FastAlign, texts: Texts) -> Section:
     drop = DROP(alignment=model_settings(model, symmetrize=SYMMETRIZE))
     soft = SoftDROP(alignment=model_settings(model))
     rep, bleu = REP(), BLEU(tokenize="none")
@@ -184,21 +137,3 @@ def _outputs(model: FastAlign, texts: _Texts) -> Section:
         tuple(rows),
         tuple(str(metric.signature()) for metric in (rep, drop, soft, bleu)),
     )
-
-
-def write_texts(texts: _Texts, folder: Path) -> None:
-    """Write corpus and outputs as text files, one segment a line."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "train.de", (pair.source for pair in texts.training))
-    _write(folder / "train.en", (pair.target for pair in texts.training))
-    _write(folder / "test.de", (pair.source for pair in texts.test))
-    _write(folder / "test.en", (pair.target for pair in texts.test))
-    links = ([f"{i}-{j}" for i, j in pair.links] for pair in texts.test)
-    _write(folder / "test.links", links)
-    for name, lines in texts.outputs.items():
-        _write(folder / f"{name}.en", (line.split(" ") for line in lines))
-
-
-def _write(path: Path, rows: Iterator[Sequence[str]]) -> None:
-    with atomic_write(path) as file:
-        file.writelines(" ".join(row) + "\n" for row in rows)
