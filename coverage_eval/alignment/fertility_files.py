@@ -89,7 +89,8 @@ def actual_fertilities(
     Args:
         source: The text.
         links: Pharaoh links of the same segments.
-        added: The constant; 1 makes the paper's training targets of a fertility predictor.
+        added: The constant; 1 makes the paper's training targets of a fertility predictor, and the
+            bounds that the authors' scripts use.
 
     Raises:
         DataError: Unequal files, malformed links, links out of range (file, line).
@@ -119,7 +120,7 @@ def guided_fertilities(
 
 
 def predicted_fertilities(
-    probabilities: Source, *, source: Source | None = None, first: float = 1.0
+    probabilities: Source, *, source: Source | None = None, first: float = 1.0, added: float = 0.0
 ) -> Iterator[Fertilities]:
     """PREDICTED: expected fertilities under the class probabilities of any model.
 
@@ -128,6 +129,7 @@ def predicted_fertilities(
             commas: ``0.1,0.9 0.5,0.5``.
         source: The text; given, the numbers of words are compared.
         first: Fertility of the first class.
+        added: A constant; 1 gives the bounds that the authors' scripts use.
 
     Raises:
         DataError: Malformed probabilities, or not as many words as the source (file, line).
@@ -138,7 +140,7 @@ def predicted_fertilities(
         words = [_classes(token) for token in tokenize(row[0])]
         if len(row) > 1 and len(words) != len(tokenize(row[1])):
             raise DataError(f"{len(words)} words, but the source has {len(tokenize(row[1]))}")
-        return np.array([fertility.expected(word, first=first) for word in words])
+        return np.array([fertility.expected(word, first=first) + added for word in words])
 
     return _each(probabilities, enumerate(read_parallel(*files), start=1), compute)
 
