@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -114,11 +114,12 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Comparison
     return Comparison(tuple(cells), tuple(directions))
 
 
-def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterable[Direction]:
+def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterator[Direction]:
     for system, other in combinations(table.systems, 2):
         for dataset, metric in table.columns:
             one, two = (system, dataset, metric), (other, dataset, metric)
-            if metric not in table.better or not {one, two} <= ours.keys() & table.cells.keys():
+            both = all(key in ours and key in table.cells for key in (one, two))
+            if not both or metric not in table.better:
                 continue
             printed = table.improvement(metric, table.value(*one), table.value(*two))
             mine = table.improvement(metric, ours[one], ours[two])

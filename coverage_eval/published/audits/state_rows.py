@@ -14,15 +14,15 @@ from coverage_eval.attention.fertility import actual, expected, guided, training
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention.scoring import BilinearScore
 from coverage_eval.attention.step import AttentionStep
-from coverage_eval.published.audits.random_problems import Vector, agreement, difference
-from coverage_eval.published.audits.verdicts import differ, equal
+from coverage_eval.published.audits.facts import agree, differ, disagree, equal
+from coverage_eval.published.audits.random_problems import Vector
 from coverage_eval.published.claims import Claim
 
 __all__ = ["coverage_vector", "exhaustion", "fertilities", "penalty_of_zeros"]
 
 
 def coverage_vector() -> Claim:
-    """Row 6."""
+    """Row 6: where the coverage vector enters the score."""
     weight = np.array([[1.0, 2.0], [3.0, -1.0]])
     memory = np.array([[1.0, 0.0], [0.5, -1.0], [-1.0, 2.0]])
     query, vector = np.array([0.3, -0.7]), np.array([0.5, -1.0])
@@ -39,10 +39,10 @@ def coverage_vector() -> Claim:
         "6. coverage vector: z = sᵀ(W h + v β) in the text, (W s + w β)ᵀ h in the scripts",
         "section 5, page 373",
         (
-            agreement("the text's formula, our form 'text'", _gap(by_text, text)),
-            agreement("the scripts' formula, our form 'scripts'", _gap(by_scripts, scripts)),
-            difference("both forms after some attention", _gap(text, scripts)),
-            agreement("both forms before any, β = 0", _gap(*start)),
+            agree("the text's formula, our form 'text'", [(by_text, text)]),
+            agree("the scripts' formula, our form 'scripts'", [(by_scripts, scripts)]),
+            disagree("both forms after some attention", [(text, scripts)]),
+            agree("both forms before any, β = 0", [(start[0], start[1])]),
         ),
         "Ours: the text's by default, the scripts' as an option.",
     )
@@ -60,12 +60,8 @@ def _score(
     return row
 
 
-def _gap(one: Vector, other: Vector) -> float:
-    return float(np.abs(one - other).max())
-
-
 def exhaustion() -> Claim:
-    """Row 9."""
+    """Row 9: whether the exhaustion bonus is given to the sink."""
     c = 0.2
     query, memory = np.array([[1.0]]), np.array([[[0.5], [-0.3], [0.0]]])
     fertilities = np.array([[2.0, 1.0, math.inf]])
@@ -93,7 +89,7 @@ def exhaustion() -> Claim:
 
 
 def fertilities() -> Claim:
-    """Row 10."""
+    """Row 10: what is added to fertilities, and where."""
     first, second = [(0, 0), (0, 1), (1, 2)], [(0, 0), (0, 1), (0, 2)]
     table = guided([(["a", "b", "c"], first), (["a", "b"], second)])
     a, b, c, d = table.fertilities(["a", "b", "c", "d"]).tolist()
@@ -122,7 +118,7 @@ def fertilities() -> Claim:
 
 
 def penalty_of_zeros() -> Claim:
-    """Row 13."""
+    """Row 13: the coverage penalty of words without attention."""
     coverage = np.array([0.0, 0.5, 1.4])
     by_text = sum(math.log(max(0.1, min(1.0, total))) for total in coverage.tolist())
     ours = float(coverage_penalty(coverage, epsilon=0.1))

@@ -16,7 +16,7 @@ from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.drop import DROP, AlignmentSettings
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.rep import REP
-from coverage_eval.published.audits.verdicts import differ, equal, outcome_fact
+from coverage_eval.published.audits.facts import as_said, differ, equal
 from coverage_eval.published.claims import Claim, Fact
 from fast_align_wrapper.links import parse_links
 
@@ -24,7 +24,7 @@ __all__ = ["bleu", "drop_denominator", "drop_empty_line", "drop_sink", "meteor",
 
 
 def rep_second_sum() -> Claim:
-    """Row 1."""
+    """Row 1: what the second sum of REP counts."""
     apart, doubled, reference = "the cat the", "the the cat", "the cat"
     metric = REP()
 
@@ -63,7 +63,7 @@ def _rows(words: Sequence[str], times: int) -> Counter[str]:
 
 
 def drop_denominator() -> Claim:
-    """Row 2."""
+    """Row 2: of what DROP is a percentage."""
     source = "a b c d e"
     reference, hypothesis = parse_links("0-0 1-1 2-2"), parse_links("0-0")
     figures = {}
@@ -86,7 +86,7 @@ def drop_denominator() -> Claim:
 
 
 def drop_empty_line() -> Claim:
-    """Row 3."""
+    """Row 3: alignment lines that are empty, start with < or have no partner."""
     references, hypotheses = ["0-0 1-1", ""], ["0-0", ""]
     scripts, lines = _drop_of_scripts(references, hypotheses[:1])
     scripts, _ = _drop_of_scripts(references, hypotheses)
@@ -102,9 +102,9 @@ def drop_empty_line() -> Claim:
             equal("0-0 1-1 and an empty line: scripts, --compat acl2018", scripts, compatible),
             differ("the same: scripts, DROP", scripts, ours),
             differ("two pairs after a < line: scripts, DROP", shifted, _drop(DROP(), *after)),
-            outcome_fact("a line that starts with <: ours", "error", _outcome_of("<s> 0-0")),
+            as_said("a line that starts with <: ours", "error", _outcome_of("<s> 0-0")),
             equal("2 lines against 1: scored by the scripts", lines, 1, digits=0),
-            outcome_fact("2 lines against 1: ours", "error", _outcome_of_unequal(references)),
+            as_said("2 lines against 1: ours", "error", _outcome_of_unequal(references)),
         ),
         "Ours: an empty line has no aligned word; --compat acl2018 gives the scripts' figure.",
     )
@@ -149,7 +149,7 @@ def _outcome_of_unequal(references: Sequence[str]) -> str:
 
 
 def bleu() -> Claim:
-    """Row 4."""
+    """Row 4: which BLEU."""
     hypothesis = "The cat sat on the mat and slept in Rome ."
     reference = "the cat sat on the mat and it slept in rome ."
     metrics = BLEU.acl2018(), BLEU(tokenize="none", smooth="none")
@@ -170,7 +170,7 @@ def bleu() -> Claim:
 
 
 def meteor() -> Claim:
-    """Row 5."""
+    """Row 5: which METEOR."""
     facts: tuple[Fact, ...] = ()
     missing = ""
     try:
@@ -198,7 +198,7 @@ def _meteor_facts() -> tuple[Fact, ...]:
     case, stop = ("The House is big", "the house is big"), ("it is big.", "it is big .")
     scripts = "meteor-1.5-wo-en-no_norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"
     return (
-        outcome_fact("Eval ID of Meteor 1.5 with -l en; ours", scripts, METEOR().eval_id),
+        as_said("Eval ID of Meteor 1.5 with -l en; ours", scripts, METEOR().eval_id),
         differ("cased; with --lower", score(cased, *case), score(lower, *case)),
         differ("not normalised; with --norm", score(cased, *stop), score(norm, *stop)),
     )
@@ -221,7 +221,7 @@ def _multi_bleu(hypothesis: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def drop_sink() -> Claim:
-    """Row 11."""
+    """Row 11: whether <SINK> is a word of the source."""
     source = "a b"
     reference, hypothesis = parse_links("0-0 2-1"), parse_links("0-0")
     as_word, left_out = (
