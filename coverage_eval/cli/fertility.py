@@ -27,9 +27,9 @@ sink_option = click.option(
 def command() -> None:
     """Fertilities of source words: constant, guided, actual or predicted.
 
-    A word's fertility bounds the attention that it may receive. Every command writes one line a
-    segment, with one number for each word. Text is read as it is: where the model sees subwords,
-    give subwords.
+    A word's fertility bounds the attention that it may receive. Every command writes one line
+    per segment, with one number for each word. Text is read as it is: where the model sees
+    subwords, give subwords.
     """
 
 
@@ -98,8 +98,8 @@ def predicted(
 ) -> None:
     """PREDICTED: expected fertilities under the class probabilities of any model.
 
-    PROBABILITIES has one line a segment: words separated by spaces, the probabilities of a word's
-    classes by commas, as in: 0.1,0.9 0.5,0.5
+    PROBABILITIES has one line per segment. Words are separated by spaces, the probabilities of a
+    word's classes by commas, as in: 0.1,0.9 0.5,0.5
     """
     rows = fertilities.predicted_fertilities(
         probabilities, source=src, first=first_class, added=added

@@ -1,6 +1,6 @@
 """A user's own table against the printed ones: difference of each cell, direction of each effect.
 
-The table is a CSV file with one figure a line and the columns ``system,dataset,metric,value``, in
+The table is a CSV file with one figure per line and the columns ``system,dataset,metric,value``, in
 any order, named in its first line. Names are those of the printed tables; case, spaces and what
 stands in parentheses do not matter, so that ``csparsemax (c = 0.2)`` is ``csparsemax``.
 """

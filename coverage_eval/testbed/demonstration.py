@@ -19,7 +19,7 @@ from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.published.appendix_b import SYSTEMS, load_appendix_b
+from coverage_eval.published.translations import SYSTEMS, load_appendix_b
 from coverage_eval.testbed.grammar_texts import RATES, Texts, make_texts, write_texts
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coverage_eval.metrics.rep import REP
-from coverage_eval.published.appendix_b import ExampleSet
 from coverage_eval.published.claims import Fact
+from coverage_eval.published.translations import ExampleSet
 
 __all__ = ["CSPARSEMAX", "corpus_rep", "repetition_fact", "repetitions"]
 
