@@ -25,8 +25,8 @@ Activation = Literal["softmax", "sparsemax"]
 Fitting = Literal["adam", "minimum"]
 
 ACTIVATIONS: tuple[Activation, ...] = ("softmax", "sparsemax")
-FITTINGS: tuple[Fitting, ...] = ("adam", "minimum")
 EPOCHS, BATCH = 100, 10
+FITTINGS: dict[Fitting, str] = {"adam": f"Adam, {EPOCHS} epochs", "minimum": "minimum"}
 TEST_PART, FOLDS = 10, 5  # 15 of 150 flowers for the test, the others in 5 folds
 
 MEASURES = {
@@ -74,7 +74,7 @@ class IrisReproduction:
     def verdicts(self) -> list[str]:
         """In how many splits sparsemax is below softmax, as it is in the report."""
         lines = [f"Printed: {citation}: sparsemax below softmax." for citation in self.citations]
-        for fitting, name in zip(FITTINGS, (f"Adam, {EPOCHS} epochs", "minimum"), strict=True):
+        for fitting, name in FITTINGS.items():
             for measure in ("cv_js", "test_js"):
                 values = [self.found[activation, fitting][measure] for activation in ACTIVATIONS]
                 below = int((values[1] < values[0]).sum())

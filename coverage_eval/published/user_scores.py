@@ -139,7 +139,7 @@ def _read(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
     if sorted(header) != sorted(COLUMNS):
         raise DataError(
             f"{name}: line 1: the columns must be {','.join(COLUMNS)}, "
-            + (f"not {','.join(header)}" if header else "but there is no such line")
+            + (f"not {_shown(','.join(header))}" if header else "but there is no such line")
         )
     ours: dict[Key, float] = {}
     for line, cells in rows:
@@ -179,7 +179,7 @@ def _known_key(key: Key, known: dict[Key, Key], where: str) -> Key:
                 f"{where}: no printed table has {column} '{_shown(key[place])}'; one of "
                 + ", ".join(names.values())
             )
-    raise DataError(f"{where}: no printed table has a figure for {', '.join(key)} together")
+    raise DataError(f"{where}: no printed table has a figure for {_shown(', '.join(key))} together")
 
 
 def _fold(key: Key) -> Key:
