@@ -295,9 +295,7 @@ class ModelAligner(Aligner):
         self.symmetrize = symmetrize
         self.sink = sink
         noted = noted_tokenizers(model)
-        self.source_tokens, self.tokens = noted_tokenizers(
-            model, tokenize, src_tokenize, lowercase
-        )
+        self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize, lowercase)
         if (self.source_tokens, self.tokens) != noted:
             message = (
                 f"the model was trained on text of {_text_form(*noted)}, and this text is of "

@@ -96,8 +96,7 @@ class AlignmentOptions:
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
             "--src is needed to align the texts": self.has_model and self.src is None,
-            "--save-model goes with --train-src": self.save_model is not None
-            and not all(training),
+            "--save-model goes with --train-src": self.save_model is not None and not all(training),
             f"{' and '.join(_option(name) for name in sorted(only_with_model or ()))} is not for "
             "links from files, which are taken as they are": bool(only_with_model),
             "'-' (standard input) is named more than once; give all but one as files": files.count(

@@ -66,7 +66,9 @@ class _Columns:
         else:
             self.names = list(asked)
         kinds = {name: metric_class(name) for name in self.names}
-        self._of_text = [name for name, kind in kinds.items() if not kind.needs & {"links", "coverages"}]
+        self._of_text = [
+            name for name, kind in kinds.items() if not kind.needs & {"links", "coverages"}
+        ]
         needy = [name for name in self.names if name not in self._of_text]
         if needy and not alignment.is_given:
             raise click.UsageError(
@@ -125,7 +127,9 @@ class _Breakdowns:
 
 
 @click.command("compare")
-@click.argument("systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_systems)
+@click.argument(
+    "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_systems
+)
 @click.option(
     "--ref", required=True, multiple=True, metavar="FILE",
     help="The reference translation; once for each of several references.",
@@ -241,9 +245,7 @@ def command(
     source_tokens = aligner.source_tokens if aligner else tokens
     texts = TestSet(tuple(systems), rows, tokens, source_tokens)
     counted = count_systems(texts, columns.make(aligner), jobs=jobs)
-    comparison = compare_counted(
-        counted, baseline=baseline, testing=Testing(test, resamples, seed)
-    )
+    comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
     findings, figures = watch.check(tokens, aligner)
     print_report(warn(printout, findings, figures, strict=strict), output)

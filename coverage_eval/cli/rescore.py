@@ -42,7 +42,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help="Least coverage of a word in the paper's form.",
 )  # fmt: skip
 @click.option("--feature", help="Take the log-probability from this feature, not the fourth field.")
-@click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
+@click.option("--count-eos", is_flag=True, help="Count the end of sentence as a token.")
 @click.option(
     "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
     help="Merge the subwords of the chosen hypotheses, as they are marked: @@, ▁ or ￭.",
@@ -71,9 +71,9 @@ def command(
 ) -> None:
     """Choose from n-best lists with length and coverage penalties.
 
-    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability', segments from 0; the
-    attention file one JSON object a hypothesis: {"attention": [[…], …]} with one row a target
-    token, or {"coverage": […]} with the total of each source word.
+    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability', with segments from 0.
+    The attention file has one JSON object per hypothesis: {"attention": [[…], …]} with one row per
+    target token, or {"coverage": […]} with the total of each source word.
 
     With --ref, prints BLEU for each pair of weights and the best pair; -o writes the hypotheses
     that it chooses. Without, prints the hypotheses that --alpha and --beta choose.

@@ -17,8 +17,8 @@ from coverage_eval.metrics.significance import (
     DEFAULT_SEED,
     bootstrap_interval,
 )
-from coverage_eval.tables.printout import Printout
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.printout import Printout
 
 __all__ = ["ScoreOutput", "corpus_score", "present_counted", "scoring_options"]
 
@@ -93,9 +93,7 @@ def corpus_score(
     return formula.score(statistics, references=references, interval=interval)
 
 
-def present_counted(
-    counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput
-) -> Printout:
+def present_counted(counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput) -> Printout:
     """Figures of one corpus; the first alone, or with the others as evidence of segments."""
     (formula, statistics), *others = counted
     if not (output.score_only or output.sentence_level):

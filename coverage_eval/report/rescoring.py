@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coverage_eval.tables.printout import Printout
 from coverage_eval.report.scores import scores_table
 from coverage_eval.rescoring.search import GridSearch
+from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
 __all__ = ["present_grid"]

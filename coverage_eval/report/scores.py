@@ -33,9 +33,7 @@ def scores_table(scores: Sequence[Score]) -> Table:
 
 def present_scores(scores: Sequence[Score]) -> Printout:
     """Corpus scores; at least one."""
-    return Printout(
-        (scores_table(scores),), data={"scores": [score.to_dict() for score in scores]}
-    )
+    return Printout((scores_table(scores),), data={"scores": [score.to_dict() for score in scores]})
 
 
 def present_segments(

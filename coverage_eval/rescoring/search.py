@@ -35,11 +35,11 @@ class Candidates:
 
     Args:
         nbest: The hypotheses.
-        coverage: Total attention of each source word, one array a hypothesis; None where no
+        coverage: Total attention of each source word, one array per hypothesis; None where no
             coverage penalty is wanted.
         form: The coverage penalty, see :func:`coverage_eval.attention.coverage_penalty`.
         epsilon: ε of the paper's form.
-        count_eos: Count the end of sentence to the length of a hypothesis.
+        count_eos: Count the end of sentence as a token of each hypothesis.
         subwords: How the subwords of hypotheses are marked, which are merged once chosen; the
             length |y| of the penalty is in tokens as listed.
     """
@@ -145,13 +145,14 @@ def grid_search(
 
     Args:
         candidates: N-best lists of a development set.
-        references: One a segment.
+        references: One per segment.
         alphas: Weights of the length penalty to try.
         betas: Weights of the coverage penalty to try.
         metric: BLEU's settings.
 
     Raises:
-        DataError: Not one reference a segment, or no coverage although a β is not 0.
+        DataError: The numbers of segments and references differ, or there is no coverage although
+            a β is not 0.
     """
     nbest = candidates.nbest
     if len(references) != len(nbest.starts):

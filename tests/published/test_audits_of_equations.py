@@ -145,6 +145,17 @@ def test_differences_of_text_and_scripts_all_show() -> None:
     assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
 
 
+def test_row_10_says_that_the_scripts_add_1_and_ours_does_not() -> None:
+    (row,) = [claim for claim in scripts.audit() if claim.text.startswith("10.")]
+    outcomes = [(fact.what.split(",")[0], fact.outcome) for fact in row.facts]
+    assert outcomes == [("GUIDED", "equal")] * 4 + [
+        (strategy, outcome)
+        for strategy in ("ACTUAL", "PREDICTED")
+        for outcome in ("differs", "equal")
+    ]
+    assert "bare" in row.note
+
+
 def test_random_problems_are_the_same_each_time_and_feasible() -> None:
     first, second = (list(random_problems.bounded_problems(20, margin=1e-3)) for _ in range(2))
     for (z, u), (same_z, same_u) in zip(first, second, strict=True):

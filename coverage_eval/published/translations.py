@@ -30,7 +30,9 @@ class Example:
 
 @dataclass(frozen=True)
 class ExampleSet:
-    """Examples printed together; each property is a text of one segment an example.
+    """Examples that are printed together.
+
+    ``sources``, ``references`` and ``outputs`` give one segment per example.
 
     Attributes:
         citation: Where it is printed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from coverage_eval.published.appendix_b import SYSTEMS, load_appendix_b
+from coverage_eval.published.translations import SYSTEMS, load_appendix_b
 
 
 def test_counts_and_a_spot_check() -> None:
