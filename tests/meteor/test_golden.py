@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.meteor.counting import Settings, count_batch, prepare
+from coverage_eval.metrics.meteor.counting import MatchOptions, count_batch, prepare_index
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
 from coverage_eval.text.corpus import read_segments
 
@@ -31,7 +31,9 @@ def test_segments(golden: Path, variant: str, column: str, modules: tuple[int, .
     rows = list(
         zip(read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt"), strict=True)
     )
-    counts = count_batch(rows, prepare(Settings(modules, norm=False, lower=False)))
+    options = MatchOptions(modules)
+    pairs = [(hypothesis, [reference]) for hypothesis, reference in rows]
+    counts = count_batch(pairs, options, prepare_index(options))
     expected = table(golden / f"stats_{column}.tsv")
     assert len(expected) == len(rows) == 200
     for row, line in zip(counts.tolist(), expected, strict=True):

@@ -14,12 +14,13 @@ from coverage_eval.metrics.base import Signature, Statistics, TextMetric
 from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
 from coverage_eval.metrics.meteor.counting import (
     AlignedPair,
-    Settings,
+    MatchOptions,
+    Row,
     align_batch,
     count_batch,
-    prepare,
+    prepare_index,
 )
-from coverage_eval.metrics.meteor.java_backend import JarSettings, checked_statistics
+from coverage_eval.metrics.meteor.java_backend import checked_statistics
 from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
@@ -127,32 +128,31 @@ class METEOR(TextMetric):
         """F-mean * (1 - fragmentation penalty), see :func:`score_parts`; never NaN."""
         return score_parts(summed).score
 
-    def _settings(self) -> Settings:
-        modules = tuple(range(VARIANTS[self.variant]))
-        return prepare(Settings(modules, norm=self.norm, lower=self.lower))
+    @property
+    def options(self) -> MatchOptions:
+        """What decides which words match."""
+        return MatchOptions(tuple(range(VARIANTS[self.variant])), self.norm, self.lower)
 
     def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
         """The 23 statistics of each segment, without the chunk of perfect segments."""
-        if self.backend == "java":
-            modules = None if self.variant == "full" else MODULES[: VARIANTS[self.variant]]
-            counts = checked_statistics(rows, JarSettings(modules, self.norm, self.lower))
-        else:
-            counts = count_batch(rows, self._settings())
-        return without_perfect_chunks(counts)
+        return self.stream_statistics(rows)
 
     def stream_statistics(
         self, rows: Iterable[tuple[Segment, ...]], *, jobs: int = 1
     ) -> NDArray[np.int64]:
         """Statistics of a stream of rows; the jar, being slow to start, gets it as a whole."""
         if self.backend == "java":
-            return self.batch_statistics(list(rows))
-        count = partial(count_batch, settings=self._settings())
-        batches = list(map_batches(count, rows, jobs=jobs, size=_BATCH))
-        return without_perfect_chunks(np.concatenate(batches))
+            counts = checked_statistics(list(map(_row, rows)), self.options)
+        else:
+            count = partial(count_batch, options=self.options, index=prepare_index(self.options))
+            batches = map_batches(count, map(_row, rows), jobs=jobs, size=_BATCH)
+            counts = np.concatenate(list(batches))
+        return without_perfect_chunks(counts)
 
-    def evidence(self, hypothesis: Segment, reference: Segment) -> list[MeteorMatch]:
-        """The matches of one segment, in the order of the reference."""
-        (pair,) = align_batch([(hypothesis, reference)], self._settings())
+    def evidence(self, hypothesis: Segment, *references: Segment) -> list[MeteorMatch]:
+        """The matches of one segment with its best reference, in the order of the reference."""
+        rows = [(hypothesis, references)]
+        (pair,) = align_batch(rows, self.options, prepare_index(self.options))
         return _matches(pair)
 
     def evidence_columns(
@@ -161,16 +161,15 @@ class METEOR(TextMetric):
         """What each segment's score is made of, for a table: its parts, and its inexact matches.
 
         Args:
-            rows: Hypothesis and reference of each segment.
+            rows: Hypothesis and references of each segment.
             statistics: Their statistics.
         """
         parts = score_parts(statistics)
-        settings = self._settings()
-        numbers = zip(
-            parts.precision.tolist(), parts.recall.tolist(), parts.penalty.tolist(), strict=True
-        )
-        for batch in batched(rows, _BATCH):
-            for pair in align_batch(batch, settings):
+        columns = (parts.precision, parts.recall, parts.penalty)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        index = prepare_index(self.options)
+        for batch in batched(map(_row, rows), _BATCH):
+            for pair in align_batch(batch, self.options, index):
                 precision, recall, penalty = next(numbers)
                 yield {
                     "precision": precision,
@@ -178,6 +177,11 @@ class METEOR(TextMetric):
                     "penalty": penalty,
                     "inexact_matches": [m for m in _matches(pair) if m.kind != MODULES[EXACT]],
                 }
+
+
+def _row(texts: tuple[Segment, ...]) -> Row:
+    """A hypothesis and its references, from texts of which the first is the hypothesis."""
+    return texts[0], texts[1:]
 
 
 def _matches(pair: AlignedPair) -> list[MeteorMatch]:
