@@ -31,6 +31,7 @@ __all__ = [
     "Metric",
     "TextMetric",
     "TokenMetric",
+    "one_segment",
     "plain_evidence",
     "setting",
 ]
@@ -234,13 +235,13 @@ class Metric(Formula, Generic[Observed]):
             reference: A segment like it, or a list of several references.
             source: The source segment, where the metric needs it.
         """
-        return self.corpus_score(*_one_segment(hypothesis, reference, source))
+        return self.corpus_score(*one_segment(hypothesis, reference, source))
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[Any]:
         """What the score of one segment rests on, such as repeated n-grams or dropped words."""
-        rows = self._rows(*_one_segment(hypothesis, reference, source))
+        rows = self._rows(*one_segment(hypothesis, reference, source))
         ((found,),) = self.explain(self.observe(rows))
         items: list[Any] = found[self.evidence_name] if self.evidence_name else []
         return items
@@ -258,10 +259,10 @@ class Metric(Formula, Generic[Observed]):
         return make_text_rows(hypotheses, references, sources)
 
 
-def _one_segment(
+def one_segment(
     hypothesis: Segment, reference: Any, source: Segment | None
 ) -> tuple[list[Segment], Any, list[Segment] | None]:
-    """A segment's texts as a corpus of one."""
+    """A segment's texts as a corpus of one; the reference may be a list of several."""
     several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
     if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
         several = any(not isinstance(item, str) for item in reference)
