@@ -9,7 +9,6 @@ import click
 from coverage_eval.attention_maps import AttentionMap, save
 from coverage_eval.attention_maps.gold import GoldAgreement, compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
-from coverage_eval.attention_maps.picture import PICTURES, save_picture
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
 from coverage_eval.cli.options import (
@@ -25,6 +24,7 @@ from coverage_eval.cli.options import (
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.significance import bootstrap_interval
 from coverage_eval.report.attention import render_attention_scores, render_coverage
+from coverage_eval.report.attention_picture import PICTURES, save_picture
 from coverage_eval.report.pictures import checked_ending
 from coverage_eval.report.scores import render_scores
 from fast_align_wrapper.links import format_links

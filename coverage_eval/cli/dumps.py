@@ -10,7 +10,7 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
-from coverage_eval.attention_maps.formats.raw import ORIENTATIONS
+from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.text.corpus import check_stdin, read_segments

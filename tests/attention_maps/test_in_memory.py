@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps.formats.in_memory import (
+from coverage_eval.attention_maps.in_memory import (
     from_arrays,
     from_ctranslate2,
     from_huggingface,

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.attention_maps.formats.unpickling import unpickle_arrays
+from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import SAMPLES, python2_pickle, python2_pickle_protocol_0
 

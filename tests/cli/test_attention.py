@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from coverage_eval.attention_maps import load
-from coverage_eval.attention_maps.picture import save_picture
 from coverage_eval.attention_maps.scores import SCORES
+from coverage_eval.report.attention_picture import save_picture
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli
 

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention_maps.formats.raw import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.attention_maps.maps import AttentionMap, Weights, checked_weights
+from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
+from coverage_eval.attention_maps.formats.arrays import numbers
+from coverage_eval.attention_maps.heads import Head, one_head
+from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Segment, tokenize
@@ -27,24 +29,31 @@ def from_arrays(
     hypotheses: Iterable[Segment],
     *,
     orientation: Orientation | None = None,
+    layer: int | None = None,
+    head: Head | None = None,
 ) -> list[AttentionMap]:
     """Maps from arrays or tensors, one a segment.
 
     Joey NMT has them target × source, fairseq's ``hypo["attention"]`` is source × target.
 
     Args:
-        arrays: Two-dimensional, with or without EOS entries.
+        arrays: ``[T, S]`` or ``[S, T]``, with or without EOS entries, and before these dimensions
+            heads, or layers and heads.
         sources: The segments as the toolkit saw them, subwords included.
         hypotheses: Likewise.
         orientation: By default settled by the shapes of all segments.
+        layer: Which layer, an index from 0, or −1 for the last; may be left out if there is one.
+        head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: Numbers of segments differ, or the shapes fit no reading, or two.
+        DataError: Numbers of segments differ, or the shapes fit no reading, or two; there are
+            several layers or heads and none is chosen, or not the one that is.
     """
-    raws = [
-        RawMap(f"array {number}", matrix=checked_weights(_array(array)))
-        for number, array in enumerate(arrays, start=1)
-    ]
+    raws = []
+    for number, array in enumerate(arrays, start=1):
+        where = f"array {number}"
+        matrix = one_head(numbers(_array(array), where), where, layer, head)
+        raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
     return settle("arrays", raws, layout, texts, orientation=orientation)
