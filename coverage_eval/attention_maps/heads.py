@@ -38,30 +38,30 @@ def one_head(array: NDArray[Any], where: str, layer: int | None, head: Head | No
             f"{where}: attention has {array.ndim} dimensions; it must have 2 (target × source), "
             "3 (heads first) or 4 (layers, then heads)"
         )
-    if array.ndim == 4:
-        array = array[_index("layer", layer, len(array), where)]
-    elif layer is not None:
-        raise DataError(f"{where}: {array.ndim} dimensions, so no layers; leave --layer out")
-    if array.ndim == 3 and head == "mean" and len(array):
-        return np.asarray(array.mean(axis=0, dtype=np.float64))
-    if array.ndim == 3:
-        array = array[_index("head", head, len(array), where)]
-    elif head is not None:
-        raise DataError(f"{where}: 2 dimensions, so no heads; leave --head out")
-    return np.asarray(array, dtype=np.float64)
+    chosen: dict[str, Head | None] = {"layer": layer, "head": head}
+    sizes = dict(zip(("layer", "head")[4 - array.ndim :], array.shape[:-2], strict=True))
+    for kind, index in chosen.items():
+        if index is not None and kind not in sizes:
+            raise DataError(f"{where}: {array.ndim} dimensions, no {kind}s; leave --{kind} out")
+    if wrong := list(filter(None, (_wrong(kind, chosen[kind], sizes[kind]) for kind in sizes))):
+        raise DataError(f"{where}: {'; '.join(wrong)} (in Python layer= and head=, from 0)")
+    if "layer" in sizes:
+        array = array[layer or 0]
+    if "head" in sizes and head != "mean":
+        array = array[head or 0]
+    array = array.astype(np.float64)
+    with np.errstate(all="ignore"):  # what is no weight is refused with its place, by the map
+        return array if array.ndim == 2 else np.asarray(array.mean(axis=0))
 
 
-def _index(kind: Literal["layer", "head"], index: Head | None, count: int, where: str) -> int:
-    """Which of several, checked; one alone need not be chosen."""
-    if count == 0:
-        raise DataError(f"{where}: has no {kind}s")
-    if index is None and count == 1:
-        return 0
-    if isinstance(index, int | np.integer) and -count <= index < count:
-        return int(index)
-    wrong = "say which" if index is None else f"there is no such {kind}"
+def _wrong(kind: str, index: Head | None, size: int) -> str | None:
+    """What is wrong with a choice among so many, if anything; one alone need not be chosen."""
     mean = ", or mean" if kind == "head" else ""
-    raise DataError(
-        f"{where}: {count} {kind}s; {wrong}: --{kind} 1 to {count}, or -1 for the last{mean} "
-        f"(in Python {kind}=0 to {count - 1}, or -1)"
-    )
+    among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
+    if size == 0:
+        return f"no {kind}s"
+    if index is None:
+        return None if size == 1 else f"{size} {kind}s: say which by {among}"
+    if isinstance(index, int | np.integer):
+        return None if -size <= index < size else f"{size} {kind}s, none of that number: {among}"
+    return None if mean and index == "mean" else f"{size} {kind}s: choose {among}"

@@ -149,7 +149,7 @@ def as_array(value: object, where: str) -> NDArray[np.float64]:
         array = np.array(value, dtype=object)
     except ValueError as error:  # which NumPy raises for some uneven lists
         raise DataError(f"{where}: rows of attention differ in length") from error
-    kinds = set(map(type, array.flat))
+    kinds = set(map(type, array.ravel().tolist()))
     if list in kinds:  # and of others it keeps the inner lists
         raise DataError(f"{where}: rows of attention differ in length")
     if not kinds <= {int, float}:

@@ -69,11 +69,11 @@ def _read_archive(dump: Dump, options: ReadOptions) -> list[RawMap]:
     arrays = read_archive(dump)
     raws = []
     for name in sorted(arrays, key=lambda name: (len(name), name)):
-        where = f"{dump.name}: array {name!a}" if name else f"{dump.name}: its array"
+        where = f"{dump.name}: array {name!a}" if name else dump.name
         array = numbers(arrays[name], where)
         stack = array.ndim == 3 and options.head is None and options.layer is None
         for number, part in enumerate(array if stack else [array], start=1):
-            place = f"{where}, part {number}" if stack else where
+            place = f"{where}: part {number} of a stack" if stack else where
             raws.append(RawMap(place, matrix=one_head(part, place, options.layer, options.head)))
     return raws
 
@@ -94,7 +94,7 @@ def _read_lines(dump: Dump, options: ReadOptions) -> list[RawMap]:
 FORMATS = (
     Format(
         name="arrays",
-        title="NumPy .npz or .npy of bare arrays",
+        title="NumPy .npy or .npz of bare arrays",
         layout=Layout(
             orientations=ORIENTATIONS,
             count_hint="an array of three dimensions is read as a stack of segments; "
@@ -107,7 +107,7 @@ FORMATS = (
     ),
     Format(
         name="json-arrays",
-        title="JSON Lines of bare nested lists",
+        title="JSON Lines of bare matrices or nested lists",
         layout=Layout(orientations=ORIENTATIONS),
         recognise=_is_lines,
         read=_read_lines,
