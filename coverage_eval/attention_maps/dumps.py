@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -121,7 +121,7 @@ class Dump:
         """Each line after its place, which messages name."""
         return ((self.where(number), line) for number, line in enumerate(self.lines, start=1))
 
-    @property
+    @cached_property
     def probe(self) -> list[str]:
         """The lines by which a format is recognised: the first ones, blank ones left out."""
         return [line for line in self.lines[:_PROBED_LINES] if line.strip()]
@@ -143,17 +143,17 @@ class Format:
     Attributes:
         name: As ``--input-format`` takes it.
         title: What people call it: the toolkit, and the option by which it writes this.
-        layout: Orientation and EOS.
         recognise: Whether a file is of this format; may raise DataError for "no".
         read: The segments in order.
+        layout: Orientation and EOS.
         binary: Recognised by its first bytes; standard input and lines are not looked at.
         several_heads: It can hold layers and heads, of which the user chooses.
     """
 
     name: str
     title: str
-    layout: Layout
     recognise: Callable[[Dump], bool]
     read: Callable[[Dump, ReadOptions], Sequence[RawMap]]
+    layout: Layout = field(default_factory=Layout)
     binary: bool = False
     several_heads: bool = False

@@ -97,7 +97,7 @@ def from_huggingface(
     hypotheses: Iterable[Segment] | None = None,
     *,
     layer: int = -1,
-    head: int | None = None,
+    head: Head | None = None,
     attention_mask: Any = None,
     eos_token_id: int | None = None,
     pad_token_id: int | None = None,
@@ -113,8 +113,8 @@ def from_huggingface(
             and with beams ``beam_indices``; one sequence a segment.
         sources: Source tokens, EOS and language tags included (``convert_ids_to_tokens``).
         hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
-        layer: Which decoder layer.
-        head: Which head; by default their mean.
+        layer: Which decoder layer, an index from 0, or −1 for the last.
+        head: Which head, likewise; by default their mean.
         attention_mask: The encoder's mask ``[segments, S]``, needed if sources are padded on the
             left; padding on the right is cut by the sources' lengths.
         eos_token_id: Ends a sequence; what follows it is padding.
@@ -172,7 +172,7 @@ def _array(value: Any) -> NDArray[Any]:
     return np.asarray(value)
 
 
-def _cross_attentions(outputs: Any, layer: int, head: int | None) -> list[NDArray[Any]]:
+def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
     """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
     attentions = getattr(outputs, "cross_attentions", None)
     if not attentions:
@@ -190,12 +190,13 @@ def _cross_attentions(outputs: Any, layer: int, head: int | None) -> list[NDArra
                 'attn_implementation="eager"'
             )
         weights = _array(step[layer])
-        if weights.ndim != 4 or (head is not None and not -1 < head < weights.shape[1]):
+        count = weights.shape[1] if weights.ndim == 4 else 0
+        if count == 0 or head not in {None, "mean", *range(-count, count)}:
             raise DataError(
                 f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
             )
         last = weights[:, :, -1, :]  # the prompt's queries come before
-        steps.append(last.mean(axis=1) if head is None else last[:, head])
+        steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
     return steps
 
 

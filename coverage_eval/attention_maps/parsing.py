@@ -20,7 +20,6 @@ __all__ = [
     "LINKS",
     "as_array",
     "as_links",
-    "as_matrix",
     "as_tokens",
     "not_json",
     "parse_integer",
@@ -137,14 +136,18 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
     return value
 
 
-def as_array(value: object, where: str) -> NDArray[np.float64]:
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
     """Lists of lists of numbers, nested to any depth, as an array of as many dimensions.
+
+    An empty list is a matrix without rows, which has so many columns.
 
     Raises:
         DataError: Not lists, lists of different lengths, or something else than numbers in them.
     """
     if not isinstance(value, list):
         raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns))
     try:
         array = np.array(value, dtype=object)
     except ValueError as error:  # which NumPy raises for some uneven lists
@@ -158,20 +161,6 @@ def as_array(value: object, where: str) -> NDArray[np.float64]:
         return array.astype(np.float64)
     except OverflowError as error:
         raise DataError(f"{where}: attention has a number too large") from error
-
-
-def as_matrix(value: object, where: str, *, columns: int | None = None) -> Weights:
-    """A list of lists of numbers as an array; ``columns`` is the width if there are no rows.
-
-    Raises:
-        DataError: Anything else.
-    """
-    if value == []:
-        return np.zeros((0, columns or 0))
-    array = as_array(value, where)
-    if array.ndim != 2:
-        raise DataError(f"{where}: attention is not a list of rows")
-    return array
 
 
 def as_links(value: object, where: str) -> list[Link]:

@@ -9,8 +9,8 @@ Source: facebookresearch/stopes, stopes/eval/alti.
 
 from __future__ import annotations
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import as_matrix, as_tokens, parse_object
+from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
+from coverage_eval.attention_maps.parsing import as_array, as_tokens, parse_object
 from coverage_eval.errors import DataError
 
 __all__ = ["FORMATS"]
@@ -31,7 +31,9 @@ def _segment(line: str, where: str) -> RawMap:
     )
     if "contributions" not in record or source is None or (fed is None and predicted is None):
         raise DataError(f"{where}: no ALTI+ record with contributions, src_toks and pred_toks")
-    matrix = as_matrix(record["contributions"], where, columns=len(source))
+    matrix = as_array(record["contributions"], where, columns=len(source))
+    if matrix.ndim != 2:
+        raise DataError(f"{where}: contributions are not a list of rows")
     rows, columns = matrix.shape
     prefixed = len(source) + (len(fed) if fed is not None else rows)
     if columns not in {len(source), prefixed}:
@@ -47,12 +49,4 @@ def _segment(line: str, where: str) -> RawMap:
     return RawMap(where, matrix=matrix[:, : len(source)], source=source, hypothesis=hypothesis)
 
 
-FORMATS = (
-    Format(
-        name="alti",
-        title="stopes ALTI+ JSON Lines",
-        layout=Layout(),
-        recognise=_recognise,
-        read=_read,
-    ),
-)
+FORMATS = (Format("alti", "stopes ALTI+ JSON Lines", _recognise, _read),)

@@ -85,32 +85,32 @@ def _is_lines(dump: Dump) -> bool:
 def _read_lines(dump: Dump, options: ReadOptions) -> list[RawMap]:
     raws = []
     for where, line in dump.places:
-        value = parse_json(line, where)
-        array = np.zeros((0, 0)) if value == [] else as_array(value, where)
+        array = as_array(parse_json(line, where), where)
         raws.append(RawMap(where, matrix=one_head(array, where, options.layer, options.head)))
     return raws
 
 
+_STACKS = (
+    "an array of three dimensions is read as a stack of segments; if it is [heads, T, S], choose "
+    "with --head"
+)
+
 FORMATS = (
     Format(
-        name="arrays",
-        title="NumPy .npy or .npz of bare arrays",
-        layout=Layout(
-            orientations=ORIENTATIONS,
-            count_hint="an array of three dimensions is read as a stack of segments; "
-            "if it is [heads, T, S], choose with --head",
-        ),
-        recognise=_is_archive,
-        read=_read_archive,
+        "arrays",
+        "NumPy .npy or .npz of bare arrays",
+        _is_archive,
+        _read_archive,
+        Layout(orientations=ORIENTATIONS, count_hint=_STACKS),
         binary=True,
         several_heads=True,
     ),
     Format(
-        name="json-arrays",
-        title="JSON Lines of bare matrices or nested lists",
-        layout=Layout(orientations=ORIENTATIONS),
-        recognise=_is_lines,
-        read=_read_lines,
+        "json-arrays",
+        "JSON Lines of bare matrices or nested lists",
+        _is_lines,
+        _read_lines,
+        Layout(orientations=ORIENTATIONS),
         several_heads=True,
     ),
 )

@@ -85,10 +85,10 @@ def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | Non
 
 FORMATS = (
     Format(
-        name="fairseq",
-        title="fairseq --print-alignment",
-        layout=Layout(tgt_eos=True, src_eos=True),
-        recognise=_recognise,
-        read=_read,
+        "fairseq",
+        "fairseq --print-alignment",
+        _recognise,
+        _read,
+        Layout(tgt_eos=True, src_eos=True),
     ),
 )

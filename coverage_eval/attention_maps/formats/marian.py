@@ -84,11 +84,5 @@ def _segment(where: str, tokens: tuple[str, ...], alignment: str, flipped: bool)
 
 
 FORMATS = (
-    Format(
-        name="marian",
-        title="Marian --alignment",
-        layout=Layout(tgt_eos=True, src_eos=True),
-        recognise=_recognise,
-        read=_read,
-    ),
+    Format("marian", "Marian --alignment", _recognise, _read, Layout(tgt_eos=True, src_eos=True)),
 )

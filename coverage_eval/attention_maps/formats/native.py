@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
 from coverage_eval.attention_maps.formats.arrays import numbers, read_archive
 from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
@@ -80,12 +80,8 @@ def _read_jsonl(dump: Dump, options: ReadOptions) -> list[RawMap]:
         if "attention" not in record:
             raise DataError(f"{where}: an object without 'attention'")
         raw = _raw(record, where)
-        if record["attention"] == []:
-            matrix = np.zeros((0, len(raw.source or ())))
-        else:
-            matrix = one_head(
-                as_array(record["attention"], where), where, options.layer, options.head
-            )
+        array = as_array(record["attention"], where, columns=len(raw.source or ()))
+        matrix = one_head(array, where, options.layer, options.head)
         raws.append(replace(raw, matrix=matrix))
     return raws
 
@@ -136,21 +132,6 @@ def _raw(record: Any, where: str) -> RawMap:
 
 
 FORMATS = (
-    Format(
-        name="npz",
-        title="coverage-eval .npz, with tokens",
-        layout=Layout(),
-        recognise=_is_npz,
-        read=_read_npz,
-        binary=True,
-        several_heads=True,
-    ),
-    Format(
-        name="jsonl",
-        title="coverage-eval JSON Lines, with tokens",
-        layout=Layout(),
-        recognise=_is_jsonl,
-        read=_read_jsonl,
-        several_heads=True,
-    ),
+    Format("npz", "coverage-eval .npz", _is_npz, _read_npz, binary=True, several_heads=True),
+    Format("jsonl", "coverage-eval JSON Lines", _is_jsonl, _read_jsonl, several_heads=True),
 )

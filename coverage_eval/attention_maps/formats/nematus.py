@@ -158,19 +158,15 @@ def _is_link(link: object) -> bool:
     )
 
 
+_BOTH_EOS = Layout(tgt_eos=True, src_eos=True)
+
 FORMATS = (
     Format(
-        name="nematus",
-        title="Nematus -a (matrices)",
-        layout=Layout(tgt_eos=True, src_eos=True),
-        recognise=lambda dump: is_header(dump, 5),
-        read=lambda dump, _: read_blocks(dump, 5, "S T"),
+        "nematus",
+        "Nematus -a (matrices)",
+        lambda dump: is_header(dump, 5),
+        lambda dump, _: read_blocks(dump, 5, "S T"),
+        _BOTH_EOS,
     ),
-    Format(
-        name="nematus-json",
-        title="Nematus JSON links",
-        layout=Layout(tgt_eos=True, src_eos=True),
-        recognise=_recognise_json,
-        read=_read_json,
-    ),
+    Format("nematus-json", "Nematus JSON links", _recognise_json, _read_json, _BOTH_EOS),
 )

@@ -161,30 +161,24 @@ def _read_align(dump: Dump, _: ReadOptions) -> list[RawMap]:
 
 FORMATS = (
     Format(
-        name="opennmt-pickle",
-        title="OpenNMT-py -dump_attn (pickle)",
-        layout=Layout(
+        "opennmt-pickle",
+        "OpenNMT-py -dump_attn (pickle)",
+        _recognise_pickle,
+        _read_pickle,
+        Layout(
             tgt_eos=True,
             src_eos=False,
             src_end="<SINK>",
             count_hint="-dump_attn keeps one sentence a batch: translate with -batch_size 1",
         ),
-        recognise=_recognise_pickle,
-        read=_read_pickle,
         binary=True,
     ),
     Format(
-        name="opennmt-log",
-        title="OpenNMT-py / Eole --attn_debug or --align_debug (log)",
-        layout=Layout(src_eos=False, src_end="<SINK>"),
-        recognise=_recognise_log,
-        read=_read_log,
+        "opennmt-log",
+        "OpenNMT-py / Eole --attn_debug or --align_debug (log)",
+        _recognise_log,
+        _read_log,
+        Layout(src_eos=False, src_end="<SINK>"),
     ),
-    Format(
-        name="opennmt-align",
-        title="OpenNMT-py / Eole --report_align",
-        layout=Layout(),
-        recognise=_recognise_align,
-        read=_read_align,
-    ),
+    Format("opennmt-align", "OpenNMT-py / Eole --report_align", _recognise_align, _read_align),
 )

@@ -87,25 +87,18 @@ def _translation(record: dict[str, Any]) -> tuple[str, ...] | None:
 
 
 FORMATS = (
+    Format("sockeye-json", "Sockeye 1.x JSON n-best lists", _recognise_json, _read_json),
     Format(
-        name="sockeye-json",
-        title="Sockeye 1.x JSON n-best lists",
-        layout=Layout(),
-        recognise=_recognise_json,
-        read=_read_json,
+        "sockeye",
+        "Sockeye 1.x translation_with_alignment_matrix",
+        lambda dump: is_header(dump, 6),
+        lambda dump, _: read_blocks(dump, 6, "S ||| T"),
+        Layout(orientations=ORIENTATIONS),
     ),
     Format(
-        name="sockeye",
-        title="Sockeye 1.x translation_with_alignment_matrix",
-        layout=Layout(orientations=ORIENTATIONS),
-        recognise=lambda dump: is_header(dump, 6),
-        read=lambda dump, _: read_blocks(dump, 6, "S ||| T"),
-    ),
-    Format(
-        name="sockeye-links",
-        title="Sockeye 1.x translation_with_alignments",
-        layout=Layout(),
-        recognise=_recognise_links,
-        read=_read_links,
+        "sockeye-links",
+        "Sockeye 1.x translation_with_alignments",
+        _recognise_links,
+        _read_links,
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from coverage_eval.alignment.gold_links import read_gold
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import printable
 from coverage_eval.errors import DataError
 
@@ -40,11 +40,5 @@ def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
 
 
 FORMATS = (
-    Format(
-        name="links",
-        title="word aligners: Pharaoh, Talp, NAACL or GIZA A3 links",
-        layout=Layout(),
-        recognise=_recognise,
-        read=_read,
-    ),
+    Format("links", "word aligners: Pharaoh, Talp, NAACL or GIZA A3 links", _recognise, _read),
 )
