@@ -44,6 +44,7 @@ DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
 """How the paper's published scripts join the links of the two directions."""
 
 Floats = NDArray[np.float64]
+A = TypeVar("A", bound="Aligner")
 T = TypeVar("T")
 
 
@@ -251,7 +252,7 @@ class Aligner(ABC):
         """Remove temporary files; the aligner cannot be used any more."""
         return
 
-    def __enter__(self) -> Aligner:
+    def __enter__(self: A) -> A:
         return self
 
     def __exit__(
@@ -410,7 +411,8 @@ class GivenLinks(Aligner):
         if compat == "acl2018":
             # The script passes over lines that begin with "<", in each file by itself, and cuts
             # the longer file (audits, row 3).
-            together = zip(rows, *(column.script_lines() for column in columns), strict=False)
+            lines = (column.script_lines() for column in columns)
+            together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
             together = _strict_rows(rows, columns)
         split = len(self._references)

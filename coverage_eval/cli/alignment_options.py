@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner
+from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner, ModelAligner
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     symmetrize_option,
@@ -131,7 +131,7 @@ class AlignmentOptions:
             )
         return self._train() if self.has_model else None
 
-    def _train(self) -> Aligner:
+    def _train(self) -> ModelAligner:
         assert self.train_src is not None
         assert self.train_tgt is not None
         if self.save_model is not None:

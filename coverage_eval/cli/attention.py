@@ -6,14 +6,12 @@ from typing import Any
 
 import click
 
-from coverage_eval.attention_maps import AttentionMap, save
+from coverage_eval.attention_maps import FORMATS, AttentionMap, save
 from coverage_eval.attention_maps.gold import compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
-from coverage_eval.attention_maps.picture import PICTURES, save_picture
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
-from coverage_eval.cli.options import FiniteRange, print_scores, scoring_options
-from coverage_eval.cli.options import Output as ScoreOutput
+from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import (
     Output,
     output_option,
@@ -21,8 +19,10 @@ from coverage_eval.cli.output import (
     print_lines,
     print_report,
 )
+from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.errors import DataError
 from coverage_eval.report.attention import present_attention, present_coverage
+from coverage_eval.report.attention_picture import PICTURES, save_picture
 from coverage_eval.report.pictures import checked_ending
 from fast_align_wrapper.links import format_links
 
@@ -32,13 +32,19 @@ _threshold_option = click.option(
 )  # fmt: skip
 
 
-@click.group("attention")
+_FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
+
+
+@click.group("attention", epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}")
 def command() -> None:
     """Attention maps of MT toolkits: scores, links, conversion, pictures.
 
-    DUMP is a file with attention of OpenNMT-py, Eole, fairseq, Marian, Sockeye, Nematus or ALTI+,
-    or our own .npz or .jsonl. Its format is recognised or named; orientation and EOS are settled
-    by its shapes against the texts, and refused when ambiguous.
+    DUMP is a file with attention as a toolkit writes it. Its format is recognised or named;
+    orientation and EOS are settled by its shapes against the texts, and refused when ambiguous.
+    Of several layers and heads, --layer and --head choose.
+
+    Segments, words, layers and heads are numbered from 1; links and the arrays of files count
+    from 0.
     """
 
 
@@ -79,11 +85,11 @@ def score(
     output: Output,
     **gold_form: Any,
 ) -> None:
-    """Coverage scores of attention: one line a segment, then the corpus.
+    """Coverage scores of segments and the corpus.
 
-    The corpus is the mean over segments, the sum for counts of words, and for AER and SAER the
-    ratio of sums. Experimental scores follow a formula recalled from its paper, which was not read
-    again.
+    There is one line a segment, then the corpus: the mean over segments, the sum for counts of
+    words, and for AER and SAER the ratio of sums. Segments and source words are numbered from 1.
+    Experimental scores follow a formula recalled from its paper, which was not read again.
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
     agreement = None
@@ -98,9 +104,10 @@ def score(
 @_threshold_option
 @output_option
 def links(maps: list[AttentionMap], threshold: float | None, output: str | None) -> None:
-    """Hard links of attention as Pharaoh lines, so that DROP can run on attention.
+    """Hard links of attention as Pharaoh lines.
 
-    EOS is left out; a target word without any weight has no link.
+    DROP can run on them. Links are source-target, and positions count from 0. EOS is left out; a
+    target word without any weight has no link.
     """
     print_lines((format_links(hard_links(item, threshold)) for item in maps), output)
 
@@ -117,12 +124,13 @@ def aer(
     output: ScoreOutput,
     **gold_form: Any,
 ) -> None:
-    """AER of attention's hard links and SAER of its weights (per cent) against the links of GOLD.
+    """AER and SAER of attention, against gold links.
 
-    The links of GOLD are between the tokens of DUMP, or between words with --words.
+    AER is of the attention's hard links, SAER of its weights, both in per cent. The links of GOLD
+    are between the tokens of DUMP, or between words with --words.
     """
     agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
-    print_scores(agreement.figures(), output)
+    print_report(present_counted(agreement.figures(), output), output)
 
 
 @command.command("convert")
@@ -131,7 +139,10 @@ def aer(
     "-o", "--output", required=True, type=click.Path(), help="File to write: .npz or .jsonl."
 )
 def convert(maps: list[AttentionMap], output: str) -> None:
-    """Write attention of any format as our own .npz or JSON Lines, target × source."""
+    """Write attention as .npz or JSON Lines.
+
+    These are our own formats: target × source arrays with their tokens.
+    """
     save(maps, output)
 
 
@@ -153,7 +164,10 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     help="File to write: .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(maps: list[AttentionMap], number: int, title: str | None, output: str) -> None:
-    """Draw the attention of one segment: source down, hypothesis across, zeros white."""
+    """Draw the attention of one segment.
+
+    The source goes down, the hypothesis across, and zeros are white.
+    """
     if number > len(maps):
         raise DataError(f"--index {number}: there are {len(maps)} segments")
     save_picture(maps[number - 1], output, title=title)

@@ -9,7 +9,7 @@ import click
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import Output, output_options, print_lines, print_report
-from coverage_eval.metrics.bleu import BLEU
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.rescoring.search import GRID, Candidates, grid_search

@@ -189,7 +189,7 @@ def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     return list(zip(*[tokens[i:] for i in range(n)], strict=False))
 
 
-def _excess(counts: Mapping[Ngram, int], references: Sequence[Tokens], n: int) -> Excess:
+def _excess(counts: Mapping[Any, int], references: Sequence[Tokens], n: int) -> Excess:
     """The n-grams that stand more often than any reference has them, with both counts."""
     if not counts:
         return {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,7 +73,7 @@ def check_model(
     source, targets = sample.source_text, sample.targets
     if source is None or not targets:
         raise ValueError("a model is checked with sources and references or hypotheses")
-    known = _Known(sample, source, name, _vocabulary(model))
+    known = _Known(sample, source, name, model.vocabulary())
     shares = {
         "unknown_source_tokens": known.unknown(source, 0),
         "unknown_target_tokens": fmean(known.unknown(target, 1) for target in targets),
@@ -176,7 +175,7 @@ def _token_ratio(known: _Known, model: FastAlign) -> Iterator[Finding]:
     wanted = known.sample.wanted[0]
     if not (source.has_enough and wanted.has_enough):
         return
-    sinks = len(source.rows) if manifest.sink else 0  # they were counted in training
+    sinks = len(source.rows) if manifest.notes.get("sink") else 0  # they were counted in training
     here = wanted.tokens / (source.tokens + sinks)
     training = manifest.target_tokens / manifest.source_tokens
     if not 1 / TOKENS_RATIO < here / training < TOKENS_RATIO:
@@ -238,32 +237,13 @@ def _fits(
         yield (here - near) / (training - near) if near < training else 1.0
 
 
-def _vocabulary(model: FastAlign) -> tuple[frozenset[str], frozenset[str]]:
-    """The source and the target words that a model knows."""
-    vocabularies = []
-    for table in ("forward.params", "reverse.params"):
-        with model._table(table).open(encoding="utf-8", newline="\n") as file:
-            words = {line.split("\t", 1)[0] for line in file} - {"<eps>"}
-        vocabularies.append(
-            frozenset(_ESCAPE.sub(_unescape, w[1:]) if w.startswith("␛") else w for w in words)
-        )
-    return vocabularies[0], vocabularies[1]
-
-
-_ESCAPE = re.compile(r"\\([0-9a-f]+);")
-
-
-def _unescape(found: re.Match[str]) -> str:
-    return chr(int(found[1], 16))
-
-
 def _scores(
     model: FastAlign, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]
 ) -> Iterator[float]:
     """Natural log-probability of each target given its source, of pairs without an empty side."""
-    sink = [SINK] if model.manifest.sink else []
+    sink = [SINK] if model.manifest.notes.get("sink") else []
     rows = model.align_with_scores(
-        ([*source, *sink] for source, _ in pairs), (target for _, target in pairs), "forward"
+        (([*source, *sink], target) for source, target in pairs), "forward"
     )
     return (row.scores[0] or 0.0 for row in rows)
 

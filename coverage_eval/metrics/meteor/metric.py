@@ -157,7 +157,7 @@ class METEOR(TextMetric):
         return _count_rows(rows, self.options, prepare_index(self.options))
 
     def count(self, observed: Iterable[Row], *, jobs: int = 1) -> NDArray[np.int64]:
-        """Statistics ``[systems, segments, 23]``; the jar, being slow to start, gets all at once."""
+        """Statistics ``[systems, segments, 23]``; the jar, slow to start, gets all at once."""
         if self.backend == "java":
             return _count_by_jar(list(observed), self.options)
         # The index is made before any process starts, so that not each of them makes one.

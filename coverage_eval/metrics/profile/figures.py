@@ -42,7 +42,7 @@ class Figure:
     def needs(self) -> frozenset[str]:
         """What the metric looks at besides the hypothesis."""
         kind = self.make.func if isinstance(self.make, partial) else self.make
-        found: frozenset[str] = kind.needs  # type: ignore[attr-defined]
+        found: frozenset[str] = kind.needs  # type: ignore[union-attr]
         return found
 
 

@@ -1,4 +1,4 @@
-"""What the text formats share: rows of numbers, JSON objects, and words about bad ones."""
+"""What the text formats share: rows of numbers, JSON, links, and words about bad ones."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
+from coverage_eval.text import corpus
 from fast_align_wrapper import links
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link
 
 __all__ = [
+    "LINKS",
+    "as_array",
     "as_links",
-    "as_matrix",
     "as_tokens",
+    "not_json",
     "parse_integer",
+    "parse_json",
     "parse_links",
     "parse_object",
     "parse_rows",
     "printable",
     "shown",
     "split_fields",
+    "tokens_of",
 ]
+
+LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
+"""Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
 
 _FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
@@ -48,6 +57,11 @@ def split_fields(line: str) -> list[str]:
     ['a b', '0-0', '']
     """
     return _FIELDS.split(line)
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """The tokens of a text, by the rule that holds for every text."""
+    return tuple(corpus.tokenize(text))
 
 
 def parse_integer(text: str, where: str) -> int:
@@ -93,38 +107,59 @@ def parse_links(text: str, where: str) -> list[Link]:
         raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
 
 
-def parse_object(line: str, where: str) -> dict[str, Any]:
-    """A JSON object on one line.
+def parse_json(text: str, where: str) -> Any:
+    """A JSON value.
+
+    Raises:
+        DataError: Not JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise not_json(error, where) from error
+
+
+def not_json(error: Exception, where: str) -> DataError:
+    """What to raise where JSON's parser fails."""
+    reason = str(error) or type(error).__name__
+    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """A JSON object.
 
     Raises:
         DataError: Not JSON, or not an object.
     """
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        reason = str(error) or type(error).__name__
-        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+    value = parse_json(text, where)
     if not isinstance(value, dict):
         raise DataError(f"{where}: JSON, but not an object {{…}}")
     return value
 
 
-def as_matrix(value: object, where: str, *, columns: int | None = None) -> Weights:
-    """A list of lists of numbers as an array; ``columns`` is the width if there are no rows.
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
+    """Lists of lists of numbers, nested to any depth, as an array of as many dimensions.
+
+    An empty list is a matrix without rows, which has so many columns.
 
     Raises:
-        DataError: Anything else.
+        DataError: Not lists, lists of different lengths, or something else than numbers in them.
     """
-    if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
+    if not isinstance(value, list):
         raise DataError(f"{where}: attention is not a list of rows")
     if not value:
-        return np.zeros((0, columns or 0))
-    if len({len(row) for row in value}) > 1:
+        return np.zeros((0, columns))
+    try:
+        array = np.array(value, dtype=object)
+    except ValueError as error:  # which NumPy raises for some uneven lists
+        raise DataError(f"{where}: rows of attention differ in length") from error
+    kinds = set(map(type, array.ravel().tolist()))
+    if list in kinds:  # and of others it keeps the inner lists
         raise DataError(f"{where}: rows of attention differ in length")
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) for r in value for x in r):
+    if not kinds <= {int, float}:
         raise DataError(f"{where}: attention has something else than numbers")
     try:
-        return np.array(value, dtype=np.float64).reshape(len(value), len(value[0]))
+        return array.astype(np.float64)
     except OverflowError as error:
         raise DataError(f"{where}: attention has a number too large") from error
 

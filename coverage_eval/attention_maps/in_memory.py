@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention_maps.formats.raw import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.attention_maps.maps import AttentionMap, Weights, checked_weights
+from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
+from coverage_eval.attention_maps.formats.arrays import numbers
+from coverage_eval.attention_maps.heads import Head, one_head
+from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Segment, tokenize
@@ -27,24 +29,31 @@ def from_arrays(
     hypotheses: Iterable[Segment],
     *,
     orientation: Orientation | None = None,
+    layer: int | None = None,
+    head: Head | None = None,
 ) -> list[AttentionMap]:
     """Maps from arrays or tensors, one a segment.
 
     Joey NMT has them target × source, fairseq's ``hypo["attention"]`` is source × target.
 
     Args:
-        arrays: Two-dimensional, with or without EOS entries.
+        arrays: ``[T, S]`` or ``[S, T]``, with or without EOS entries, and before these dimensions
+            heads, or layers and heads.
         sources: The segments as the toolkit saw them, subwords included.
         hypotheses: Likewise.
         orientation: By default settled by the shapes of all segments.
+        layer: Which layer, an index from 0, or −1 for the last; may be left out if there is one.
+        head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: Numbers of segments differ, or the shapes fit no reading, or two.
+        DataError: Numbers of segments differ, or the shapes fit no reading, or two; there are
+            several layers or heads and none is chosen, or not the one that is.
     """
-    raws = [
-        RawMap(f"array {number}", matrix=checked_weights(_array(array)))
-        for number, array in enumerate(arrays, start=1)
-    ]
+    raws = []
+    for number, array in enumerate(arrays, start=1):
+        where = f"array {number}"
+        matrix = one_head(numbers(_array(array), where), where, layer, head)
+        raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
     return settle("arrays", raws, layout, texts, orientation=orientation)
@@ -88,7 +97,7 @@ def from_huggingface(
     hypotheses: Iterable[Segment] | None = None,
     *,
     layer: int = -1,
-    head: int | None = None,
+    head: Head | None = None,
     attention_mask: Any = None,
     eos_token_id: int | None = None,
     pad_token_id: int | None = None,
@@ -104,8 +113,8 @@ def from_huggingface(
             and with beams ``beam_indices``; one sequence a segment.
         sources: Source tokens, EOS and language tags included (``convert_ids_to_tokens``).
         hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
-        layer: Which decoder layer.
-        head: Which head; by default their mean.
+        layer: Which decoder layer, an index from 0, or −1 for the last.
+        head: Which head, likewise; by default their mean.
         attention_mask: The encoder's mask ``[segments, S]``, needed if sources are padded on the
             left; padding on the right is cut by the sources' lengths.
         eos_token_id: Ends a sequence; what follows it is padding.
@@ -163,7 +172,7 @@ def _array(value: Any) -> NDArray[Any]:
     return np.asarray(value)
 
 
-def _cross_attentions(outputs: Any, layer: int, head: int | None) -> list[NDArray[Any]]:
+def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
     """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
     attentions = getattr(outputs, "cross_attentions", None)
     if not attentions:
@@ -181,12 +190,13 @@ def _cross_attentions(outputs: Any, layer: int, head: int | None) -> list[NDArra
                 'attn_implementation="eager"'
             )
         weights = _array(step[layer])
-        if weights.ndim != 4 or (head is not None and not -1 < head < weights.shape[1]):
+        count = weights.shape[1] if weights.ndim == 4 else 0
+        if count == 0 or head not in {None, "mean", *range(-count, count)}:
             raise DataError(
                 f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
             )
         last = weights[:, :, -1, :]  # the prompt's queries come before
-        steps.append(last.mean(axis=1) if head is None else last[:, head])
+        steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
     return steps
 
 

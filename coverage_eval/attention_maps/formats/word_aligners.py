@@ -9,19 +9,18 @@ from __future__ import annotations
 import re
 
 from coverage_eval.alignment.gold_links import read_gold
-from coverage_eval.attention_maps.formats.parsing import printable
-from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
+from coverage_eval.attention_maps.parsing import printable
 from coverage_eval.errors import DataError
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMATS"]
 
 _TALP_LINE = re.compile(r"\s*(?:\*?\d+[-p?]\d+)(?:\s+\*?\d+[-p?]\d+)*\s*", re.ASCII)
 _NAACL_LINE = re.compile(r"\s*\d+\s+\d+\s+\d+(?:\s+[SP])?(?:\s+[0-9.eE+-]+)?\s*", re.ASCII)
-_PROBED = 50
 
 
 def _recognise(dump: Dump) -> bool:
-    lines = dump.probe[:_PROBED]
+    lines = dump.sample
     if lines and lines[0].startswith("# Sentence pair ("):
         return True
     return bool(lines) and any(
@@ -40,10 +39,6 @@ def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
     ]
 
 
-FORMAT = Format(
-    name="links",
-    title="Pharaoh, Talp, NAACL or GIZA A3 links",
-    layout=Layout(),
-    recognise=_recognise,
-    read=_read,
+FORMATS = (
+    Format("links", "word aligners: Pharaoh, Talp, NAACL or GIZA A3 links", _recognise, _read),
 )

@@ -1,13 +1,14 @@
-"""What a file says before orientation and EOS are settled, and what a format is."""
+"""Dumps: files with attention, what they say before orientation and EOS are settled, formats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from coverage_eval.attention_maps.heads import Head
 from coverage_eval.attention_maps.maps import Level, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
@@ -19,6 +20,7 @@ ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 
 _HEAD = 4096
 _PROBED_LINES = 5000  # a log may have some thousand lines before its first attention
+_SAMPLED_LINES = 50
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Layout:
         tgt_eos: Whether the last target entry is EOS; None where only the texts can tell.
         src_eos: Likewise for the source.
         src_end: What stands in a further source column: ``</s>``, or ``<SINK>``.
-        count_hint: What explains that there are fewer maps than segments.
+        count_hint: What explains that there are more or fewer maps than segments.
     """
 
     orientations: tuple[Orientation, ...] = ("target-source",)
@@ -76,10 +78,14 @@ class ReadOptions:
     Attributes:
         side: Which maps of an OpenNMT-py pickle: of its output or of the given translation.
         right_to_left: The (Marian) model wrote right to left: rows are in reverse order.
+        layer: Which layer of arrays ``[layers, heads, T, S]``, from 0, or −1 for the last.
+        head: Which head of arrays with several, likewise, or "mean".
     """
 
     side: Literal["pred", "gold"] = "pred"
     right_to_left: bool = False
+    layer: int | None = None
+    head: Head | None = None
 
 
 class Dump:
@@ -111,9 +117,19 @@ class Dump:
         return list(read_segments(self.path))
 
     @property
+    def places(self) -> Iterator[tuple[str, str]]:
+        """Each line after its place, which messages name."""
+        return ((self.where(number), line) for number, line in enumerate(self.lines, start=1))
+
+    @cached_property
     def probe(self) -> list[str]:
         """The lines by which a format is recognised: the first ones, blank ones left out."""
         return [line for line in self.lines[:_PROBED_LINES] if line.strip()]
+
+    @property
+    def sample(self) -> list[str]:
+        """The first of these lines, enough to tell a format of which every line is."""
+        return self.probe[:_SAMPLED_LINES]
 
     def where(self, line: int) -> str:
         """File and line, for messages."""
@@ -126,16 +142,18 @@ class Format:
 
     Attributes:
         name: As ``--input-format`` takes it.
-        title: What people call it.
-        layout: Orientation and EOS.
+        title: What people call it: the toolkit, and the option by which it writes this.
         recognise: Whether a file is of this format; may raise DataError for "no".
         read: The segments in order.
+        layout: Orientation and EOS.
         binary: Recognised by its first bytes; standard input and lines are not looked at.
+        several_heads: It can hold layers and heads, of which the user chooses.
     """
 
     name: str
     title: str
-    layout: Layout
     recognise: Callable[[Dump], bool]
     read: Callable[[Dump, ReadOptions], Sequence[RawMap]]
+    layout: Layout = field(default_factory=Layout)
     binary: bool = False
+    several_heads: bool = False
