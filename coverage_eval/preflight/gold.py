@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.preflight.findings import Finding
 from coverage_eval.preflight.sample import FEWEST_SEGMENTS
-from fast_align_wrapper.links import Links
+
+if TYPE_CHECKING:  # importing the aligner takes longer than the checks
+    from coverage_eval.alignment.gold_links import Gold
+    from fast_align_wrapper.links import Links
 
 __all__ = ["check_gold"]
 

@@ -36,7 +36,7 @@ def _nearer_source(sample: Sample, output: Text, wanted: Text) -> str | None:
         return None
     return (
         f"{percent(to_source)} of its words are in the source {source.name}, "
-        f"{percent(to_wanted)} in {wanted.name}; is it a translation?"
+        f"{percent(to_wanted)} in {wanted.name}; check that it is a translation"
     )
 
 

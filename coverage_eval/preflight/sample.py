@@ -11,7 +11,8 @@ from itertools import chain
 from statistics import fmean
 from typing import TypeAlias
 
-from coverage_eval.preflight.sampler import BLOCK_ROWS
+from coverage_eval.preflight.sampler import BLOCK_ROWS, Sampler
+from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["FEWEST_SEGMENTS", "Rows", "Sample", "Text"]
 
@@ -47,6 +48,41 @@ class Sample:
         counts = {text.name: len(text.rows) for text in self.texts}
         if len(set(counts.values())) > 1:
             raise ValueError(f"unequal numbers of segments: {counts}")
+
+    @classmethod
+    def from_rows(
+        cls,
+        sampler: Sampler[tuple[Segment, ...]],
+        *,
+        hypotheses: Sequence[str],
+        references: Sequence[str] = (),
+        source: str | None = None,
+    ) -> Sample:
+        """Name the columns of the rows that a sampler kept.
+
+        Args:
+            sampler: It watched rows of a segment of each hypothesis, each reference and the source,
+                in this order; strings are split at spaces and tabs.
+            hypotheses: Names of the hypotheses.
+            references: Names of the references.
+            source: Name of the source; None where rows have none.
+
+        Raises:
+            ValueError: Rows have other numbers of segments than there are names.
+        """
+        names = [*hypotheses, *references, *([source] if source is not None else [])]
+        texts: list[list[Sequence[str]]] = [[] for _ in names]
+        for row in sampler.rows:
+            for text, segment in zip(texts, row, strict=True):
+                text.append(tokenize(segment))
+        first = len(hypotheses)
+        return cls(
+            dict(zip(hypotheses, texts[:first], strict=True)),
+            dict(zip(references, texts[first : first + len(references)], strict=True)),
+            (source, texts[-1]) if source is not None else None,
+            sampler.blocks,
+            sampler.lines,
+        )
 
     @cached_property
     def outputs(self) -> list[Text]:

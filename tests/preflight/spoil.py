@@ -28,21 +28,15 @@ def targets(number: int = 500) -> Rows:
 
 def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
     """The sample that a command would take of these texts."""
-    texts = [
-        *hypotheses.values(),
-        *([reference] if reference else []),
-        *([source] if source else []),
-    ]
+    texts = [*hypotheses.values(), reference, source]
     sampler: Sampler[tuple[Sequence[str], ...]] = Sampler()
-    for _ in sampler.watch(zip(*texts, strict=True)):
+    for _ in sampler.watch(zip(*[text for text in texts if text is not None], strict=True)):
         pass
-    columns = [list(column) for column in zip(*sampler.rows, strict=True)] or [[] for _ in texts]
-    return Sample(
-        dict(zip(hypotheses, columns, strict=False)),
-        {"ref": columns[len(hypotheses)]} if reference else {},
-        ("src", columns[-1]) if source else None,
-        sampler.blocks,
-        sampler.lines,
+    return Sample.from_rows(
+        sampler,
+        hypotheses=list(hypotheses),
+        references=["ref"] if reference is not None else [],
+        source="src" if source is not None else None,
     )
 
 

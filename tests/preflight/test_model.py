@@ -171,6 +171,14 @@ def test_vocabulary_has_the_training_words(model: FastAlign) -> None:
         assert _vocabulary(strange) == ({token for row in odd for token in row},) * 2
 
 
+def test_any_tokens_are_checked() -> None:
+    odd = ["|||", "a b", "<eps>", "␛", "\x00", "\ud800", "z\u2028", "", "\n", "A"]
+    rows = [[odd[i % 10], odd[i * 7 % 10], str(i % 13)] for i in range(80)]
+    with FastAlign.train(rows, rows, threads=1) as strange:
+        assert names(strange, rows, rows, hyp=rows) == []
+        assert names(strange, rows, shift(rows), hyp=rows) == ["model-fit"]
+
+
 @pytest.mark.parametrize(
     ("corpus", "training", "languages", "parts"),
     [

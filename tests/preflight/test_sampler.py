@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,3 +58,15 @@ def test_pieces_do_not_cross_blocks() -> None:
     rows = [["a"]] * 130
     sample = Sample({"hyp": rows}, {}, None, blocks=[0, 30, 40])
     assert sample.pieces == [range(30), range(40, 90), range(90, 130)]
+
+
+def test_rows_become_named_texts() -> None:
+    sampler: Sampler[tuple[str, ...]] = Sampler()
+    assert len(list(sampler.watch([("a b", "c", "", "x\ty"), ("", "d", "e ", "z")]))) == 2
+    sample = Sample.from_rows(sampler, hypotheses=["h", "i"], references=["r"], source="s")
+    assert sample.hypotheses == {"h": [["a", "b"], []], "i": [["c"], ["d"]]}
+    assert sample.references == {"r": [[], ["e"]]}
+    assert sample.sources == ("s", [["x", "y"], ["z"]])
+    assert (sample.blocks, sample.lines) == ([0], [1])
+    with pytest.raises(ValueError, match="zip"):
+        Sample.from_rows(sampler, hypotheses=["h"])
