@@ -19,7 +19,7 @@ from coverage_eval.cli.output import (
     output_option,
     output_options,
     print_lines,
-    print_report,
+    show,
 )
 from coverage_eval.errors import DataError
 from coverage_eval.report.attention import present_attention, present_coverage
@@ -90,7 +90,7 @@ def score(
     if gold is not None:
         agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
-    print_report((present_coverage if per_word else present_attention)(table), output)
+    show((present_coverage if per_word else present_attention)(table), output)
 
 
 @command.command("links")

@@ -13,7 +13,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import jobs_option, tokenize_option
-from coverage_eval.cli.output import Output, output_options, print_report
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.system_inputs import (
     SystemInputs,
     check_inputs,
@@ -166,7 +166,7 @@ def command(
     counted, chosen = count_inputs(inputs, names, settings, jobs)
     testing = Testing(test, resamples, seed)
     comparison = compare_counted(counted, chosen, baseline=baseline, testing=testing)
-    print_report(present_comparison(comparison, breakdowns.make(comparison)), output)
+    show(present_comparison(comparison, breakdowns.make(comparison)), output)
     if details:
         with atomic_write(details) as file:
             write_details(comparison, file)

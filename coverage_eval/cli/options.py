@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli import output as printing
-from coverage_eval.cli.output import output_options, print_report
+from coverage_eval.cli.output import output_options, show
 from coverage_eval.metrics.base import Metric, Score, Statistics
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -84,7 +84,10 @@ def scoring_options(command: F, *, width: int = 2) -> Callable[..., Any]:
         return command(output=ours, **values)
 
     options = [
-        click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
+        click.option(
+            "--sentence-level", is_flag=True,
+            help="One score a segment, with evidence: positions from 1, in JSON from 0.",
+        ),
         click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),
         click.option(
             "--bootstrap", default=DEFAULT_RESAMPLES, show_default=True,
@@ -112,9 +115,9 @@ def print_score(
     score = corpus_score(metric, statistics, output)
     if output.sentence_level:
         values = metric.sentence_scores(statistics)
-        print_report(present_segments(score, values, evidence=evidence), output)
+        show(present_segments(score, values, evidence=evidence), output)
     else:
-        print_report(present_scores([score]), output)
+        show(present_scores([score]), output)
 
 
 def print_scores(counted: Sequence[tuple[Metric, Statistics]], output: Output) -> None:
@@ -126,7 +129,7 @@ def print_scores(counted: Sequence[tuple[Metric, Statistics]], output: Output) -
         evidence = [dict(zip(columns, row, strict=True)) for row in rows]
         print_score(metric, statistics, output, evidence=evidence)
         return
-    print_report(present_scores([corpus_score(*item, output) for item in counted]), output)
+    show(present_scores([corpus_score(*item, output) for item in counted]), output)
 
 
 def corpus_score(metric: Metric, statistics: Statistics, output: Output) -> Score:

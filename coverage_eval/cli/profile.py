@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.options import Output, jobs_option, scoring_options, tokenize_option
-from coverage_eval.cli.output import print_report
+from coverage_eval.cli.output import show
 from coverage_eval.metrics.profile.inputs import read_profile_rows
 from coverage_eval.metrics.profile.profile import profile_rows
 from coverage_eval.report.profile import present_profile, present_profile_segments
@@ -48,4 +48,4 @@ def command(
     confidence = (output.bootstrap, output.seed) if output.confidence else None
     result = profile_rows(tuple(files), rows, jobs=jobs, tok=tokenize, confidence=confidence)
     present = present_profile_segments if output.sentence_level else present_profile
-    print_report(present(result), output)
+    show(present(result), output)

@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import Output, output_options, print_lines, print_report
+from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.metrics.bleu import BLEU
 from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
@@ -91,7 +91,7 @@ def command(
         bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
         references = list(read_segments(ref))
         search = grid_search(candidates, references, alphas=alphas, betas=betas, metric=bleu)
-        print_report(present_grid(search), output)
+        show(present_grid(search), output)
         alpha, beta = search.best.alpha, search.best.beta
     assert alpha is not None
     assert beta is not None
