@@ -20,7 +20,7 @@ from coverage_eval.cli.aligner_options import (
     timeout_option,
 )
 from coverage_eval.cli.options import case_option, tokenize_options
-from coverage_eval.cli.output import output_option, print_lines, print_report
+from coverage_eval.cli.output import output_option, print_lines, show
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.text.corpus import read_parallel
@@ -168,7 +168,7 @@ def aer(
     rows = read_with_gold(links, gold, gold_format, one_based=one_based, swapped=swapped)
     statistics = AER.count(rows)
     counted = [(metric(), statistics) for metric in LINK_METRICS]
-    print_report(present_counted(counted, output), output)
+    show(present_counted(counted, output), output)
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:

@@ -17,7 +17,7 @@ from coverage_eval.cli.output import (
     output_option,
     output_options,
     print_lines,
-    print_report,
+    show,
 )
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.errors import DataError
@@ -96,7 +96,7 @@ def score(
     if gold is not None:
         agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
-    print_report((present_coverage if per_word else present_attention)(table), output)
+    show((present_coverage if per_word else present_attention)(table), output)
 
 
 @command.command("links")
@@ -130,7 +130,7 @@ def aer(
     are between the tokens of DUMP, or between words with --words.
     """
     agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
-    print_report(present_counted(agreement.figures(), output), output)
+    show(present_counted(agreement.figures(), output), output)
 
 
 @command.command("convert")

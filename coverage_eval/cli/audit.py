@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.output import Output, output_options, print_report
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
@@ -37,8 +37,8 @@ def command(name: str | None, scores: str | None, output: Output) -> None:
         if name and name not in TABLES_OF_AUDITS:
             raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")
         tables = TABLES_OF_AUDITS[name] if name else TABLES
-        print_report(present_user_scores(compare_scores(scores, tables)), output)
+        show(present_user_scores(compare_scores(scores, tables)), output)
     elif name:
-        print_report(present_audit(run_audit(name)), output)
+        show(present_audit(run_audit(name)), output)
     else:
-        print_report(present_audits([run_audit(each) for each in AUDITS]), output)
+        show(present_audits([run_audit(each) for each in AUDITS]), output)

@@ -11,7 +11,7 @@ import click
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import jobs_option, parse_list, strict_option
-from coverage_eval.cli.output import Output, output_options, print_report
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.buckets import read_frequencies
@@ -248,7 +248,7 @@ def command(
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
     findings, figures = watch.check(tokens, aligner)
-    print_report(warn(printout, findings, figures, strict=strict), output)
+    show(warn(printout, findings, figures, strict=strict), output)
     if plot:
         save_figure(comparison.plot(), plot)
     if details:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from coverage_eval.cli.output import Output, output_options, print_report
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.tables.printout import Printout
 from coverage_eval.testbed.demonstration import demonstrate
 
@@ -18,4 +18,4 @@ from coverage_eval.testbed.demonstration import demonstrate
 def command(folder: Path | None, output: Output) -> None:
     """Show the main job on bundled input: REP, DROP and BLEU where the errors are known."""
     output.require_several("demo")
-    print_report(Printout(tuple(demonstrate(folder))), output)
+    show(Printout(tuple(demonstrate(folder))), output)

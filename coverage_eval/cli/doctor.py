@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.output import Output, output_options, print_report
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.diagnosis import diagnose
 from coverage_eval.report.installation import present_findings
 
@@ -13,4 +13,4 @@ from coverage_eval.report.installation import present_findings
 @output_options(figures=False)
 def command(output: Output) -> None:
     """Show what is installed, what is missing, and the command that adds it."""
-    print_report(present_findings(diagnose()), output)
+    show(present_findings(diagnose()), output)

@@ -23,7 +23,7 @@ __all__ = [
     "output_option",
     "output_options",
     "print_lines",
-    "print_report",
+    "show",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -107,15 +107,14 @@ def _refuse_to_overwrite_input(target: str | None) -> None:
     """A usage error if the output is one of the files that the command names as input."""
     if target is None or not Path(target).is_file():
         return
-    given = click.get_current_context().params
-    values = [value for name, value in given.items() if name != "output"]
+    values = list(click.get_current_context().params.values())
     values += [path for value in values if isinstance(value, dict) for path in value.values()]
     names = [name for name in values if isinstance(name, str) and Path(name).is_file()]
-    if any(Path(name).samefile(target) for name in names):
+    if sum(Path(name).samefile(target) for name in names) > 1:  # the output itself is among them
         raise click.UsageError(f"--output {target} is one of the input files")
 
 
-def print_report(printout: Printout, output: Output) -> None:
+def show(printout: Printout, output: Output) -> None:
     """Print it in the format and at the place that the options ask for."""
     text = render(
         printout,
@@ -147,5 +146,6 @@ def print_lines(lines: Iterable[str], output: str | None = None) -> None:
         for line in lines:
             click.echo(line)
         return
+    _refuse_to_overwrite_input(output)
     with atomic_write(output) as file:
         file.writelines(f"{line}\n" for line in lines)

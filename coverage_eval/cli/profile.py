@@ -6,7 +6,7 @@ import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import jobs_option, strict_option
-from coverage_eval.cli.output import print_report
+from coverage_eval.cli.output import show
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.profile.profile import profile_rows
@@ -62,4 +62,4 @@ def command(
     )
     present = present_profile_segments if output.sentence_level else present_profile
     findings, figures = watch.check(tokens, aligner)
-    print_report(warn(present(result), findings, figures, strict=strict), output)
+    show(warn(present(result), findings, figures, strict=strict), output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.output import Output, output_options, print_report
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.published.iris import reproduce_iris
 from coverage_eval.report.reproductions import present_iris
 
@@ -23,4 +23,4 @@ def command() -> None:
 @output_options(width=3)
 def iris(splits: int, seed: int, output: Output) -> None:
     """Softmax and sparsemax regression on Iris (Madsen et al. 2017, Tables 2 and 3)."""
-    print_report(present_iris(reproduce_iris(splits=splits, seed=seed)), output)
+    show(present_iris(reproduce_iris(splits=splits, seed=seed)), output)

@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import Output, output_options, print_lines, print_report
+from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
@@ -42,7 +42,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help="Least coverage of a word in the paper's form.",
 )  # fmt: skip
 @click.option("--feature", help="Take the log-probability from this feature, not the fourth field.")
-@click.option("--count-eos", is_flag=True, help="Count the end of sentence as a token.")
+@click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
 @click.option(
     "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
     help="Merge the subwords of the chosen hypotheses, as they are marked: @@, ▁ or ￭.",
@@ -71,9 +71,9 @@ def command(
 ) -> None:
     """Choose from n-best lists with length and coverage penalties.
 
-    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability', with segments from 0.
-    The attention file has one JSON object per hypothesis: {"attention": [[…], …]} with one row per
-    target token, or {"coverage": […]} with the total of each source word.
+    NBEST has lines 'segment ||| hypothesis ||| features ||| log-probability', segments from 0; the
+    attention file one JSON object a hypothesis: {"attention": [[…], …]} with one row a target
+    token, or {"coverage": […]} with the total of each source word.
 
     With --ref, prints BLEU for each pair of weights and the best pair; -o writes the hypotheses
     that it chooses. Without, prints the hypotheses that --alpha and --beta choose.
@@ -91,7 +91,7 @@ def command(
         bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
         references = list(read_segments(ref))
         search = grid_search(candidates, references, alphas=alphas, betas=betas, metric=bleu)
-        print_report(present_grid(search), output)
+        show(present_grid(search), output)
         alpha, beta = search.best.alpha, search.best.beta
     assert alpha is not None
     assert beta is not None

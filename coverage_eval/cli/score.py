@@ -11,7 +11,7 @@ import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import FiniteRange, jobs_option, strict_option
-from coverage_eval.cli.output import print_report
+from coverage_eval.cli.output import show
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.base import Metric
@@ -103,7 +103,7 @@ def _score(
     else:
         printout = present_scores([score])
     findings, figures = watch.check(tokens or Tokenizer("13a"), aligner)
-    print_report(warn(printout, findings, figures, strict=strict), output)
+    show(warn(printout, findings, figures, strict=strict), output)
 
 
 def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
 from coverage_eval.tables.printout import Printout
@@ -49,8 +49,8 @@ def present_coverage(scores: ScoreTable) -> Printout:
     return Printout((table,), data={"signature": signature, "words": words})
 
 
-def _cells(values: Any) -> tuple[Cell, ...]:
-    """Scores as cells; a sum over the corpus is a sum of counts."""
+def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:
+    """Scores as cells; those that the corpus sums are counts."""
     return tuple(
         int(value)
         if value is not None and name in SCORES and SCORES[name].corpus == "sum"

@@ -120,6 +120,13 @@ def test_an_output_never_replaces_an_input(run_cli: RunCli, files: tuple[Path, P
         result = run_cli("rep", *files, "-o", target, check=False)
         assert result.returncode == 2
         assert "is one of the input files" in result.stderr
+    for arguments in (
+        ("compare", "--ref", files[1], "--metrics", "rep", f"a={files[0]}"),
+        ("fertility", "constant", files[0]),
+        ("align", "symmetrize", files[0], files[0]),
+    ):
+        result = run_cli(*arguments, "-o", files[0], check=False)
+        assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
     assert files[0].read_text() == HYP
 
 
