@@ -71,6 +71,12 @@ def test_what_is_no_link_is_named(line, token):
     assert str(caught.value) == f"'{token}' is not a link 'source-target', such as 0-0"
 
 
+def test_a_malformed_link_is_refused_every_time():
+    for _ in range(2):
+        with pytest.raises(AlignerDataError):
+            parse_links("0-0 0-")
+
+
 def test_a_files_malformed_link_has_its_line(tmp_path: Path):
     path = tmp_path / "a.links"
     path.write_text("0-0\n\n1_1\n")
