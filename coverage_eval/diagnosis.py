@@ -22,8 +22,7 @@ EXTRAS = {
     "spark": ("pyspark", "pyarrow"),
 }
 CORE = (
-    "click", "jinja2", "matplotlib", "nltk", "numpy", "pandas", "sacrebleu", "scipy", "tabulate",
-    "tqdm",
+    "click", "matplotlib", "nltk", "numpy", "pandas", "sacrebleu", "scipy", "tabulate", "tqdm",
 )  # fmt: skip
 
 _TRIAL = [("ein haus", "a house"), ("das haus", "the house")] * 4

@@ -73,10 +73,10 @@ def test_gold_against_itself_is_perfect(corpus):
 def test_segments_without_denominator_have_no_score():
     rows = [([], Gold((), ())), ([(0, 0)], Gold((), ())), ([], Gold(((0, 0),), ()))]
     statistics = AER.statistics(rows)
-    assert AER().sentence_scores(statistics) == [None, 100, 100]
-    assert Precision().sentence_scores(statistics) == [None, 0, None]
-    assert Recall().sentence_scores(statistics) == [None, None, 0]
-    assert F1().sentence_scores(statistics) == [None, None, None]
+    assert AER().segment_scores(statistics) == [None, 100, 100]
+    assert Precision().segment_scores(statistics) == [None, 0, None]
+    assert Recall().segment_scores(statistics) == [None, None, 0]
+    assert F1().segment_scores(statistics) == [None, None, None]
 
 
 def test_nothing_found_is_an_f1_of_zero():
