@@ -44,6 +44,7 @@ SYMMETRIZATIONS = (
 """The methods of :func:`symmetrize`."""
 
 DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
+"""What is usual, in the papers' published scripts too."""
 
 # Sides without link that a link must have to be added at the end; none has three.
 _FREE_SIDES = {"grow-diag": 3, "grow-diag-final": 1, "grow-diag-final-and": 2}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from coverage_eval.alignment.model_notes import note_sink, noted_sink, noted_tokenizer
+from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
 from coverage_eval.errors import DataError
 from fast_align_wrapper import FastAlign
 
 
+@pytest.mark.filterwarnings("ignore:the model was trained with <SINK>")
 @pytest.mark.parametrize(
     ("pairs", "sink"),
     [
@@ -21,24 +22,15 @@ from fast_align_wrapper import FastAlign
     ],
 )
 def test_a_sink_counts_if_every_source_has_it(pairs, sink) -> None:
-    notes = {"tokenize": "none"}
-    assert list(note_sink(pairs, notes)) == pairs
-    assert notes == {"tokenize": "none", "sink": sink}
-
-
-def trained(notes) -> FastAlign:
-    return FastAlign.train([("a b", "x y")] * 9, notes=notes)
-
-
-def test_notes_are_read_back() -> None:
-    with trained({"tokenize": "13a", "sink": True}) as model:
-        assert (noted_tokenizer(model), noted_sink(model)) == ("13a", True)
-    with trained({}) as model:
-        assert (noted_tokenizer(model), noted_sink(model)) == ("none", False)
+    with Aligner.train_pairs(pairs, sink=False).model as model:
+        assert model.manifest.notes["sink"] is sink
 
 
 @pytest.mark.parametrize("name", ["x", None, ["none"]])
 def test_an_unknown_tokenizer_is_one_clear_line(name) -> None:
-    with trained({"tokenize": name}) as model, pytest.raises(DataError) as caught:
-        noted_tokenizer(model)
+    with (
+        FastAlign.train([("a b", "x y")] * 9, notes={"tokenize": name}) as model,
+        pytest.raises(DataError) as caught,
+    ):
+        noted_tokenizers(model)
     assert str(caught.value).startswith(f"the model's text was cut by tokeniser {name!r}, which")
