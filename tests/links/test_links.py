@@ -118,5 +118,6 @@ def test_a_link_out_of_range_is_named_with_both_lengths(link):
         check_links([(0, 0), link], 3, 2, name="a.links", line=7)
     assert str(caught.value) == (
         f"a.links: line 7: link {link[0]}-{link[1]} is out of range: the source has 3 tokens, "
-        "the target has 2 tokens, counted from 0; are these the links of this text, in this tokenisation?"
+        "the target has 2 tokens, counted from 0; "
+        "are these the links of this text, in this tokenisation?"
     )
