@@ -21,7 +21,7 @@ from fast_align_wrapper.forced import (
     stream_links,
     stream_posteriors,
 )
-from fast_align_wrapper.links import Links, check_symmetrization
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
     Manifest,
@@ -40,9 +40,7 @@ from fast_align_wrapper.text import Pair, prepare_pairs
 from fast_align_wrapper.training import TrainingRun, train
 from fast_align_wrapper.training_text import TrainingText
 
-__all__ = ["DEFAULT_SYMMETRIZATION", "FastAlign"]
-
-DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
+__all__ = ["FastAlign"]
 
 PathLike = str | os.PathLike[str]
 

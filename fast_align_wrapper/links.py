@@ -16,6 +16,7 @@ from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.text import tokenize
 
 __all__ = [
+    "DEFAULT_SYMMETRIZATION",
     "SYMMETRIZATIONS",
     "Link",
     "Links",
@@ -41,6 +42,9 @@ SYMMETRIZATIONS = (
     "grow-diag-final-and",
 )
 """The methods of :func:`symmetrize`."""
+
+DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
+"""What is usual, in the papers' published scripts too."""
 
 # Sides without link that a link must have to be added at the end; none has three.
 _FREE_SIDES = {"grow-diag": 3, "grow-diag-final": 1, "grow-diag-final-and": 2}

@@ -23,7 +23,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
-from fast_align_wrapper.links import SYMMETRIZATIONS, Links
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -39,9 +39,6 @@ __all__ = [
     "ModelAligner",
     "noted_tokenizers",
 ]
-
-DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
-"""How the paper's published scripts join the links of the two directions."""
 
 Floats = NDArray[np.float64]
 A = TypeVar("A", bound="Aligner")

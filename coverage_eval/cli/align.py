@@ -26,7 +26,12 @@ from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.text.corpus import read_parallel
 from coverage_eval.text.files import atomic_path
 from fast_align_wrapper.aligner import FastAlign
-from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, symmetrize
+from fast_align_wrapper.links import (
+    DEFAULT_SYMMETRIZATION,
+    SYMMETRIZATIONS,
+    format_links,
+    symmetrize,
+)
 
 T = TypeVar("T")
 
@@ -144,7 +149,7 @@ def apply(
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
-@click.option("--method", default="grow-diag-final-and", show_default=True,
+@click.option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
               type=click.Choice(SYMMETRIZATIONS))  # fmt: skip
 @output_option
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:

@@ -6,7 +6,7 @@ import re
 
 import click
 
-from fast_align_wrapper.links import SYMMETRIZATIONS
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from fast_align_wrapper.process import DEFAULT_TIMEOUT
 
 __all__ = [
@@ -46,6 +46,6 @@ timeout_option = click.option(
     show_default=True, help="Seconds without a sign of life of the aligner before giving up.",
 )  # fmt: skip
 symmetrize_option = click.option(
-    "--symmetrize", default="grow-diag-final-and", show_default=True,
+    "--symmetrize", default=DEFAULT_SYMMETRIZATION, show_default=True,
     type=click.Choice(SYMMETRIZATIONS), help="How the links of the two directions are joined.",
 )  # fmt: skip

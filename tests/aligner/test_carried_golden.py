@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.alignment.link_files import read_links
 from coverage_eval.testbed.grammar_texts import make_texts
 from fast_align_wrapper import FastAlign
-from fast_align_wrapper.links import Links, parse_links
+from fast_align_wrapper.links import Links, format_links, parse_links, symmetrize
 from tests.aligner.conftest import Pair, Tools, write_corpus
 from tests.aligner.golden import METHODS, assert_same_lines, comparable_log, read_golden
 
@@ -93,6 +92,9 @@ def test_symmetrization(tools: Tools, tmp_path: Path, corpus: Corpus, method: st
         (tmp_path / direction).write_text("".join(line + "\n" for line in lines))
     done = tools.atools("-c", method, "-i", tmp_path / "forward", "-j", tmp_path / "reverse")
     assert done.lines == corpus.golden(f"train.{method}")
+    forward, reverse = (map(parse_links, corpus.golden(f"train.{name}")) for name in FLAGS)
+    joined = [symmetrize(*pair, method) for pair in zip(forward, reverse, strict=True)]
+    assert list(map(format_links, joined)) == done.lines
 
 
 @pytest.mark.parametrize("stem", TESTS)
@@ -113,13 +115,8 @@ def test_forced_links_and_scores(tools: Tools, tmp_path: Path, stem: str) -> Non
     assert_same_lines(done.lines, expected, tolerated=TOLERATED)
 
 
-def train(corpus: Corpus, links: dict[str, Path]) -> FastAlign:
-    sources, targets = zip(*corpus.pairs, strict=True)
-    return FastAlign.train(sources, targets, links=links)
-
-
-def align(model: FastAlign, targets: Sequence[str], symmetrize: str) -> list[Links]:
-    return list(model.align(TEXTS.sources, targets, symmetrize))
+def align(model: FastAlign, targets: Sequence[str], method: str) -> list[Links]:
+    return list(model.align(zip(TEXTS.sources, targets, strict=True), method))
 
 
 def assert_same_links(found: Iterable[Links], expected: Iterable[str]) -> None:
@@ -129,9 +126,8 @@ def assert_same_links(found: Iterable[Links], expected: Iterable[str]) -> None:
 
 
 @each_corpus
-def test_the_wrapper_trains_as_the_reference(tmp_path: Path, corpus: Corpus) -> None:
-    links = {name: tmp_path / name for name in ("forward", "reverse", "symmetrized")}
-    with train(corpus, links) as model:
+def test_the_wrapper_trains_as_the_reference(corpus: Corpus) -> None:
+    with FastAlign.train(corpus.pairs) as model:
         for name in FLAGS:
             log, numbers = corpus.golden(f"{name}.log"), getattr(model.manifest, name)
             found = [numbers.length_multiplier, numbers.tension, numbers.log_likelihood[-1]]
@@ -141,9 +137,8 @@ def test_the_wrapper_trains_as_the_reference(tmp_path: Path, corpus: Corpus) -> 
                 last_match(r"log_e likelihood: (\S+)", log),
             ]
             assert found == pytest.approx(expected, rel=1e-5)
-            assert_same_links(read_links(links[name]), corpus.golden(f"train.{name}"))
-        symmetrized = corpus.golden("train.grow-diag-final-and")
-        assert_same_links(read_links(links["symmetrized"]), symmetrized)
+        for method in (*FLAGS, *METHODS):
+            assert_same_links(model.training_links(method), corpus.golden(f"train.{method}"))
         if corpus is GRAMMAR:
             for stem, targets in TESTS.items():
                 for method in ("forward", "reverse", "grow-diag-final-and"):

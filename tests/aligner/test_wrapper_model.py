@@ -338,3 +338,15 @@ def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):
         model.save(tmp_path / "folder")
     assert path.read_text() == "old"
     assert sorted(item.name for item in tmp_path.iterdir()) == ["folder", "model"]
+
+
+def test_a_saved_model_replaces_the_file_that_a_link_names(tmp_path, model):
+    model.save(tmp_path / "plain")
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "new").touch()
+    (tmp_path / "link").symlink_to("old")
+    model.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert (tmp_path / "old").stat().st_mode == (tmp_path / "new").stat().st_mode
+    assert {path.name for path in tmp_path.iterdir()} == {"plain", "old", "new", "link"}

@@ -58,15 +58,9 @@ def bench_training(folder: Path) -> FastAlign:
     with text.open("w", encoding="utf-8") as file:
         file.writelines(f"{one} ||| {two}\n" for one, two in pairs())
     command = [str(find_fast_align().path), "-i", str(text), "--both", "-d", "-o", "-v"]
-    for name in (
-        "forward-links",
-        "reverse-links",
-        "forward-params",
-        "reverse-params",
-        "forward-full",
-        "reverse-full",
-    ):
-        command += [f"--{name}", str(folder / name)]
+    for direction in ("forward", "reverse"):
+        for what in ("links", "params", "full"):
+            command += [f"--{direction}-{what}", str(folder / f"{direction}-{what}")]
     models: list[FastAlign] = []
 
     def train() -> None:

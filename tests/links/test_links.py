@@ -71,6 +71,12 @@ def test_what_is_no_link_is_named(line, token):
     assert str(caught.value) == f"'{token}' is not a link 'source-target', such as 0-0"
 
 
+def test_a_malformed_link_is_refused_every_time():
+    for _ in range(2):
+        with pytest.raises(AlignerDataError):
+            parse_links("0-0 0-")
+
+
 def test_a_files_malformed_link_has_its_line(tmp_path: Path):
     path = tmp_path / "a.links"
     path.write_text("0-0\n\n1_1\n")
@@ -112,5 +118,6 @@ def test_a_link_out_of_range_is_named_with_both_lengths(link):
         check_links([(0, 0), link], 3, 2, name="a.links", line=7)
     assert str(caught.value) == (
         f"a.links: line 7: link {link[0]}-{link[1]} is out of range: the source has 3 tokens, "
-        "the target 2, counted from 0; are these the links of this text, in this tokenisation?"
+        "the target has 2 tokens, counted from 0; "
+        "are these the links of this text, in this tokenisation?"
     )
