@@ -16,10 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray
 
-__all__ = ["SINK", "AttentionSource", "append_sink", "length_mask", "sink_at_end"]
-
-SINK = "<SINK>"
-"""The word that the paper's data has at the end of each source segment."""
+__all__ = ["AttentionSource", "append_sink", "length_mask", "sink_at_end"]
 
 
 @dataclass(frozen=True)
