@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["AttentionError", "Batch", "FloatArray", "InfeasibleBoundsError", "prepare", "row_sums"]
+__all__ = [
+    "AttentionError",
+    "Batch",
+    "BoolArray",
+    "Float64Array",
+    "FloatArray",
+    "InfeasibleBoundsError",
+    "prepare",
+    "row_sums",
+]
 
 FloatArray = NDArray[Any]
 Float64Array = NDArray[np.float64]

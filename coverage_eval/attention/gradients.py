@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, FloatArray
+from coverage_eval.attention._inputs import AttentionError, BoolArray, FloatArray
 
 __all__ = [
     "Support",
@@ -42,8 +42,6 @@ __all__ = [
     "sparsemax_jacobian",
     "sparsemax_vjp",
 ]
-
-BoolArray = NDArray[np.bool_]
 
 
 def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:

@@ -61,15 +61,19 @@ def length_mask(
     return np.asarray(np.arange(positions) < counts[:, None])
 
 
-def check_memory(memory: ArrayLike) -> FloatArray:
-    """Encoder states as a ``[B, S, K]`` array of float32 or float64."""
-    array = np.asarray(memory)
+def check_states(states: ArrayLike, what: str, axes: str) -> FloatArray:
+    """Encoder or decoder states as an array of float32 or float64 with three axes."""
+    array = np.asarray(states)
     if array.ndim != 3 or array.dtype.kind not in "fiu":
         raise AttentionError(
-            f"the memory must be real numbers [batch, source, size], not {array.dtype} "
-            f"{array.shape}"
+            f"{what} must be real numbers [{axes}], not {array.dtype} {array.shape}"
         )
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def check_memory(memory: ArrayLike) -> FloatArray:
+    """Encoder states as a ``[B, S, K]`` array of float32 or float64."""
+    return check_states(memory, "the memory", "batch, source, size")
 
 
 def check_fertilities(fertilities: ArrayLike, usable: NDArray[np.bool_]) -> Float64Array:

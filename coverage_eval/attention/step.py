@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray
+from coverage_eval.attention._inputs import AttentionError, BoolArray, Float64Array, FloatArray
 from coverage_eval.attention.registry import find_transformation
 from coverage_eval.attention.scoring import Parameters, Score
 from coverage_eval.attention.source import (
@@ -25,8 +25,6 @@ from coverage_eval.attention.source import (
 from coverage_eval.attention.state import AttentionState
 
 __all__ = ["AttentionStep", "StepGradients", "StepResult"]
-
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class StepGradients:
         keys: ``[B, S, P]``.
         memory: ``[B, S, K]`` through the context and the score, without the part through ``keys``.
         cumulative: ``[B, S]`` for β before the step.
-        fertilities: ``[B, S]``, 0 at sinks and padding; None without fertilities.
+        fertilities: ``[B, S]``, 0 at sinks and padding, and where there are no fertilities.
         parameters: of the score, without the part through ``keys``.
     """
 
@@ -64,7 +62,7 @@ class StepGradients:
     keys: FloatArray
     memory: FloatArray
     cumulative: Float64Array
-    fertilities: Float64Array | None
+    fertilities: Float64Array
     parameters: Parameters
 
 
@@ -226,9 +224,8 @@ class AttentionStep:
         through_context = np.matmul(source.memory, d_context[:, :, None])[:, :, 0]
         d_alpha = d_attention + through_context + d_cumulative
         d_scores, d_credit = self._transform_vjp(d_alpha, result, source.usable)
-        d_before, d_fertilities = d_cumulative, None
-        if source.fertilities is not None:
-            assert result.credit is not None
+        d_before, d_fertilities = d_cumulative, np.zeros_like(d_credit)
+        if result.credit is not None:
             d_credit = d_credit + self.exhaustion * d_scores
             # u = max(0, f - β) moves with f and β only where there is credit left.
             moves = source.bounded & (result.credit > 0)
