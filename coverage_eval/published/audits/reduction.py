@@ -27,7 +27,7 @@ def audit() -> tuple[Claim, ...]:
         constraint.append((c @ x, d))
         excess.append((np.maximum(np.maximum(a - x, x - b), 0), 0))
         solved = 2 * pardalos_kovoor(a, b, c, d) + z
-        solution.append((solved, constrained_sparsemax(z, u, method="sort")))
+        solution.append((solved, constrained_sparsemax(z, u)))
     return (
         Claim(
             "our problem in Eq. 6 can be rewritten in the form of Eq. 17 if we set x = (p − z)/2, "
