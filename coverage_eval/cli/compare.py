@@ -250,7 +250,7 @@ def command(
     findings, figures = watch.check(tokens, aligner)
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
-        save_figure(comparison.plot(), plot)
+        save_figure(comparison.plot()[0].get_figure(root=True), plot)
     if details:
         with atomic_write(details) as file:
             write_details(comparison, file)

@@ -133,15 +133,27 @@ class Comparison:
         """
         return self._render("latex", width)
 
-    def plot(self, ax: Axes | None = None) -> Axes | Sequence[Axes]:
-        """Bars of every system's scores with their intervals, one picture a metric.
+    def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Bars of every system's scores with their intervals, a panel for each metric.
 
         Args:
-            ax: Where to draw, if there is one metric only; by default new axes.
+            axes: Where to draw, one for each metric; a new figure if None.
         """
         from coverage_eval.plotting import plot_comparison
 
-        return plot_comparison(self.to_frame(), baseline=self.baseline, ax=ax)
+        figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
+        values = np.array(figures, dtype=np.float64)
+        direction = {True: "higher is better", False: "lower is better"}
+        return plot_comparison(
+            list(self.rows),
+            values[..., 0],
+            values[..., 1],
+            values[..., 2],
+            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            baseline=self.baseline,
+            significant=values[..., -1] < SIGNIFICANT,
+            axes=axes,
+        )
 
     def _render(self, output_format: str, width: int = 2) -> str:
         from coverage_eval.comparison.presentation import present_comparison
@@ -157,6 +169,9 @@ class Comparison:
         frame = self.to_frame().to_html(float_format=_short, na_rep="")
         return f"{frame}<small>{signatures}</small>"
 
+
+SIGNIFICANT = 0.05
+"""The level at which pictures mark a difference."""
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 
