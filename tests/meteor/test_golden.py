@@ -37,23 +37,6 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize(("variant", "column", "modules"), CONFIGURATIONS)
-def test_corpus(golden: Path, variant: str, column: str, modules: tuple[int, ...]) -> None:
-    metric = METEOR(variant=variant)
-    statistics = metric.statistics(
-        read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt")
-    )
-    (expected,) = [
-        line for line in table(golden / "corpus.tsv") if line["configuration"] == f"meteor_{column}"
-    ]
-    score = metric.score(statistics)
-    assert score.value == pytest.approx(float(expected["corpus_score"]), abs=1e-12)
-    assert np.mean(metric.segment_scores(statistics)) == pytest.approx(
-        float(expected["mean_segment_score"]), abs=1e-11
-    )
-    assert f"|id:{expected['eval_id']}|" in str(score.signature)
-=======
 def test_statistics_and_scores(name: str) -> None:
     metric, references = CONFIGURATIONS[name]
     expected = np.loadtxt(FOLDER / f"{name}.statistics.txt")
@@ -67,7 +50,6 @@ def test_statistics_and_scores(name: str) -> None:
     summed = without_perfect_chunks(counts).sum(axis=0)
     assert float(score_parts(summed).score) == pytest.approx(float(final), abs=1e-12)
     assert f"Eval ID:        {metric.eval_id}\n" in printed
->>>>>>> meteor
 
 
 def test_the_metric_gives_these_scores(name: str) -> None:
