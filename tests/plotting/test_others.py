@@ -1,5 +1,7 @@
 """Alignment grid, histogram, comparisons, curves and animation: what is on their Axes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from matplotlib.animation import FuncAnimation
@@ -51,6 +53,22 @@ class TestAlignmentGrid:
         ax = alignment_grid(SOURCE, REFERENCE, [], TO_REFERENCE, [])
         runs = [(patch.get_y(), patch.get_height()) for patch in by_gid(ax, "dropped")]
         assert runs == [(-0.5, 1), (1.5, 4)], "'sie' has no link to the reference either"
+
+    @pytest.mark.parametrize("count", [60, 100])
+    def test_every_word_of_long_sentences_has_a_label_with_room(self, count):
+        words = [f"Wort{i}" for i in range(count)]
+        ax = alignment_grid(words, words, words, [], [])
+        assert [t.get_text() for t in ax.get_xticklabels()] == [*words, "", *words]
+        assert ax.get_xlabel() == ""
+        ax.figure.canvas.draw()
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+        assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
+
+    def test_the_words_without_a_label_are_counted(self):
+        words = [f"Wort{i}" for i in range(200)]
+        ax = alignment_grid(words, words, words, [], [])
+        shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
+        assert ax.get_xlabel() == f"{len(shown)} of 400 words are labelled"
 
     @pytest.mark.parametrize("link", [(6, 0), (0, 5), (-1, 0)])
     def test_links_out_of_range_are_refused(self, link):
