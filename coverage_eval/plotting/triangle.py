@@ -196,9 +196,9 @@ def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | N
 def _beside(point: NDArray[np.float64]) -> tuple[tuple[float, float], str, str]:
     """Return offset and alignment of a point's text: out of the triangle where that is near."""
     if point[2] < 0.04:
-        return (0, -7), "center", "top"
+        return (0, -15), "center", "top"  # below the labels of the corners
     if point[2] > 0.6:
-        return (8, 0), "left", "center"
+        return (8, 0), "left", "top" if point[2] > 0.9 else "center"
     return (0, 7), "center", "bottom"
 
 
