@@ -10,7 +10,10 @@ A new plot is one file in this folder and one line in the table below, which mak
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
+
+Scale = Literal["fixed", "max", "sqrt"]
+"""How an attention map colours weights: from 0 to 1, to its largest, or by square roots."""
 
 _HOMES = {
     "alignment_grid": "alignments",

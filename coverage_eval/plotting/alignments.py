@@ -13,8 +13,8 @@ from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.arrays import checked_positions
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.grid import grid_axes, has_square_cells, rule_off
-from coverage_eval.plotting.labels import word_ticks
+from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
+from coverage_eval.plotting.labels import word_ticks, write
 from coverage_eval.plotting.outlines import explain_outlines, outline
 
 __all__ = ["alignment_grid"]
@@ -67,15 +67,13 @@ def alignment_grid(
     if ax is None:
         (ax,) = grid_axes(source, [columns], beside=0.4, largest=_LARGEST)
     _draw_cells(ax, left, right)
-    source_fonts, *others = font_families(source, reference, hypothesis)
+    source_fonts, *others, name_fonts = font_families(source, reference, hypothesis, names)
     families = list(dict.fromkeys(family for group in others for family in group))
     word_ticks(ax, "x", columns, families)
     word_ticks(ax, "y", source, source_fonts, keep=dropped)
     outline(ax, "y", dropped, len(columns), "dropped")
     for name, middle in zip(names, _middles(len(reference), len(hypothesis)), strict=True):
-        ax.annotate(
-            name, (middle, -0.5), (0, 5), textcoords="offset points", ha="center", fontsize=9
-        )
+        write(ax, name, (middle, -0.5), (0, 5), fontsize=9, fontfamily=name_fonts)
     if dropped:
         explain_outlines(ax, {"dropped": f"dropped: linked to the {names[0]} only"}, pad=2.0)
     return ax
@@ -101,14 +99,9 @@ def _draw_cells(ax: Axes, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> 
     ax.set(xlim=(-0.5, kinds.shape[1] - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
     if rows:
         ax.imshow(
-            kinds,
-            cmap=cells,
-            vmin=0,
-            vmax=2,
-            interpolation="nearest",
-            origin="upper",
-            aspect="equal" if has_square_cells(*kinds.shape) else "auto",
-        )
+            kinds, cmap=cells, vmin=0, vmax=2, interpolation="nearest", origin="upper",
+            aspect=cell_aspect(*kinds.shape),
+        )  # fmt: skip
     for first, last in ((0, gap), (gap + 1, kinds.shape[1])):
         rule_off(ax, rows, first, last)
     ax.spines[:].set_visible(False)

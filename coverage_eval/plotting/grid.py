@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
 from coverage_eval.plotting.labels import longest_label
 
-__all__ = ["grid_axes", "has_square_cells", "rule_off"]
+__all__ = ["cell_aspect", "grid_axes", "rule_off"]
 
 _CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
 _SHORT = 30  # words
@@ -46,7 +46,7 @@ def grid_axes(
     room_down = largest - below - _ABOVE
     cell = _CELL if longest <= _SHORT else _NARROW_CELL
     across, down = min(cell, room_across / sum(counts)), min(cell, room_down / max(len(rows), 1))
-    if all(has_square_cells(len(rows), count) for count in counts):
+    if all(cell_aspect(len(rows), count) == "equal" for count in counts):
         across = down = min(across, down)
     width = max(across * sum(counts) + left * len(blocks) + beside, 3.2)
     height = max(down * len(rows) + below + _ABOVE, 2.2)
@@ -64,9 +64,9 @@ def grid_axes(
     return list(grids[0])
 
 
-def has_square_cells(rows: int, columns: int) -> bool:
-    """Whether a grid's cells are squares; in an oblong grid they would be too small."""
-    return max(rows, columns) <= 4 * min(rows, columns)
+def cell_aspect(rows: int, columns: int) -> Literal["equal", "auto"]:
+    """Return ``equal`` where a grid's cells are squares; in an oblong grid they would be tiny."""
+    return "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
 
 
 def rule_off(ax: Axes, rows: int, first: int, last: int) -> None:

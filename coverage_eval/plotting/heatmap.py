@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,20 +12,17 @@ from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
-from coverage_eval.plotting import colours
+from coverage_eval.plotting import Scale, colours
 from coverage_eval.plotting.arrays import checked_attention, checked_vector
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.grid import grid_axes, has_square_cells, rule_off
+from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
 from coverage_eval.plotting.labels import word_ticks
 from coverage_eval.plotting.margin import axes_fraction, draw_margin
 from coverage_eval.plotting.marks import Marks
 from coverage_eval.plotting.outlines import explain_outlines, outline
 
-__all__ = ["Scale", "attention_heatmap", "attention_heatmaps_side_by_side"]
-
-Scale = Literal["fixed", "max", "sqrt"]
-"""How weights become colours: from 0 to 1, to the map's largest weight, or by square roots."""
+__all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
 
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
@@ -191,7 +188,7 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         cmap=colours.attention_colormap(),
         norm=norm,
         origin="upper",
-        aspect="equal" if has_square_cells(rows, columns) else "auto",
+        aspect=cell_aspect(rows, columns),
         # Sharp cells where there are pixels enough; else averaged colours, so that none vanishes.
         interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
         interpolation_stage="rgba",

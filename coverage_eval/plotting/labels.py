@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from coverage_eval.plotting.canvas import figure_of
 
-__all__ = ["emphasise", "labelled_positions", "longest_label", "shorten", "word_ticks"]
+__all__ = ["emphasise", "labelled_positions", "longest_label", "shorten", "word_ticks", "write"]
 
 _LARGEST, _SMALLEST = 9.0, 6.0  # points
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
@@ -90,6 +91,13 @@ def emphasise(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], col
     for position, label in zip(axis_object.get_ticklocs(), labels, strict=True):
         if round(float(position)) in positions:
             label.set(color=colour, fontweight="bold")
+
+
+def write(ax: Axes, text: str, place: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
+    """Write a text, verbatim, so many points beside a place; ``style`` is of Matplotlib's Text."""
+    x, y = np.asarray(place, dtype=np.float64).tolist()
+    style = {"fontsize": 8, "ha": "center", "parse_math": False, "usetex": False, **style}
+    ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
 
 
 def _length(ax: Axes, axis: Literal["x", "y"]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
@@ -61,15 +63,8 @@ def bar_corners(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArr
 def draw_fertilities(ax: Axes, fertilities: NDArray[np.float64]) -> None:
     """Draw a green dashed line at each row's fertility; infinite ones have none."""
     rows = np.flatnonzero(np.isfinite(fertilities))
-    ax.vlines(
-        fertilities[rows],
-        rows - 0.45,
-        rows + 0.45,
-        colors=colours.BOUND,
-        linestyles=(0, (2, 1)),
-        linewidth=1.6,
-        gid="fertility",
-    )
+    style: dict[str, Any] = {"colors": colours.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
+    ax.vlines(fertilities[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
 
 
 def axes_fraction(ax: Axes, inches: float) -> float:

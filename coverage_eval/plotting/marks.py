@@ -100,10 +100,6 @@ def dropped_positions(
 
 def runs(positions: Iterable[int]) -> list[tuple[int, int]]:
     """Return the maximal runs of consecutive positions, each as its first one and its length."""
-    found: list[tuple[int, int]] = []
-    for position in sorted(set(positions)):
-        if found and position == sum(found[-1]):
-            found[-1] = (found[-1][0], found[-1][1] + 1)
-        else:
-            found.append((position, 1))
-    return found
+    ordered = np.unique(np.fromiter(positions, dtype=np.int64))
+    pieces = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1)
+    return [(int(piece[0]), len(piece)) for piece in pieces if len(piece)]

@@ -51,16 +51,9 @@ def explain_outlines(ax: Axes, meanings: Mapping[str, str], *, pad: float = 0.0)
     handles = [Patch(label=meaning, **_style(kind)) for kind, meaning in meanings.items()]
     if handles:
         ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            frameon=False,
-            fontsize=8,
-            borderaxespad=0.2 + pad,
-            borderpad=0.1,
-            labelspacing=0.2,
-            handlelength=1.2,
-        )
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
+            fontsize=8, borderaxespad=0.2 + pad, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
+        )  # fmt: skip
     return len(handles)
 
 

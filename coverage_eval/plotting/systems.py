@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_vector
+from coverage_eval.plotting.arrays import checked_table, checked_vector
 from coverage_eval.plotting.canvas import new_axes, new_figure
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.labels import longest_label
+from coverage_eval.plotting.labels import longest_label, write
 
 __all__ = ["metric_bars", "plot_comparison", "segment_scatter"]
 
@@ -54,11 +54,11 @@ def plot_comparison(
     shape = (len(labels), len(names))
     if len(labels) == 0 or (axes is not None and len(axes) != len(labels)):
         raise DataError(f"{0 if axes is None else len(axes)} Axes for {len(labels)} metrics")
-    table = _checked_table(scores, shape, "scores")
+    table = checked_table(scores, shape, "scores")
     limits = None
     if lows is not None and highs is not None:
-        limits = np.stack([_checked_table(limit, shape, "limits") for limit in (lows, highs)], -1)
-    stars = None if significant is None else _checked_table(significant, shape, "significant") > 0
+        limits = np.stack([checked_table(limit, shape, "limits") for limit in (lows, highs)], -1)
+    stars = None if significant is None else checked_table(significant, shape, "significant") > 0
     own = axes is None
     axes = _panels(len(labels), names) if axes is None else axes
     for k, (ax, label) in enumerate(zip(axes, labels, strict=True)):
@@ -71,10 +71,9 @@ def plot_comparison(
             ax.tick_params(labelleft=False)
     if stars is not None and stars.any():
         said = f"* differs significantly from {baseline or 'the baseline'}"
-        axes[-1].annotate(
-            said, (1, 0), (0, -34), xycoords="axes fraction", textcoords="offset points",
-            ha="right", va="top", fontsize=8, parse_math=False, fontfamily=font_families([said])[0],
-        )  # fmt: skip
+        (families,) = font_families([said])
+        style = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontfamily": families}
+        write(axes[-1], said, (1, 0), (0, -34), **style)
     return list(axes)
 
 
@@ -109,7 +108,7 @@ def metric_bars(
         DataError: lengths disagree, a limit lies on the wrong side of its score, or the baseline
             is none of the systems.
     """
-    scores = _checked_table(values, (len(systems),), "values")
+    scores = checked_table(values, (len(systems),), "values")
     if significant is not None and len(significant) != len(systems):
         raise DataError(f"{len(significant)} marks of significance for {len(systems)} systems")
     if baseline is not None and baseline not in systems:
@@ -204,11 +203,8 @@ def _write_scores(
     """Write each score beside its bar and whisker, with a star where it is significant."""
     for row, (score, end, star) in enumerate(zip(scores, ends, significant, strict=True)):
         undefined = np.isnan(score)
-        ax.annotate(
-            "undefined" if undefined else f"{score:.{digits}f}{'*' if star else ''}",
-            (0.0 if undefined else max(end, 0.0), row), (5, 0),
-            textcoords="offset points", va="center", fontsize=8,
-        )  # fmt: skip
+        text = "undefined" if undefined else f"{score:.{digits}f}{'*' if star else ''}"
+        write(ax, text, (0 if undefined else max(end, 0), row), (5, 0), ha="left", va="center")
 
 
 def _name_systems(ax: Axes, systems: Sequence[str], baseline: str | None) -> None:
@@ -218,16 +214,6 @@ def _name_systems(ax: Axes, systems: Sequence[str], baseline: str | None) -> Non
     for label in ax.get_yticklabels():
         label.set(fontfamily=families, parse_math=False, usetex=False)
     ax.tick_params(axis="y", length=0)
-
-
-def _checked_table(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
-    """Return the values as floats of that shape; NaN stands for what is undefined."""
-    table = np.asarray(values, dtype=np.float64)
-    if table.shape != shape:
-        raise DataError(f"{what} has shape {table.shape}, but {shape} is needed")
-    if np.isinf(table).any():
-        raise DataError(f"{what} has infinite entries")
-    return table
 
 
 def _errors(scores: NDArray[np.float64], intervals: ArrayLike) -> NDArray[np.float64]:

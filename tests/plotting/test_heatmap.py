@@ -13,8 +13,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from coverage_eval.errors import DataError
-from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, colours
-from coverage_eval.plotting.heatmap import Scale
+from coverage_eval.plotting import (
+    Scale,
+    attention_heatmap,
+    attention_heatmaps_side_by_side,
+    colours,
+)
 from coverage_eval.plotting.labels import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
