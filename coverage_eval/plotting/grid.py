@@ -48,7 +48,7 @@ def grid_axes(
     across, down = min(cell, room_across / sum(counts)), min(cell, room_down / max(len(rows), 1))
     if all(cell_aspect(len(rows), count) == "equal" for count in counts):
         across = down = min(across, down)
-    width = max(across * sum(counts) + left * len(blocks) + beside, 3.2)
+    width = max(across * sum(counts) + left * len(blocks) + beside, 3.2 * len(blocks))
     height = max(down * len(rows) + below + _ABOVE, 2.2)
     # The layout engine has the last word; labels are fitted to the sizes that these places give.
     place = {

@@ -17,7 +17,7 @@ from coverage_eval.plotting.arrays import checked_attention, checked_vector
 from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
-from coverage_eval.plotting.labels import word_ticks
+from coverage_eval.plotting.labels import axis_length, word_ticks
 from coverage_eval.plotting.margin import axes_fraction, draw_margin
 from coverage_eval.plotting.marks import Marks
 from coverage_eval.plotting.outlines import explain_outlines, outline
@@ -180,8 +180,18 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
     ax.grid(visible=False)
     if weights.size == 0:
         ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
-        empty = "source" if rows == 0 else "hypothesis"
-        ax.text(0.5, 0.5, f"empty {empty}", transform=ax.transAxes, ha="center", va="center")
+        text = "empty source" if rows == 0 else "empty hypothesis"
+        turned = 0 if rows == 0 else 90
+        ax.text(
+            0.5,
+            0.5,
+            text,
+            transform=ax.transAxes,
+            ha="center",
+            va="center",
+            fontsize=8,
+            rotation=turned,
+        )
         return None
     image = ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
@@ -216,6 +226,8 @@ def _set_title(ax: Axes, title: str, lines: int, families: list[str]) -> None:
 def _draw_scale(ax: Axes, image: AxesImage, beside: float, scale: Scale) -> None:
     cax = ax.inset_axes((beside + axes_fraction(ax, 0.12), 0.0, axes_fraction(ax, 0.1), 1.0))
     ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1]}
+    if axis_length(ax, "y") < 1.0:
+        ticks = {kind: [0, 1] for kind in ticks}
     # Zero itself is white: the tint at the foot is that of the smallest positive weight.
     bar = figure_of(ax).colorbar(
         image,

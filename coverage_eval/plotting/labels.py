@@ -13,7 +13,15 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.plotting.canvas import figure_of
 
-__all__ = ["emphasise", "labelled_positions", "longest_label", "shorten", "word_ticks", "write"]
+__all__ = [
+    "axis_length",
+    "emphasise",
+    "labelled_positions",
+    "longest_label",
+    "shorten",
+    "word_ticks",
+    "write",
+]
 
 _LARGEST, _SMALLEST = 9.0, 6.0  # points
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
@@ -33,6 +41,14 @@ def longest_label(words: Sequence[str]) -> float:
         sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
     )
     return 0.085 * max(ems, default=0)
+
+
+def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
+    """Return how many inches long an axis is now, cells of equal sides considered."""
+    ax.apply_aspect()
+    box = ax.get_position()
+    width, height = figure_of(ax).get_size_inches()
+    return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
 
 
 def word_ticks(
@@ -57,7 +73,7 @@ def word_ticks(
         families: the font families they need (:func:`~coverage_eval.plotting.fonts.font_families`).
         keep: positions of marked words, which lose their label only to another marked one.
     """
-    room = _length(ax, axis) / max(len(words), 1)
+    room = axis_length(ax, axis) / max(len(words), 1)
     size = min(max(room / _LINE_HEIGHT, _SMALLEST), _LARGEST)
     # A hair's tolerance, so that a size that just fits thins nothing out.
     positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), keep)
@@ -98,14 +114,6 @@ def write(ax: Axes, text: str, place: ArrayLike, offset: tuple[float, float], **
     x, y = np.asarray(place, dtype=np.float64).tolist()
     style = {"fontsize": 8, "ha": "center", "parse_math": False, "usetex": False, **style}
     ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
-
-
-def _length(ax: Axes, axis: Literal["x", "y"]) -> float:
-    """Return the inches that an axis has now, cells of equal sides considered."""
-    ax.apply_aspect()
-    box = ax.get_position()
-    width, height = figure_of(ax).get_size_inches()
-    return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
 
 
 def _layout(word: str, axis: Literal["x", "y"]) -> tuple[str, float]:

@@ -10,7 +10,7 @@ from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import figure_of
+from coverage_eval.plotting.labels import axis_length
 
 __all__ = ["axes_fraction", "bar_corners", "draw_fertilities", "draw_margin", "row_bars"]
 
@@ -69,5 +69,4 @@ def draw_fertilities(ax: Axes, fertilities: NDArray[np.float64]) -> None:
 
 def axes_fraction(ax: Axes, inches: float) -> float:
     """Return that many inches as a fraction of the width that the Axes have now."""
-    width = ax.get_position().width * figure_of(ax).get_size_inches()[0]
-    return inches / max(float(width), 1.0)
+    return inches / max(axis_length(ax, "x"), 1.0)
