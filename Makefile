@@ -1,19 +1,27 @@
-# make demo | test | lint | bench: each creates .venv and installs what it needs, once.
+# make demo | test | test-torch | lint | bench: each creates its environment and installs what it
+# needs, once. The tests that need PyTorch have an environment of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 RUNTIME := $(VENV)/.runtime
 DEVELOPMENT := $(VENV)/.development
+TORCH_VENV := .venv-torch
+TORCH_PY := $(TORCH_VENV)/bin/python
+TORCH := $(TORCH_VENV)/.torch
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test lint format bench figures clean
+.PHONY: demo test test-torch lint format bench figures clean
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
 
 test: $(DEVELOPMENT)
 	$(PY) -m pytest -n 2 --dist loadfile --mpl
+
+# The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
+test-torch: $(TORCH)
+	$(TORCH_PY) -m pytest --no-skips $$(grep -rl 'importorskip("torch"' tests)
 
 lint: $(DEVELOPMENT)
 	$(BIN)/ruff check .
@@ -31,7 +39,7 @@ figures: $(DEVELOPMENT)
 	$(PY) notebooks/make_figures.py
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(TORCH_VENV) build dist
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -48,3 +56,12 @@ $(RUNTIME): $(PY) $(BUILD_INPUTS)
 $(DEVELOPMENT): $(PY) $(BUILD_INPUTS)
 	$(PY) -m pip install --quiet --editable '.[meteor]' --group dev
 	@touch $@ $(RUNTIME)
+
+# The build for processors comes first: the other brings gigabytes for graphics cards.
+$(TORCH): $(BUILD_INPUTS)
+	$(PYTHON) -m venv $(TORCH_VENV)
+	$(TORCH_PY) -m pip install --quiet --upgrade pip
+	$(TORCH_PY) -m pip install --quiet 'torch==2.13.0+cpu' 2>/dev/null || \
+	  $(TORCH_PY) -m pip install --quiet torch
+	$(TORCH_PY) -m pip install --quiet --editable . --group torch
+	@touch $@

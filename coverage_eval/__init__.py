@@ -1,10 +1,8 @@
 """coverage-eval: finds and explains coverage errors in machine translation.
 
->>> import coverage_eval
->>> rep = coverage_eval.REP()
->>> statistics = rep.statistics(["a red red house"], ["a red house"])
->>> print(rep.corpus_score(statistics))
-REP|n:2|w1:1.0|w2:2.0|norm:refwords|tok:none|version:0.1.0 = 66.67
+>>> import coverage_eval as ce
+>>> print(ce.rep(["a red red house"], ["a red house"]))
+REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
 """
 
 from __future__ import annotations
@@ -15,47 +13,60 @@ from typing import TYPE_CHECKING, Any
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
-    from coverage_eval.alignment.aligner import Triple as Triple
-    from coverage_eval.alignment.aligner import align_texts as align_texts
-    from coverage_eval.alignment.aligner import cover_texts as cover_texts
-    from coverage_eval.alignment.aligner import read_triples as read_triples
+    from coverage_eval.alignment.aligner import Aligner as Aligner
     from coverage_eval.comparison.table import Comparison as Comparison
     from coverage_eval.comparison.table import compare as compare
-    from coverage_eval.metrics.bleu import BLEU as BLEU
+    from coverage_eval.errors import AlignerError as AlignerError
+    from coverage_eval.errors import CoverageEvalError as CoverageEvalError
+    from coverage_eval.errors import DataError as DataError
     from coverage_eval.metrics.drop import DROP as DROP
+    from coverage_eval.metrics.functions import bleu as bleu
+    from coverage_eval.metrics.functions import chrf as chrf
+    from coverage_eval.metrics.functions import drop as drop
+    from coverage_eval.metrics.functions import meteor as meteor
+    from coverage_eval.metrics.functions import rep as rep
+    from coverage_eval.metrics.functions import soft_drop as soft_drop
+    from coverage_eval.metrics.meteor.metric import METEOR as METEOR
+    from coverage_eval.metrics.profile.profile import Profile as Profile
+    from coverage_eval.metrics.profile.profile import profile as profile
     from coverage_eval.metrics.rep import REP as REP
-    from coverage_eval.metrics.significance import bootstrap_interval as bootstrap_interval
+    from coverage_eval.metrics.sacrebleu_adapters import BLEU as BLEU
+    from coverage_eval.metrics.sacrebleu_adapters import CHRF as CHRF
+    from coverage_eval.metrics.score import Score as Score
+    from coverage_eval.metrics.score import Signature as Signature
     from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
+    from coverage_eval.metrics.stopwords import StopWords as StopWords
     from coverage_eval.text.corpus import read_parallel as read_parallel
     from coverage_eval.text.corpus import read_segments as read_segments
 
-# Name → module; imported when first asked for, so that importing the package costs nothing.
-_MODULES = {
-    "BLEU": "coverage_eval.metrics.bleu",
-    "Comparison": "coverage_eval.comparison.table",
-    "DROP": "coverage_eval.metrics.drop",
-    "REP": "coverage_eval.metrics.rep",
-    "SoftDROP": "coverage_eval.metrics.soft_drop",
-    "Triple": "coverage_eval.alignment.aligner",
-    "align_texts": "coverage_eval.alignment.aligner",
-    "bootstrap_interval": "coverage_eval.metrics.significance",
-    "compare": "coverage_eval.comparison.table",
-    "cover_texts": "coverage_eval.alignment.aligner",
-    "read_parallel": "coverage_eval.text.corpus",
-    "read_segments": "coverage_eval.text.corpus",
-    "read_triples": "coverage_eval.alignment.aligner",
+# Module → names; imported when first asked for, so that importing the package costs nothing.
+_NAMES = {
+    "alignment.aligner": ("Aligner",),
+    "comparison.table": ("Comparison", "compare"),
+    "errors": ("AlignerError", "CoverageEvalError", "DataError"),
+    "metrics.drop": ("DROP",),
+    "metrics.functions": ("bleu", "chrf", "drop", "meteor", "rep", "soft_drop"),
+    "metrics.meteor.metric": ("METEOR",),
+    "metrics.profile.profile": ("Profile", "profile"),
+    "metrics.rep": ("REP",),
+    "metrics.sacrebleu_adapters": ("BLEU", "CHRF"),
+    "metrics.score": ("Score", "Signature"),
+    "metrics.soft_drop": ("SoftDROP",),
+    "metrics.stopwords": ("StopWords",),
+    "text.corpus": ("read_parallel", "read_segments"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [  # noqa: PLE0604 (names of strings only)
     "__version__",
-    *_MODULES,
+    *sorted(_HOMES),
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

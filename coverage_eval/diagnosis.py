@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
-from coverage_eval.errors import CoverageEvalError
+from coverage_eval.errors import AlignerError
 from coverage_eval.version import __version__
 
 __all__ = ["Finding", "diagnose"]
@@ -22,11 +22,10 @@ EXTRAS = {
     "spark": ("pyspark", "pyarrow"),
 }
 CORE = (
-    "click", "jinja2", "matplotlib", "nltk", "numpy", "pandas", "sacrebleu", "scipy", "tabulate",
-    "tqdm",
+    "click", "matplotlib", "nltk", "numpy", "pandas", "sacrebleu", "scipy", "tabulate", "tqdm",
 )  # fmt: skip
 
-_TRIAL = (["ein haus", "das haus"] * 4, ["a house", "the house"] * 4)
+_TRIAL = [("ein haus", "a house"), ("das haus", "the house")] * 4
 _TRIAL_SECONDS = 20.0
 
 
@@ -78,13 +77,13 @@ def _aligner() -> Iterator[Finding]:
     purpose = "align, drop with a model"
     try:
         binary = find_fast_align()
-    except CoverageEvalError as error:
+    except AlignerError as error:
         yield Finding("fast_align", purpose, None, str(error))
         return
     found = f"{binary.version or 'another build'} ({binary.path})"
     try:  # any program may be named: whether it aligns is seen by letting it
-        FastAlign.train(*_TRIAL, timeout=_TRIAL_SECONDS).close()
-    except CoverageEvalError as error:
+        FastAlign.train(_TRIAL, timeout=_TRIAL_SECONDS).close()
+    except AlignerError as error:
         remedy = f"it does not align ({error}); let {VARIABLE} name a working one, or unset it"
         yield Finding("fast_align", purpose, found, remedy)
         return

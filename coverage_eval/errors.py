@@ -1,7 +1,10 @@
 """The errors that a user can cause, each with a message fit to be printed as it is.
 
-Library code raises these; only :mod:`coverage_eval.cli` turns them into exit codes.
+Library code raises these; only :mod:`coverage_eval.cli` turns them into exit codes. The word
+aligner has a family of its own, of which :class:`AlignerError` is the base.
 """
+
+from fast_align_wrapper.errors import AlignerError
 
 __all__ = ["AlignerError", "CoverageEvalError", "DataError", "MissingDependencyError"]
 
@@ -19,7 +22,3 @@ class DataError(CoverageEvalError, ValueError):
 
 class MissingDependencyError(CoverageEvalError, ImportError):
     """A package or program that a feature needs is not installed; the message names the command."""
-
-
-class AlignerError(CoverageEvalError, RuntimeError):
-    """The word aligner failed: exit status, wrong number of lines, NaN, time limit."""

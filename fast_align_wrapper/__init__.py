@@ -1,25 +1,50 @@
-"""Word alignment with a compiled fast_align: train, align, save, load.
+"""fast_align for Python: pairs of tokens in, links or posteriors out.
 
 >>> from fast_align_wrapper import FastAlign
->>> sources, targets = ["ein haus", "das haus"] * 20, ["a house", "the house"] * 20
->>> with FastAlign.train(sources, targets) as model:  # doctest: +SKIP
-...     model.save("de-en.model")
->>> with FastAlign.load("de-en.model") as model:  # doctest: +SKIP
-...     list(model.align(["ein haus"], ["the house"]))
+>>> pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
+>>> with FastAlign.train(pairs) as model:
+...     list(model.align([("das haus", "the house")]))
 [((0, 0), (1, 1))]
+
+:meth:`FastAlign.save` keeps a model in one file, :meth:`FastAlign.load` loads it. The aligner
+itself is a compiled program that comes with this package; the package needs nothing else of the
+distribution that it is part of.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fast_align_wrapper.errors import (
+    AlignerDataError,
+    AlignerError,
+    AlignerNotFoundError,
+    AlignerWarning,
+)
+from fast_align_wrapper.links import Links, format_links, parse_links, symmetrize
+
 if TYPE_CHECKING:
     from fast_align_wrapper.aligner import FastAlign as FastAlign
     from fast_align_wrapper.posteriors import Posterior as Posterior
 
-_MODULES = {"FastAlign": "aligner", "Posterior": "posteriors"}
+__all__ = [
+    "AlignerDataError",
+    "AlignerError",
+    "AlignerNotFoundError",
+    "AlignerWarning",
+    "FastAlign",
+    "Links",
+    "Posterior",
+    "__version__",
+    "format_links",
+    "parse_links",
+    "symmetrize",
+]
 
-__all__ = ["FastAlign", "Posterior"]
+__version__ = "0.1.0"
+
+# Imported when asked for, since they need NumPy.
+_MODULES = {"FastAlign": "aligner", "Posterior": "posteriors"}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from coverage_eval.errors import CoverageEvalError
 from fast_align_wrapper.binaries import bundled_folder
+from fast_align_wrapper.errors import AlignerError
 
 
 def main(arguments: list[str]) -> int:
@@ -15,7 +15,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         sys.stdout.write(f"{bundled_folder()}\n")
-    except CoverageEvalError as error:
+    except AlignerError as error:
         sys.stderr.write(f"fast_align_wrapper: error: {error}\n")
         return 1
     return 0

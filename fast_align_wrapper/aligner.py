@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.text.corpus import Segment
-from coverage_eval.text.files import atomic_path
-from coverage_eval.version import __version__
+from fast_align_wrapper import __version__
 from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.errors import AlignerDataError, AlignerNotFoundError
 from fast_align_wrapper.forced import (
     ForcedLinks,
     ForcedModel,
@@ -21,13 +21,14 @@ from fast_align_wrapper.forced import (
     stream_links,
     stream_posteriors,
 )
-from fast_align_wrapper.links import SYMMETRIZATIONS, Links
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
     Manifest,
     extract_table,
     file_sha256,
     read_manifest,
+    read_words,
     table_names,
     write_model,
 )
@@ -35,13 +36,11 @@ from fast_align_wrapper.posteriors import Posterior
 from fast_align_wrapper.process import DEFAULT_TIMEOUT
 from fast_align_wrapper.progress import progress_bar
 from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
-from fast_align_wrapper.text import prepare_pairs
+from fast_align_wrapper.text import Pair, prepare_pairs
 from fast_align_wrapper.training import TrainingRun, train
 from fast_align_wrapper.training_text import TrainingText
 
-__all__ = ["DEFAULT_SYMMETRIZATION", "FastAlign"]
-
-DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
+__all__ = ["FastAlign"]
 
 PathLike = str | os.PathLike[str]
 
@@ -49,9 +48,9 @@ PathLike = str | os.PathLike[str]
 class FastAlign:
     """A frozen word alignment model of both directions.
 
-    Get one by :meth:`train` or :meth:`load`. Segments are strings, split at spaces and tabs, or
-    lists of tokens; a pair with an empty side has no links. All links are source-target, counted
-    from 0.
+    Get one by :meth:`train` or :meth:`load`. Text comes as pairs of a source and a target segment,
+    each a string, split at spaces and tabs, or a list of tokens; a pair with an empty side has no
+    links. All links are source-target, counted from 0.
     """
 
     def __init__(
@@ -60,11 +59,13 @@ class FastAlign:
         folder: tempfile.TemporaryDirectory[str],
         *,
         archive: Path | None = None,
+        training: TrainingRun | None = None,
         fast_align: PathLike | None = None,
         threads: int | None = None,
         timeout: float | None = DEFAULT_TIMEOUT,
     ) -> None:
         self._manifest = manifest
+        self._training = training
         # Removed when this object goes, or at exit.
         self._folder = folder
         self._archive = archive
@@ -75,8 +76,7 @@ class FastAlign:
     @classmethod
     def train(
         cls,
-        sources: Iterable[Segment],
-        targets: Iterable[Segment],
+        pairs: Iterable[Pair],
         *,
         favor_diagonal: bool = True,
         optimize_tension: bool = True,
@@ -85,9 +85,7 @@ class FastAlign:
         p0: float = 0.08,
         alpha: float = 0.01,
         tension: float = 4.0,
-        tokenize: str = "none",
-        symmetrize: str = DEFAULT_SYMMETRIZATION,
-        links: Mapping[str, PathLike] | None = None,
+        notes: Mapping[str, Any] | None = None,
         threads: int | None = None,
         memory: int | None = None,
         fast_align: PathLike | None = None,
@@ -97,19 +95,17 @@ class FastAlign:
         """Train on parallel text.
 
         Args:
-            sources: Source segments; read once, never held in memory.
-            targets: Target segments, as many.
-            favor_diagonal: As in :class:`~fast_align_wrapper.settings.Settings`.
-            optimize_tension: As there.
-            variational_bayes: As there.
-            iterations: As there.
-            p0: As there.
-            alpha: As there.
-            tension: As there.
-            tokenize: Name of the tokeniser that the caller applied, to be kept with the model.
-            symmetrize: Method of the ``symmetrized`` links.
-            links: Files to write the training text's own links to, by ``forward``, ``reverse``
-                and ``symmetrized``. They differ a little from those that :meth:`align` gives.
+            pairs: Source and target segments; read once, never held in memory.
+            favor_diagonal: As in :class:`~fast_align_wrapper.settings.Settings`, like the next six.
+            optimize_tension: Fit the tension.
+            variational_bayes: Use the Dirichlet prior.
+            iterations: Passes over the text.
+            p0: Probability of NULL.
+            alpha: Concentration of the Dirichlet prior.
+            tension: Tension to start with.
+            notes: Names and JSON values to be kept in ``manifest.notes``, such as the tokeniser of
+                the text. They move no link. The mapping is read when all pairs have been read, so
+                what gives the pairs may fill it.
             threads: Number of threads; None for all cores. It does not change the result.
             memory: Limit of the aligner's index in bytes; None for half of the machine's memory.
             fast_align: The executable, as :func:`~fast_align_wrapper.binaries.find_fast_align`.
@@ -117,12 +113,12 @@ class FastAlign:
             progress: Show a bar if standard error is a terminal.
 
         Raises:
-            DataError: Unequal numbers of segments, or no pair with words on both sides.
-            MissingDependencyError: There is no executable.
+            AlignerDataError: No pair has words on both sides.
+            AlignerNotFoundError: There is no executable.
             AlignerError: The aligner failed; the message has its last words.
+            TypeError: An item is no pair, or a note is no JSON value.
+            ValueError: A setting is out of its range.
         """
-        _check_method(symmetrize)
-        wanted = _checked_links(links)
         settings = Settings(
             favor_diagonal=favor_diagonal,
             optimize_tension=optimize_tension,
@@ -136,16 +132,19 @@ class FastAlign:
         folder = _new_folder()
         try:
             path = Path(folder.name)
-            text = TrainingText.write(prepare_pairs(sources, targets), path / "training.txt")
+            text = TrainingText.write(prepare_pairs(pairs), path / "training.txt")
+            copied = json.loads(json.dumps(dict(notes or {})))
             with progress_bar(wanted=progress) as show:
                 run = TrainingRun(
                     binary, settings, text, path, threads, memory, timeout, progress=show
                 )
-                manifest = _train_model(run, symmetrize, tokenize, wanted)
+                manifest = _train_model(run, copied)
         except BaseException:
             folder.cleanup()
             raise
-        return cls(manifest, folder, fast_align=fast_align, threads=threads, timeout=timeout)
+        return cls(
+            manifest, folder, training=run, fast_align=fast_align, threads=threads, timeout=timeout
+        )
 
     @classmethod
     def load(
@@ -165,7 +164,7 @@ class FastAlign:
             timeout: As in :meth:`train`.
 
         Raises:
-            DataError: There is no such file; it is no model, of another version, or damaged.
+            AlignerDataError: There is no such file; it is no model, of another version, or damaged.
         """
         return cls(
             read_manifest(path),
@@ -180,7 +179,7 @@ class FastAlign:
         """Write everything to one file, complete or not at all.
 
         Raises:
-            DataError: The file cannot be written.
+            AlignerDataError: The file cannot be written.
         """
         for name in self._manifest.tables:
             self._table(name)
@@ -198,8 +197,7 @@ class FastAlign:
 
     def align(
         self,
-        sources: Iterable[Segment],
-        targets: Iterable[Segment],
+        pairs: Iterable[Pair],
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         *,
         prune: bool = True,
@@ -207,96 +205,117 @@ class FastAlign:
         """Align text, one pair's links after the other; memory does not grow with the text.
 
         Args:
-            sources: Source segments.
-            targets: Target segments, as many.
+            pairs: Source and target segments.
             symmetrize: One of :data:`fast_align_wrapper.links.SYMMETRIZATIONS`.
             prune: Use the tables as the original saves them, so that links equal its own; else
                 those in full precision.
 
         Raises:
-            DataError: Unequal numbers of segments; a damaged model file.
-            MissingDependencyError: No executable; no tables in full precision.
+            AlignerDataError: A damaged model file; one without tables in full precision.
+            AlignerNotFoundError: No executable.
             AlignerError: The aligner failed.
         """
-        rows = self.align_with_scores(sources, targets, symmetrize, prune=prune)
+        rows = self.align_with_scores(pairs, symmetrize, prune=prune)
         return (row.links for row in rows)
 
     def align_with_scores(
         self,
-        sources: Iterable[Segment],
-        targets: Iterable[Segment],
+        pairs: Iterable[Pair],
         symmetrize: str = DEFAULT_SYMMETRIZATION,
         *,
         prune: bool = True,
     ) -> Iterator[ScoredLinks]:
         """As :meth:`align`, with the scores of the directions that the method needs."""
-        _check_method(symmetrize)
+        check_symmetrization(symmetrize)
         for direction in DIRECTIONS:
             if symmetrize == direction:
-                rows = self._forced(sources, targets, (direction,), prune=prune)
+                rows = self._forced(pairs, (direction,), prune=prune)
                 return (ScoredLinks(one.links, (one.score,)) for (one,) in rows)
-        rows = self._forced(sources, targets, DIRECTIONS, prune=prune)
+        rows = self._forced(pairs, DIRECTIONS, prune=prune)
         return (
             ScoredLinks(join(one.links, two.links, symmetrize), (one.score, two.score))
             for one, two in rows
         )
 
     def align_directions(
-        self, sources: Iterable[Segment], targets: Iterable[Segment], *, prune: bool = True
+        self, pairs: Iterable[Pair], *, prune: bool = True
     ) -> Iterator[tuple[ForcedLinks, ForcedLinks]]:
         """Links and scores of the two directions, forward first; otherwise as :meth:`align`."""
-        rows = self._forced(sources, targets, DIRECTIONS, prune=prune)
+        rows = self._forced(pairs, DIRECTIONS, prune=prune)
         return ((forward, reverse) for forward, reverse in rows)
 
     def _forced(
         self,
-        sources: Iterable[Segment],
-        targets: Iterable[Segment],
+        pairs: Iterable[Pair],
         directions: tuple[Direction, ...],
         *,
         prune: bool,
     ) -> Iterator[tuple[ForcedLinks, ...]]:
         binary = find_fast_align(self._fast_align)
         models = [self._model(direction, prune=prune) for direction in directions]
-        pairs = prepare_pairs(sources, targets)
-        return stream_links(binary, models, pairs, threads=self._threads, timeout=self._timeout)
+        return stream_links(
+            binary, models, prepare_pairs(pairs), threads=self._threads, timeout=self._timeout
+        )
 
     def posteriors(
-        self,
-        sources: Iterable[Segment],
-        targets: Iterable[Segment],
-        direction: Direction = "forward",
+        self, pairs: Iterable[Pair], direction: Direction = "forward"
     ) -> Iterator[Posterior]:
         """The probability of each link, from the tables in full precision, one pair at a time.
 
         Args:
-            sources: Source segments.
-            targets: Target segments, as many.
+            pairs: Source and target segments.
             direction: Whose posteriors; the matrix is target × source in both.
 
         Raises:
-            DataError: Unequal numbers of segments; a damaged model file.
-            MissingDependencyError: The model or the executable is of another fast_align.
+            AlignerDataError: A damaged model file; one without tables in full precision.
+            AlignerNotFoundError: No executable, or that of another fast_align.
             AlignerError: The aligner failed.
         """
         if direction not in DIRECTIONS:
             raise ValueError(f"direction is forward or reverse, not {direction!r}")
         binary = find_fast_align(self._fast_align)
         if not binary.is_own:
-            raise MissingDependencyError(
+            raise AlignerNotFoundError(
                 f"{binary.path}: gives no posteriors; use the aligner that comes with coverage-eval"
             )
         return stream_posteriors(
             binary,
             self._model(direction, prune=False),
-            prepare_pairs(sources, targets),
+            prepare_pairs(pairs),
             threads=self._threads,
             timeout=self._timeout,
         )
 
+    def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
+        """Links of the training text's pairs, as the last pass of training has found them.
+
+        They differ a little from those that :meth:`align` gives. A pair that was left out has none.
+
+        Args:
+            symmetrize: As in :meth:`align`.
+
+        Raises:
+            AlignerDataError: The model was not trained here, but loaded, or it was closed.
+        """
+        check_symmetrization(symmetrize)
+        if self._training is None:
+            raise AlignerDataError("links of the training text are not kept in the model file")
+        return self._training.restored_links(symmetrize)
+
+    def vocabulary(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Source words and target words that the model knows.
+
+        Raises:
+            AlignerDataError: A damaged model file.
+        """
+        return (
+            read_words(self._table("forward.params")),
+            read_words(self._table("reverse.params")),
+        )
+
     def _model(self, direction: Direction, *, prune: bool) -> ForcedModel:
         if not prune and not self._manifest.has_full_tables:
-            raise MissingDependencyError(
+            raise AlignerDataError(
                 "the model has no tables in full precision, as it was trained with another "
                 "fast_align: train it with the aligner that comes with coverage-eval"
             )
@@ -308,7 +327,7 @@ class FastAlign:
         path = Path(self._folder.name) / name
         if not path.exists():
             if self._archive is None:
-                raise DataError("this model was closed; load it again")
+                raise AlignerDataError("this model was closed; load it again")
             partial = path.with_name(f"{name}.partial")
             extract_table(self._archive, name, self._manifest.tables[name], partial)
             partial.replace(path)
@@ -316,7 +335,7 @@ class FastAlign:
 
     def close(self) -> None:
         """Remove the temporary files; the model cannot be used any more."""
-        self._archive = None
+        self._archive = self._training = None
         shutil.rmtree(self._folder.name, ignore_errors=True)
         self._folder.cleanup()
 
@@ -335,25 +354,16 @@ class FastAlign:
         return f"<FastAlign {self.hash}: {self._manifest.pairs:,} training pairs>"
 
 
-def _checked_links(links: Mapping[str, PathLike] | None) -> dict[str, PathLike]:
-    wanted = dict(links or {})
-    if not set(wanted) <= {*DIRECTIONS, "symmetrized"}:
-        raise ValueError(f"links are forward, reverse or symmetrized, not {sorted(wanted)}")
-    return wanted
-
-
-def _train_model(
-    run: TrainingRun, method: str, tokenize: str, wanted: Mapping[str, PathLike]
-) -> Manifest:
-    """Train, write the wanted links, and leave nothing but the tables in the run's folder."""
+def _train_model(run: TrainingRun, notes: dict[str, Any]) -> Manifest:
+    """Train, and leave tables and links in the run's folder."""
     text = run.text
-    parameters = train(run, method if "symmetrized" in wanted else None)
+    parameters = train(run)
+    text.path.unlink()
     tables = table_names(full=run.binary.is_own)
-    manifest = Manifest(
+    return Manifest(
         settings=run.settings,
         forward=parameters["forward"],
         reverse=parameters["reverse"],
-        tokenize=tokenize,
         pairs=text.pairs,
         empty_pairs=text.empty_pairs,
         source_tokens=text.source_tokens,
@@ -362,21 +372,9 @@ def _train_model(
         tables={name: file_sha256(run.folder / name) for name in tables},
         aligner=run.binary.version,
         version=__version__,
-        sink=text.has_sink,
+        notes=notes,
     )
-    for name, target in wanted.items():
-        with atomic_path(target) as temporary, temporary.open("wb") as file:
-            file.writelines(text.restore_lines(run.links_path(name)))
-    for path in run.folder.iterdir():
-        if path.name not in tables:
-            path.unlink()
-    return manifest
-
-
-def _check_method(name: str) -> None:
-    if name not in SYMMETRIZATIONS:
-        raise ValueError(f"unknown symmetrization {name!r}; one of {', '.join(SYMMETRIZATIONS)}")
 
 
 def _new_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="coverage-eval-")
+    return tempfile.TemporaryDirectory(prefix="fast-align-")

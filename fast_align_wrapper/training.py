@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from coverage_eval.errors import AlignerError
 from fast_align_wrapper.binaries import Binary
-from fast_align_wrapper.links import format_links, parse_links, symmetrize
+from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper.links import Links, parse_links, symmetrize
 from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.training_text import TrainingText
@@ -54,22 +54,28 @@ class TrainingRun:
     timeout: float | None = None
     progress: Progress | None = None
 
-    def links_path(self, name: str) -> Path:
-        """The links of a direction, or ``symmetrized``."""
-        return self.folder / f"{name}.links"
+    def links_path(self, direction: Direction) -> Path:
+        """The text's links in a direction."""
+        return self.folder / f"{direction}.links"
+
+    def restored_links(self, method: str) -> Iterator[Links]:
+        """The text's links joined, none for a pair that the aligner did not get."""
+        forward, reverse = map(self.links_path, DIRECTIONS)
+        with forward.open() as one, reverse.open() as two:
+            joined = (
+                symmetrize(parse_links(first), parse_links(second), method)
+                for first, second in zip(map(str.rstrip, one), map(str.rstrip, two), strict=True)
+            )
+            yield from self.text.restore(joined, ())
 
 
-def train(run: TrainingRun, method: str | None) -> dict[Direction, DirectionParameters]:
+def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
     """Train both directions; tables and links of the text are left in the run's folder.
-
-    Args:
-        run: What to run.
-        method: The symmetrisation of the links of the text, left as ``symmetrized``; None for none.
 
     Raises:
         AlignerError: The aligner failed, or its results are damaged.
     """
-    parameters = (_train_own if run.binary.is_own else _train_original)(run, method)
+    parameters = (_train_own if run.binary.is_own else _train_original)(run)
     for direction in DIRECTIONS:
         _check_numbers(run, direction, parameters[direction])
         _check_table(run, run.folder / f"{direction}.params")
@@ -77,7 +83,7 @@ def train(run: TrainingRun, method: str | None) -> dict[Direction, DirectionPara
     return parameters
 
 
-def _train_own(run: TrainingRun, method: str | None) -> dict[Direction, DirectionParameters]:
+def _train_own(run: TrainingRun) -> dict[Direction, DirectionParameters]:
     command = [str(run.binary.path), "-i", str(run.text.path), "--both", "--progress"]
     command += run.settings.training_options()
     statistics = run.folder / "statistics.json"
@@ -86,10 +92,6 @@ def _train_own(run: TrainingRun, method: str | None) -> dict[Direction, Directio
         outputs[f"--{direction}-links"] = run.links_path(direction)
         outputs[f"--{direction}-params"] = run.folder / f"{direction}.params"
         outputs[f"--{direction}-full"] = run.folder / f"{direction}.full"
-    own_method = method not in {None, *DIRECTIONS}
-    if own_method:
-        command += ["--symmetrize", str(method)]
-        outputs["--links"] = run.links_path("symmetrized")
     for option, path in outputs.items():
         command += [option, str(path)]
     for option, value in (("--threads", run.threads), ("--memory", run.memory)):
@@ -101,12 +103,7 @@ def _train_own(run: TrainingRun, method: str | None) -> dict[Direction, Directio
         for option, path in outputs.items():
             if not path.is_file():
                 raise child.fail(f"wrote nothing for {option}")
-        parameters = _read_statistics(child, statistics)
-    if own_method:
-        _check_line_count(run, run.links_path("symmetrized"))
-    elif method is not None:
-        run.links_path("symmetrized").write_bytes(run.links_path(method).read_bytes())
-    return parameters
+        return _read_statistics(child, statistics)
 
 
 def _read_statistics(child: Child, path: Path) -> dict[Direction, DirectionParameters]:
@@ -124,16 +121,9 @@ def _read_statistics(child: Child, path: Path) -> dict[Direction, DirectionParam
         raise child.fail(f"damaged statistics ({type(error).__name__}: {error})") from error
 
 
-def _train_original(run: TrainingRun, method: str | None) -> dict[Direction, DirectionParameters]:
+def _train_original(run: TrainingRun) -> dict[Direction, DirectionParameters]:
     """Train with any fast_align, one direction after the other; its log has the numbers."""
-    parameters = {direction: _train_direction(run, direction) for direction in DIRECTIONS}
-    if method is not None:
-        forward, reverse, joined = map(run.links_path, (*DIRECTIONS, "symmetrized"))
-        with forward.open() as one, reverse.open() as two, joined.open("w") as out:
-            for lines in zip(one, two, strict=True):
-                first, second = (parse_links(line.rstrip("\n")) for line in lines)
-                out.write(format_links(symmetrize(first, second, method)) + "\n")
-    return parameters
+    return {direction: _train_direction(run, direction) for direction in DIRECTIONS}
 
 
 def _train_direction(run: TrainingRun, direction: Direction) -> DirectionParameters:

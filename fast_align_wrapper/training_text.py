@@ -1,4 +1,4 @@
-"""The training text as the aligner gets it, and its lines of links as the caller gets them."""
+"""The training text as the aligner gets it, and its pairs' results as the caller gets them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import SINK, CorpusWarning
+from fast_align_wrapper.errors import AlignerDataError, AlignerWarning
 from fast_align_wrapper.text import PreparedPair
 
 __all__ = ["TrainingText"]
 
-_END_IN_SINK = f" {SINK} ||| ".encode()
+T = TypeVar("T")
 
 
 @dataclass
@@ -31,7 +31,6 @@ class TrainingText:
         withheld: Indices of the pairs that are left out.
         source_tokens: Source tokens of the pairs that are trained on.
         target_tokens: Target tokens of the pairs that are trained on.
-        sinks: Number of pairs that are trained on and whose source ends in ``<SINK>``.
     """
 
     path: Path
@@ -41,14 +40,13 @@ class TrainingText:
     withheld: list[int] = field(default_factory=list)
     source_tokens: int = 0
     target_tokens: int = 0
-    sinks: int = 0
 
     @classmethod
     def write(cls, pairs: Iterable[PreparedPair], path: Path) -> TrainingText:
         """Write the text of a stream of pairs.
 
         Raises:
-            DataError: No pair has words on both sides.
+            AlignerDataError: No pair has words on both sides.
         """
         text = cls(path)
         digest = hashlib.sha256()
@@ -61,11 +59,10 @@ class TrainingText:
                     digest.update(pair.line)
                     text.source_tokens += pair.source_length
                     text.target_tokens += pair.target_length
-                    text.sinks += _END_IN_SINK in b" " + pair.line
                 text.pairs += 1
         text.sha256 = digest.hexdigest()
         if text.trained_pairs == 0:
-            raise DataError("no pair of segments to train on has words on both sides")
+            raise AlignerDataError("no pair of segments to train on has words on both sides")
         return text
 
     def _withhold(self, pair: PreparedPair) -> None:
@@ -75,31 +72,17 @@ class TrainingText:
             warnings.warn(
                 f"training pair {self.pairs + 1}: {pair.source_length} times "
                 f"{pair.target_length} words are too many; it is left out, and gets no links",
-                CorpusWarning,
+                AlignerWarning,
                 stacklevel=4,
             )
-
-    @property
-    def has_sink(self) -> bool:
-        """Whether every source that is trained on ends in ``<SINK>``."""
-        return self.sinks == self.trained_pairs
 
     @property
     def trained_pairs(self) -> int:
         """Number of pairs in the file."""
         return self.pairs - len(self.withheld)
 
-    def restore_lines(self, path: Path) -> Iterator[bytes]:
-        """Lines of links of the file's pairs, with an empty line for each withheld pair."""
-        withheld = iter(self.withheld)
-        next_withheld = next(withheld, None)
-        number = 0
-        with path.open("rb") as file:
-            for line in file:
-                while number == next_withheld:
-                    yield b"\n"
-                    number += 1
-                    next_withheld = next(withheld, None)
-                yield line
-                number += 1
-        yield from (b"\n" for _ in range(number, self.pairs))
+    def restore(self, results: Iterable[T], of_withheld: T) -> Iterator[T]:
+        """A result for each pair, from those of the pairs in the file."""
+        trained, withheld = iter(results), set(self.withheld)
+        for number in range(self.pairs):
+            yield of_withheld if number in withheld else next(trained)

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
+NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 
 # A test's time depends on the machine, and is no part of what a test proves.
@@ -26,12 +27,28 @@ settings.load_profile("any machine")
 RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--no-skips", action="store_true", help="Fail if a test is skipped for want of a package."
+    )
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where all packages are promised, a skipped test is a failure, however it was skipped."""
+    if not session.config.getoption("--no-skips"):
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    reasons = [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
+    if any(NO_SHARED not in reason for reason in reasons):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real corpora and golden files, which the repository does not contain."""
     folder = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
     if not (folder / "data").is_dir():
-        pytest.skip(f"no shared data at {folder}; set COVERAGE_EVAL_SHARED")
+        pytest.skip(f"{NO_SHARED} at {folder}; set COVERAGE_EVAL_SHARED")
     return folder
 
 

@@ -1,324 +1,531 @@
-"""Source, reference and hypothesis aligned: by one frozen model, or with links from files.
+"""An aligner: what makes links or coverages of a test set, and signs them.
 
-Both texts go through one aligner process in turns, so that they cannot but be aligned in the same
-way, and neither text nor links are held in memory.
+It holds everything that moves a link: model or link files, symmetrisation, sink and tokeniser. The
+source with its references and with its hypotheses goes through one aligner process in turns, so
+that all are aligned in the same way, and neither text nor links are held in memory.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import tee
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coverage_eval.alignment.link_files import check_links
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedSegment, AlignmentSettings
-from coverage_eval.metrics.soft_drop import CoveredSegment, coverage
-from coverage_eval.text.corpus import (
-    SINK,
-    CorpusWarning,
-    Segment,
-    Source,
-    count_all_tokens,
-    read_parallel,
-    read_segments,
-    source_name,
-    tokenize,
-)
-from coverage_eval.text.files import check_target
-from coverage_eval.text.tokenizers import tokenize_rows
-from fast_align_wrapper.links import Links, parse_links
+from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
+from coverage_eval.text.rows import Row
+from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     from fast_align_wrapper import FastAlign
 
 __all__ = [
-    "SINK",
-    "Triple",
-    "align_texts",
-    "cover_texts",
-    "model_settings",
-    "obtain_model",
-    "read_alignments",
-    "read_script_alignments",
-    "read_triples",
-    "train_model",
-    "with_sink",
+    "DEFAULT_SYMMETRIZATION",
+    "AlignedRow",
+    "Aligner",
+    "CoveredRow",
+    "GivenLinks",
+    "ModelAligner",
+    "noted_tokenizers",
 ]
 
+Floats = NDArray[np.float64]
+A = TypeVar("A", bound="Aligner")
 T = TypeVar("T")
 
 
-class Triple(NamedTuple):
-    """A segment in three texts."""
+class AlignedRow(NamedTuple):
+    """One segment of a test set with the links of its source, positions counted from 0.
 
-    source: Segment
-    reference: Segment
-    hypothesis: Segment
+    Attributes:
+        source: The source's tokens, without a sink; None if they are not known.
+        references: Links of source and each reference; none with a sink.
+        hypotheses: Links of source and each hypothesis.
+    """
 
-
-def read_triples(
-    source: Source, reference: Source, hypothesis: Source, tok: str = "none"
-) -> Iterator[Triple]:
-    """Read three texts in step, each side tokenised by the same tokeniser."""
-    rows = tokenize_rows(read_parallel(source, reference, hypothesis), tok)
-    return (Triple(*row) for row in rows)
+    source: Sequence[str] | None
+    references: tuple[Links, ...]
+    hypotheses: tuple[Links, ...]
 
 
-def with_sink(source: Segment) -> list[str]:
-    """The source's tokens with the sink behind them."""
-    return [*tokenize(source), SINK]
+class CoveredRow(NamedTuple):
+    """One segment of a test set and how much each text covers its source words.
+
+    The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
+    forward model summed over the text's words.
+
+    Attributes:
+        source: The source's tokens, without a sink.
+        references: Coverage by each reference, ``[source words]``, 0 to 1.
+        hypotheses: Coverage by each hypothesis.
+    """
+
+    source: Sequence[str]
+    references: tuple[Floats, ...]
+    hypotheses: tuple[Floats, ...]
 
 
-def model_settings(
-    model: FastAlign, *, symmetrize: str = "given", sink: bool = False, tok: str = "none"
-) -> AlignmentSettings:
-    """What the signature says of an alignment by a model."""
-    # "fast_align (coverage-eval) 0.1.0" without what a signature should not have.
-    version = "-".join(re.findall(r"[\w.-]+", model.manifest.aligner or "fast_align"))
-    if tok != model.manifest.tokenize:
-        warnings.warn(
-            f"the model was trained on text of tokeniser '{model.manifest.tokenize}', and this "
-            f"text is of '{tok}': words that are not cut alike are not aligned",
-            CorpusWarning,
-            stacklevel=2,
+class Aligner(ABC):
+    """What links the source of a test set with its references and hypotheses.
+
+    >>> aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[(0, 0)]])
+    >>> import coverage_eval as ce
+    >>> float(ce.drop(["a"], ["a house"], ["ein haus"], aligner))
+    50.0
+
+    Get one by :meth:`train`, :meth:`load` or :meth:`from_links`.
+    """
+
+    symmetrize: str
+    sink: bool
+    tokens: Tokenizer
+    """How references and hypotheses are cut into tokens."""
+    source_tokens: Tokenizer
+    """How sources are."""
+    links_references: bool = True
+    """Whether there are links of the references, which link files may lack."""
+
+    @staticmethod
+    def train(
+        sources: Iterable[Segment],
+        targets: Iterable[Segment],
+        **options: Any,
+    ) -> ModelAligner:
+        """Train a model on parallel text, which is read once and never held in memory.
+
+        Args:
+            sources: Source segments, strings or lists of tokens.
+            targets: Target segments, as many.
+            **options: As in :meth:`train_pairs`.
+
+        Raises:
+            DataError: Unequal numbers of segments.
+            AlignerError: No pair has words on both sides, or the aligner failed.
+        """
+        return Aligner.train_pairs(_strict_pairs(sources, targets), **options)
+
+    @staticmethod
+    def train_pairs(
+        pairs: Iterable[tuple[Segment, ...]],
+        *,
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        tokenize: str = "none",
+        src_tokenize: str | None = None,
+        lowercase: bool = False,
+        sink: bool = False,
+        **options: Any,
+    ) -> ModelAligner:
+        """As :meth:`train`, on a stream of pairs.
+
+        Args:
+            pairs: Source and target of each segment.
+            symmetrize: How links of both directions are joined, one of ``SYMMETRIZATIONS``.
+            tokenize: The tokeniser to apply to both sides, here and when aligning.
+            src_tokenize: Another one for the source.
+            lowercase: Lowercase both sides first.
+            sink: Append ``<SINK>`` to every source; links to it do not count.
+            **options: The rest of :meth:`fast_align_wrapper.FastAlign.train`.
+
+        Raises:
+            AlignerError: No pair has words on both sides, or the aligner failed.
+        """
+        from fast_align_wrapper import FastAlign
+
+        target_tokens = Tokenizer(tokenize, lowercase)
+        source_tokens = Tokenizer(src_tokenize or tokenize, lowercase)
+        notes: dict[str, Any] = {
+            "tokenize": target_tokens.name,
+            "src_tokenize": source_tokens.name,
+            "lowercase": lowercase,
+            "sink": True,
+        }
+
+        def prepared() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+            for source, target in pairs:
+                tokens, others = _with_sink(source_tokens(source), sink=sink), target_tokens(target)
+                # Seen rather than believed: the text itself may end in sinks.
+                notes["sink"] &= not (tokens and others) or tokens[-1] == SINK
+                yield tokens, others
+
+        model = FastAlign.train(prepared(), notes=notes, **options)
+        return ModelAligner(model, symmetrize=symmetrize, sink=sink)
+
+    @staticmethod
+    def load(
+        path: Source,
+        *,
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        tokenize: str | None = None,
+        src_tokenize: str | None = None,
+        lowercase: bool | None = None,
+        sink: bool = False,
+        **options: Any,
+    ) -> ModelAligner:
+        """Load a model that :meth:`ModelAligner.save` wrote.
+
+        Args:
+            path: The model file.
+            symmetrize: How links of both directions are joined.
+            tokenize: The tokeniser to apply; None for the one the model was trained with.
+            src_tokenize: The source's; None for the model's, or ``tokenize`` if that is given.
+            lowercase: Lowercase text first; None to do as the model's training did.
+            sink: Append ``<SINK>`` to every source; links to it do not count.
+            **options: The rest of :meth:`fast_align_wrapper.FastAlign.load`.
+
+        Raises:
+            AlignerError: There is no such file; it is no model, of another version, or damaged.
+        """
+        from fast_align_wrapper import FastAlign
+
+        return ModelAligner(
+            FastAlign.load(path, **options),
+            symmetrize=symmetrize,
+            tokenize=tokenize,
+            src_tokenize=src_tokenize,
+            lowercase=lowercase,
+            sink=sink,
         )
-    if sink != model.manifest.sink:
-        warnings.warn(
-            f"the model was trained {_with(model.manifest.sink)} {SINK} behind every source, and "
-            f"is used {_with(sink)} it: links differ from those of a model made for this",
-            CorpusWarning,
-            stacklevel=2,
+
+    @staticmethod
+    def from_links(
+        src_ref: LinkSource | Sequence[LinkSource],
+        src_hyp: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource],
+        *,
+        sink: bool = False,
+    ) -> Aligner:
+        """Links that any other aligner made, from files or in memory.
+
+        Args:
+            src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
+                segment as pairs of positions from 0; several of them for several references.
+            src_hyp: Links of source and hypothesis; several of them for several systems, in the
+                order of the systems.
+            sink: The links are of sources with ``<SINK>`` behind them, which the text has not.
+
+        Raises:
+            DataError: An unreadable file.
+        """
+        return GivenLinks(src_ref, src_hyp, sink=sink)
+
+    @abstractmethod
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
+        """Links of a test set, row by row; memory does not grow with the text.
+
+        Args:
+            rows: Segments, with their source where a model aligns.
+            compat: ``"acl2018"`` reads files of links as the paper's published script does.
+
+        Raises:
+            DataError: No source, a link out of range, or unequal numbers of lines.
+            AlignerError: The aligner failed.
+        """
+
+    def cover(self, rows: Iterable[Row]) -> Iterator[CoveredRow]:  # noqa: ARG002
+        """Coverages of a test set, row by row, under the forward model's posteriors.
+
+        Raises:
+            DataError: Links from files have no probabilities; no source.
+            AlignerError: The aligner failed.
+        """
+        raise DataError("coverage needs a model: links from files have no probabilities")
+
+    @property
+    @abstractmethod
+    def settings(self) -> Mapping[str, object]:
+        """What a signature says of the links: all that moved them."""
+
+    def close(self) -> None:
+        """Remove temporary files; the aligner cannot be used any more."""
+        return
+
+    def __enter__(self: A) -> A:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class ModelAligner(Aligner):
+    """A frozen model of fast_align with all that is decided about its use.
+
+    Args:
+        model: The model.
+        symmetrize: How links of both directions are joined, one of ``SYMMETRIZATIONS``.
+        tokenize: The tokeniser to apply; None for the one the model was trained with.
+        src_tokenize: The source's; None for the model's, or ``tokenize`` if that is given.
+        lowercase: Lowercase text first; None to do as the model's training did.
+        sink: Append ``<SINK>`` to every source; links to it do not count.
+
+    Raises:
+        ValueError: An unknown symmetrisation or tokeniser.
+    """
+
+    def __init__(
+        self,
+        model: FastAlign,
+        *,
+        symmetrize: str = DEFAULT_SYMMETRIZATION,
+        tokenize: str | None = None,
+        src_tokenize: str | None = None,
+        lowercase: bool | None = None,
+        sink: bool = False,
+    ) -> None:
+        if symmetrize not in SYMMETRIZATIONS:
+            known = ", ".join(SYMMETRIZATIONS)
+            raise ValueError(f"unknown symmetrization {symmetrize!r}; one of {known}")
+        self.model = model
+        self.symmetrize = symmetrize
+        self.sink = sink
+        noted = noted_tokenizers(model)
+        self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize, lowercase)
+        if (self.source_tokens, self.tokens) != noted:
+            message = (
+                f"the model was trained on text of {_text_form(*noted)}, and this text is of "
+                f"{_text_form(self.source_tokens, self.tokens)}: words that are not cut alike are "
+                "not aligned"
+            )
+            warnings.warn(message, CorpusWarning, stacklevel=3)
+        had_sink = bool(model.manifest.notes.get("sink", False))
+        if self.sink != had_sink:
+            message = (
+                f"the model was trained {_with(had_sink)} {SINK} behind every source, and is used "
+                f"{_with(self.sink)} it: links differ from those of a model made for this"
+            )
+            warnings.warn(message, CorpusWarning, stacklevel=3)
+
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
+        """Links of a test set, row by row; see :meth:`Aligner.align`."""
+        pending, pairs = self._pairs(rows)
+        links = self.model.align(pairs, self.symmetrize)
+        for row, source, found in _together(pending, links):
+            kept = tuple(self._without_sink(item, len(source)) for item in found)
+            split = len(row.references)
+            yield AlignedRow(source, kept[:split], kept[split:])
+
+    def cover(self, rows: Iterable[Row]) -> Iterator[CoveredRow]:
+        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
+        pending, pairs = self._pairs(rows)
+        posteriors = self.model.posteriors(pairs, "forward")
+        covered = (np.minimum(1.0, p.matrix.sum(axis=0, dtype=np.float64)) for p in posteriors)
+        for row, source, found in _together(pending, covered):
+            kept = tuple(item[: len(source)] for item in found)
+            split = len(row.references)
+            yield CoveredRow(source, kept[:split], kept[split:])
+
+    def _pairs(
+        self, rows: Iterable[Row]
+    ) -> tuple[deque[tuple[Row, Sequence[str]]], Iterator[tuple[Sequence[str], Sequence[str]]]]:
+        """The source with every reference and hypothesis; rows handed out wait in the queue."""
+        pending: deque[tuple[Row, Sequence[str]]] = deque()
+
+        def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+            for row in rows:
+                if row.source is None:
+                    raise DataError("the source text is needed to align it; give it with --src")
+                source = self.source_tokens(row.source)
+                pending.append((row, source))
+                aligned = _with_sink(source, sink=self.sink)
+                for text in (*row.references, *row.hypotheses):
+                    yield aligned, self.tokens(text)
+
+        return pending, pairs()
+
+    def _without_sink(self, links: Links, sink: int) -> Links:
+        return tuple(link for link in links if link[0] != sink) if self.sink else links
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """Aligner, model, symmetrisation, sink and tokenisers."""
+        # "fast_align (coverage-eval) 0.1.0" without what a signature should not have.
+        version = self.model.manifest.aligner or "fast_align"
+        both = self.tokens.settings
+        if self.source_tokens != self.tokens:
+            both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}
+        return {
+            "aligner": "-".join(re.findall(r"[\w.-]+", version)),
+            "model": self.model.hash,
+            "sym": self.symmetrize,
+            "sink": self.sink,
+            **both,
+        }
+
+    def save(self, path: Source) -> None:
+        """Write the model to one file, complete or not at all.
+
+        Raises:
+            AlignerError: The file cannot be written.
+        """
+        self.model.save(path)
+
+    def close(self) -> None:
+        """Remove temporary files; the aligner cannot be used any more."""
+        self.model.close()
+
+    def __repr__(self) -> str:
+        return f"<Aligner {self.model.hash}, {self.symmetrize}>"
+
+
+class GivenLinks(Aligner):
+    """Links that were made elsewhere, taken as they are; see :meth:`Aligner.from_links`.
+
+    Texts are split at spaces and tabs, and every link is checked against them.
+    """
+
+    symmetrize = "given"
+
+    def __init__(
+        self,
+        src_ref: LinkSource | Sequence[LinkSource],
+        src_hyp: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource],
+        *,
+        sink: bool = False,
+    ) -> None:
+        self._references = link_columns(src_ref, "links of the reference")
+        self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
+        self.links_references = bool(self._references)
+        self.sink = sink
+        self.tokens = self.source_tokens = Tokenizer()
+
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
+        """The links of a test set, row by row; see :meth:`Aligner.align`."""
+        columns = [*self._references, *self._hypotheses]
+        if compat == "acl2018":
+            # The script passes over lines that begin with "<", in each file by itself, and cuts
+            # the longer file (audits, row 3).
+            lines = (column.script_lines() for column in columns)
+            together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
+        else:
+            together = _strict_rows(rows, columns)
+        split = len(self._references)
+        for row, *found in together:
+            source = None if row.source is None else self.source_tokens(row.source)
+            targets = [None] * len(columns) if compat else self._targets(row)
+            for column, (number, links), target in zip(columns, found, targets, strict=True):
+                length = None if source is None else len(source) + self.sink
+                check_links(links, length, target, name=column.name, line=number)
+            kept = tuple(self._without_sink(links, source) for _, links in found)
+            yield AlignedRow(source, kept[:split], kept[split:])
+
+    def _targets(self, row: Row) -> list[int]:
+        """The number of tokens of each text that there are links of."""
+        counts = (len(row.references), len(row.hypotheses))
+        given = (len(self._references), len(self._hypotheses))
+        if counts != given:
+            raise DataError(
+                f"links of {given[0]} references and {given[1]} hypotheses were given, for "
+                f"{counts[0]} and {counts[1]}"
+            )
+        return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
+
+    def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
+        if not self.sink:
+            return links
+        if source is None:
+            raise DataError("the source text is needed to tell the sink; give it with --src")
+        return tuple(link for link in links if link[0] != len(source))
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The hashes of the links' content, references' before hypotheses'."""
+        names = [
+            ",".join(column.digest for column in columns)
+            for columns in (self._references, self._hypotheses)
+        ]
+        return {
+            "aligner": "given",
+            "links": "+".join(names),
+            "sink": self.sink,
+            **self.tokens.settings,
+        }
+
+
+def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator[tuple[Any, ...]]:
+    """Rows with their numbered lines of links, as many of each."""
+    counts = [0] * (1 + len(columns))
+    for together in zip_longest(rows, *columns):
+        counts = [n + (item is not None) for n, item in zip(counts, together, strict=True)]
+        if len(set(counts)) == 1:
+            yield together
+    if len(set(counts)) > 1:
+        names = ["the text", *(column.name for column in columns)]
+        listed = ", ".join(f"{name} has {n}" for name, n in zip(names, counts, strict=True))
+        raise DataError(
+            f"unequal numbers of lines: {listed}; "
+            "line N of one file must belong to line N of the other"
         )
-    return AlignmentSettings(
-        aligner=version,
-        model=model.hash,
-        symmetrize=symmetrize,
-        sink=sink,
-        tok=tok,
-    )
+
+
+def noted_tokenizers(
+    model: FastAlign,
+    tokenize: str | None = None,
+    src_tokenize: str | None = None,
+    lowercase: bool | None = None,
+) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and target that a model was trained with, or others instead.
+
+    Raises:
+        DataError: The model notes a tokeniser that is not known here.
+    """
+    notes = model.manifest.notes
+    target = tokenize or notes.get("tokenize", "none")
+    source = src_tokenize or tokenize or notes.get("src_tokenize", target)
+    case = bool(notes.get("lowercase", False)) if lowercase is None else lowercase
+    for name in (source, target):
+        if name not in TOKENIZERS:
+            raise DataError(
+                f"the model's text was cut by tokeniser {name!r}, which is not known here; "
+                "train a model with one that is"
+            )
+    return Tokenizer(source, case), Tokenizer(target, case)
+
+
+def _text_form(source: Tokenizer, target: Tokenizer) -> str:
+    name = f"tokeniser '{target.name}'"
+    if source != target:
+        name = f"tokenisers '{source.name}' and '{target.name}'"
+    return f"{name}, lowercased" if target.lowercase else name
 
 
 def _with(sink: bool) -> str:
     return "with" if sink else "without"
 
 
-def train_model(  # noqa: D417 (the rest belongs to FastAlign.train)
-    source: Source, target: Source, *, sink: bool = False, tok: str = "none", **options: Any
-) -> FastAlign:
-    """Train a model on two text files.
-
-    Args:
-        source: The source side's file.
-        target: The target side's file.
-        sink: Append :data:`SINK` to each source.
-        tok: Name of a tokeniser to apply to both sides.
-
-    Raises:
-        DataError: Unreadable or unequal files.
-        AlignerError: The aligner failed.
-    """
-    from fast_align_wrapper import FastAlign
-
-    left, right = tee(tokenize_rows(read_parallel(source, target), tok))
-    sources = (with_sink(row[0]) if sink else row[0] for row in left)
-    return FastAlign.train(sources, (row[1] for row in right), tokenize=tok, **options)
+def _with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
+    return [*source, SINK] if sink else source
 
 
-def obtain_model(
-    path: Source | None,
-    training: tuple[Source | None, Source | None],
-    *,
-    save_as: Source | None = None,
-    sink: bool = False,
-    tok: str = "none",
-    fast_align: str | None = None,
-    threads: int | None = None,
-) -> FastAlign | None:
-    """Load a model, or train one and keep it if asked to.
-
-    Args:
-        path: A model file; the training text does not matter then.
-        training: The files of the training text's two sides.
-        save_as: Write the trained model to this file.
-        sink: As :func:`train_model`.
-        tok: As :func:`train_model`.
-        fast_align: Another compiled fast_align.
-        threads: Threads of the aligner; None for all cores.
-
-    Returns:
-        The model; None if neither a model file nor both sides of a training text are given.
-
-    Raises:
-        DataError: Unreadable files, or ``save_as`` cannot be written, which is found before the
-            training.
-        AlignerError: The aligner failed.
-    """
-    from fast_align_wrapper import FastAlign
-
-    if path is not None:
-        return FastAlign.load(path, fast_align=fast_align, threads=threads)
-    source, target = training
-    if source is None or target is None:
-        return None
-    if save_as is not None:
-        check_target(save_as)
-    model = train_model(
-        source, target, sink=sink, tok=tok, fast_align=fast_align, threads=threads, progress=True
-    )
-    if save_as is not None:
-        model.save(save_as)
-    return model
-
-
-def align_texts(
-    model: FastAlign, triples: Iterable[Triple], *, symmetrize: str, sink: bool = False
-) -> Iterator[AlignedSegment]:
-    """Align each source with its reference and its hypothesis.
-
-    Args:
-        model: A frozen model, in the texts' tokenisation.
-        triples: Segments of the three texts.
-        symmetrize: One of :data:`fast_align_wrapper.links.SYMMETRIZATIONS`.
-        sink: Append :data:`SINK` to each source; links to it are in the result.
-
-    Raises:
-        AlignerError: The aligner failed.
-    """
-    pending, sources, targets = _in_turns(triples, sink=sink)
-    for triple, ref, hyp in _together(pending, model.align(sources, targets, symmetrize)):
-        yield AlignedSegment(triple.source, ref, hyp)
-
-
-def cover_texts(
-    model: FastAlign, triples: Iterable[Triple], *, sink: bool = False
-) -> Iterator[CoveredSegment]:
-    """Coverage of each source word by reference and hypothesis, under the forward posteriors.
-
-    Args and errors as :func:`align_texts`; the model must have its tables in full precision.
-    """
-    pending, sources, targets = _in_turns(triples, sink=sink)
-    for triple, ref, hyp in _together(pending, model.posteriors(sources, targets, "forward")):
-        yield CoveredSegment(triple.source, coverage(ref.matrix), coverage(hyp.matrix))
-
-
-def _in_turns(
-    triples: Iterable[Triple], *, sink: bool
-) -> tuple[deque[Triple], Iterator[Segment], Iterator[Segment]]:
-    """Each source twice, and its two texts; what was handed out waits in the queue."""
-    pending: deque[Triple] = deque()
-
-    def pairs() -> Iterator[tuple[Segment, Segment]]:
-        for triple in triples:
-            source = with_sink(triple.source) if sink else triple.source
-            pending.append(triple)
-            yield source, triple.reference
-            yield source, triple.hypothesis
-
-    left, right = tee(pairs())
-    return pending, (source for source, _ in left), (target for _, target in right)
-
-
-def _together(pending: deque[Triple], results: Iterator[T]) -> Iterator[tuple[Triple, T, T]]:
-    for of_reference, of_hypothesis in zip(results, results, strict=True):
-        yield pending.popleft(), of_reference, of_hypothesis
-
-
-def read_alignments(
-    reference_links: Source,
-    hypothesis_links: Source,
-    reference: Source,
-    hypothesis: Source,
-    source: Source | None = None,
-    *,
-    sink: bool = False,
-) -> Iterator[AlignedSegment]:
-    """Links from files, each checked against the texts, all files read in step.
-
-    Args:
-        reference_links: Links of source and reference, a line a segment.
-        hypothesis_links: Links of source and hypothesis.
-        reference: The reference's text.
-        hypothesis: The hypothesis's text.
-        source: The source's text; without it, source positions are not checked.
-        sink: The links are of sources with :data:`SINK` behind them, which the text has not.
-
-    Raises:
-        DataError: A malformed link or one out of range (file, line), unequal numbers of lines.
-    """
-    files = [hypothesis, reference, reference_links, hypothesis_links]
-    rows = read_parallel(*files, *([] if source is None else [source]))
-    for number, row in enumerate(rows, start=1):
-        text = row[4] if source is not None else None
-        lengths = count_all_tokens(row[:2])
-        source_length = None if text is None else count_all_tokens([text])[0] + sink
-        links = [
-            _checked(row[column], source_length, length, source_name(files[column]), number)
-            for column, length in ((2, lengths[1]), (3, lengths[0]))
-        ]
-        yield AlignedSegment(text, *links)
-
-
-def _checked(line: str, source: int | None, target: int, name: str, number: int) -> Links:
-    links = _parsed(line, name, number)
-    check_links(links, source, target, name=name, line=number)
-    return links
-
-
-def _parsed(line: str, name: str, number: int) -> Links:
+def _strict_pairs(
+    sources: Iterable[Segment], targets: Iterable[Segment]
+) -> Iterator[tuple[Segment, Segment]]:
+    if isinstance(sources, (str, bytes)) or isinstance(targets, (str, bytes)):
+        raise TypeError("sources and targets are each a list of segments, not a single string")
     try:
-        return parse_links(line)
-    except DataError as error:
-        raise DataError(f"{name}: line {number}: {error}") from None
+        yield from zip(sources, targets, strict=True)
+    except ValueError as error:
+        raise DataError(f"unequal numbers of segments to train on: {error}") from None
 
 
-def read_script_alignments(
-    reference_links: Source,
-    hypothesis_links: Source,
-    source: Source | None = None,
-    *,
-    sink: bool = False,
-) -> Iterator[AlignedSegment]:
-    """Links from files as the paper's published script reads them (audits, row 3).
-
-    Lines that begin with ``<`` are passed over in each file by itself, and the longer file is cut;
-    so links may point beyond the source that they are paired with, which the script never sees.
-
-    Args:
-        reference_links: Links of source and reference, a line a segment.
-        hypothesis_links: Links of source and hypothesis.
-        source: The source's text, which the script does not read; with it, links must be in range.
-        sink: As in :func:`read_alignments`.
-
-    Raises:
-        DataError: A malformed link or one beyond its source (file, line).
-    """
-    reference, hypothesis = _script_links(reference_links), _script_links(hypothesis_links)
-    if source is None:
-        for (_, one), (_, other) in zip(reference, hypothesis, strict=False):
-            yield AlignedSegment(None, one, other)
-        return
-    for text, ref, hyp in zip(read_segments(source), reference, hypothesis, strict=False):
-        length = count_all_tokens([text])[0] + sink
-        for name, (number, links) in ((reference_links, ref), (hypothesis_links, hyp)):
-            _check_source_range(links, length, source_name(name), number)
-        yield AlignedSegment(text, ref[1], hyp[1])
-
-
-def _script_links(source: Source) -> Iterator[tuple[int, Links]]:
-    """The lines that the script reads, with their numbers in the file."""
-    for number, line in enumerate(read_segments(source), start=1):
-        if not line.startswith("<"):
-            yield number, _parsed(line, source_name(source), number)
-
-
-def _check_source_range(links: Links, length: int, name: str, number: int) -> None:
-    for position, target in links:
-        if position >= length:
-            raise DataError(
-                f"{name}: line {number}: link {position}-{target} is out of range: the source "
-                f"has {length} tokens, counted from 0; leave out --src to score as the script does"
-            )
+def _together(
+    pending: deque[tuple[Row, Sequence[str]]], results: Iterator[T]
+) -> Iterator[tuple[Row, Sequence[str], tuple[T, ...]]]:
+    """Each row with its source and what came of its pairs."""
+    for first in results:
+        row, source = pending.popleft()
+        rest = len(row.references) + len(row.hypotheses) - 1
+        yield row, source, (first, *islice(results, rest))

@@ -1,7 +1,7 @@
-"""Fertilities of a corpus as text: one line of numbers per segment, one number per source word.
+"""Files of fertilities: one line per segment, one number per source word.
 
-Numbers are written with 12 significant digits, whole ones without a point, the sink's as ``inf``.
-The numbers themselves are computed in :mod:`coverage_eval.attention.fertility`.
+Numbers are written with 12 significant digits, whole numbers without a point, and the fertility of
+a sink as ``inf``. :mod:`coverage_eval.attention.fertility` computes them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention import fertility
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_parallel, read_segments, source_name, tokenize
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Links, parse_links
 
 __all__ = [
@@ -52,21 +53,17 @@ def parse_fertilities(line: str) -> Fertilities:
     Raises:
         DataError: Something in the line is not a number above 0; the message names it.
     """
-    values = [_number(token) for token in tokenize(line)]
-    for token, value in zip(tokenize(line), values, strict=True):
-        if not value > 0:
-            raise DataError(f"'{token}' is not a fertility: a number above 0, or inf")
-    return np.array(values, dtype=np.float64)
+    return np.array([_fertility(token) for token in tokenize(line)], dtype=np.float64)
 
 
 def read_fertilities(source: Source) -> Iterator[Fertilities]:
-    """Read one segment's fertilities a line; an empty line is a segment without words.
+    """Read the fertilities of one segment from each line; an empty line has no words.
 
     Raises:
         DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed number
             (file, line).
     """
-    return _each(source, enumerate(read_segments(source), start=1), parse_fertilities)
+    return _each(source, read_segments(source), parse_fertilities)
 
 
 def with_sink(fertilities: Iterable[Fertilities]) -> Iterator[Fertilities]:
@@ -89,18 +86,14 @@ def actual_fertilities(
     Args:
         source: The text.
         links: Pharaoh links of the same segments.
-        added: The constant; 1 makes the paper's training targets of a fertility predictor.
+        added: The constant; 1 makes the paper's training targets of a fertility predictor, and the
+            bounds that the authors' scripts use.
 
     Raises:
         DataError: Unequal files, malformed links, links out of range (file, line).
     """
-    rows = enumerate(read_parallel(source, links), start=1)
-
-    def compute(row: tuple[str, ...]) -> Fertilities:
-        words, pairs = _words_and_links(row)
-        return fertility.training_targets(pairs, len(words), added=added)
-
-    return _each(links, rows, compute)
+    for words, pairs in _aligned(source, links):
+        yield fertility.training_targets(pairs, len(words), added=added)
 
 
 def guided_fertilities(
@@ -111,23 +104,22 @@ def guided_fertilities(
     Raises:
         DataError: As :func:`actual_fertilities`, for the training data.
     """
-    rows = enumerate(read_parallel(training_source, training_links), start=1)
-    pairs = _each(training_links, rows, _checked_words_and_links)
-    table = fertility.guided(pairs)
+    table = fertility.guided(_aligned(training_source, training_links))
     for segment in read_segments(source):
         yield table.fertilities(tokenize(segment))
 
 
 def predicted_fertilities(
-    probabilities: Source, *, source: Source | None = None, first: float = 1.0
+    probabilities: Source, *, source: Source | None = None, first: float = 1.0, added: float = 0.0
 ) -> Iterator[Fertilities]:
     """PREDICTED: expected fertilities under the class probabilities of any model.
 
     Args:
-        probabilities: One line a segment; words separated by spaces, a word's probabilities by
-            commas: ``0.1,0.9 0.5,0.5``.
-        source: The text; given, the numbers of words are compared.
+        probabilities: One line per segment. Words are separated by spaces, the probabilities of a
+            word by commas: ``0.1,0.9 0.5,0.5``.
+        source: The text, if the numbers of words are to be compared with it.
         first: Fertility of the first class.
+        added: A constant; 1 gives the bounds that the authors' scripts use.
 
     Raises:
         DataError: Malformed probabilities, or not as many words as the source (file, line).
@@ -138,13 +130,20 @@ def predicted_fertilities(
         words = [_classes(token) for token in tokenize(row[0])]
         if len(row) > 1 and len(words) != len(tokenize(row[1])):
             raise DataError(f"{len(words)} words, but the source has {len(tokenize(row[1]))}")
-        return np.array([fertility.expected(word, first=first) for word in words])
+        return np.array([fertility.expected(word, first=first) + added for word in words])
 
-    return _each(probabilities, enumerate(read_parallel(*files), start=1), compute)
+    return _each(probabilities, read_parallel(*files), compute)
 
 
 def _classes(token: str) -> Sequence[float]:
     return [_number(part) for part in token.split(",")]
+
+
+def _fertility(token: str) -> float:
+    value = _number(token)
+    if not value > 0:
+        raise DataError(f"'{token}' is not a fertility: a number above 0, or inf")
+    return value
 
 
 def _number(token: str) -> float:
@@ -157,20 +156,21 @@ def _number(token: str) -> float:
     return value
 
 
-def _words_and_links(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
-    return tokenize(row[0]), parse_links(row[1])
+def _aligned(source: Source, links: Source) -> Iterator[tuple[Sequence[str], Links]]:
+    """The words and the links of each segment; a link out of range is an error of its line."""
+
+    def parse(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
+        words, pairs = tokenize(row[0]), parse_links(row[1])
+        fertility.link_counts(pairs, len(words))
+        return words, pairs
+
+    return _each(links, read_parallel(source, links), parse)
 
 
-def _checked_words_and_links(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
-    words, links = _words_and_links(row)
-    fertility.link_counts(links, len(words))
-    return words, links
-
-
-def _each(source: Source, rows: Iterable[tuple[int, T]], compute: Callable[[T], R]) -> Iterator[R]:
-    """Apply a function to numbered rows; its error is told with file and line."""
-    for number, row in rows:
+def _each(source: Source, rows: Iterable[T], compute: Callable[[T], R]) -> Iterator[R]:
+    """Apply a function to each line; its errors name the file and the line."""
+    for number, row in enumerate(rows, start=1):
         try:
             yield compute(row)
-        except DataError as error:  # noqa: PERF203
+        except (DataError, AlignerDataError) as error:  # noqa: PERF203
             raise DataError(f"{source_name(source)}: line {number}: {error}") from None

@@ -2,14 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
 from itertools import zip_longest
+from typing import Any, TypeAlias
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from fast_align_wrapper.links import Link, Links, parse_links
+from coverage_eval.text.corpus import STDIN, Source, check_source, read_segments, source_name
+from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
-__all__ = ["check_links", "read_link_pairs", "read_links"]
+__all__ = [
+    "LinkColumn",
+    "LinkSource",
+    "check_links",
+    "link_columns",
+    "parse_line",
+    "read_link_pairs",
+    "read_links",
+]
+
+LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
+"""Links of a text: a file of Pharaoh lines, or the links of each segment."""
+
+
+class LinkColumn:
+    """The links of source and one text, a line a segment, from a file or from memory.
+
+    Iterating gives each line's number, counted from 1, and its links.
+    """
+
+    def __init__(self, links: LinkSource, name: str) -> None:
+        self._file: Source | None = None
+        if isinstance(links, (str, os.PathLike)):
+            name, self._file = source_name(links), links
+            check_source(links)
+            # A pipe can be read only once, and it is hashed before it is used.
+            self._lines = list(read_segments(links)) if str(links) == STDIN else None
+        else:
+            self._lines = [format_links(sorted(set(map(tuple, segment)))) for segment in links]  # type: ignore[arg-type]
+        self.name = name
+
+    def _texts(self) -> Iterable[str]:
+        if self._lines is not None:
+            return self._lines
+        assert self._file is not None
+        return read_segments(self._file)
+
+    def __iter__(self) -> Iterator[tuple[int, Links]]:
+        for number, line in enumerate(self._texts(), start=1):
+            yield number, parse_line(line, self.name, number)
+
+    def script_lines(self) -> Iterator[tuple[int, Links]]:
+        """The lines that the paper's published script reads (audits, row 3)."""
+        for number, line in enumerate(self._texts(), start=1):
+            if not line.startswith("<"):
+                yield number, parse_line(line, self.name, number)
+
+    @cached_property
+    def digest(self) -> str:
+        """The first 8 hexadecimal digits of the hash of the lines, which signatures name."""
+        found = sha256()
+        for line in self._texts():
+            found.update(line.encode() + b"\n")
+        return found.hexdigest()[:8]
+
+
+def link_columns(
+    links: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource], name: str
+) -> list[LinkColumn]:
+    """The columns of one or several link sources.
+
+    Args:
+        links: A file, the links of each segment, or several of these.
+        name: What links in memory are called in messages.
+    """
+    if isinstance(links, (str, os.PathLike)):
+        return [LinkColumn(links, name)]
+    several: list[Any] = list(links.values() if isinstance(links, Mapping) else links)
+    files = bool(several) and isinstance(several[0], (str, os.PathLike))
+    if files or isinstance(links, Mapping) or not _is_links(several):
+        return [LinkColumn(one, name) for one in several]
+    return [LinkColumn(several, name)]
+
+
+def _is_links(value: Sequence[Any]) -> bool:
+    """Whether this is a list of segments with their links, not a list of such lists."""
+    return _depth(value) <= 3
+
+
+def _depth(value: Any) -> int:
+    """How deep positions are nested."""
+    return 0 if isinstance(value, int) else 1 + max(map(_depth, value), default=0)
+
+
+def parse_line(line: str, name: str, number: int) -> Links:
+    """Read the links of a pair from a line of a file, as :func:`parse_links`.
+
+    Args:
+        line: The line.
+        name: The file's name, for the message.
+        number: The line's number, counted from 1.
+
+    Raises:
+        DataError: A malformed link (file, line).
+    """
+    try:
+        return parse_links(line)
+    except AlignerDataError as error:
+        raise DataError(f"{name}: line {number}: {error}") from None
 
 
 def read_links(source: Source) -> Iterator[Links]:
@@ -23,10 +126,7 @@ def read_links(source: Source) -> Iterator[Links]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        try:
-            yield parse_links(line)
-        except DataError as error:  # noqa: PERF203
-            raise DataError(f"{source_name(source)}: line {number}: {error}") from None
+        yield parse_line(line, source_name(source), number)
 
 
 def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
@@ -50,14 +150,19 @@ def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Link
 
 
 def check_links(
-    links: Iterable[Link], source_length: int | None, target_length: int, *, name: str, line: int
+    links: Iterable[Link],
+    source_length: int | None,
+    target_length: int | None,
+    *,
+    name: str,
+    line: int,
 ) -> None:
     """Check that links point at tokens that exist.
 
     Args:
         links: The links of one pair.
         source_length: Number of source tokens; None if it is not known.
-        target_length: Number of target tokens.
+        target_length: Number of target tokens; None if it is not known.
         name: The links' file, for the message.
         line: The pair's line in it, counted from 1.
 
@@ -65,11 +170,11 @@ def check_links(
         DataError: A link is out of range: file, line, link and both lengths.
     """
     for source, target in links:
-        outside = source_length is not None and source >= source_length
-        if outside or target >= target_length:
-            known = "" if source_length is None else f"the source has {source_length} tokens, "
+        ends = {"source": (source, source_length), "target": (target, target_length)}
+        known = {side: length for side, (_, length) in ends.items() if length is not None}
+        if any(length is not None and position >= length for position, length in ends.values()):
+            counts = ", ".join(f"the {side} has {length} tokens" for side, length in known.items())
             raise DataError(
-                f"{name}: line {line}: link {source}-{target} is out of range: {known}"
-                f"the target {target_length}, counted from 0; "
-                "are these the links of this text, in this tokenisation?"
+                f"{name}: line {line}: link {source}-{target} is out of range: {counts}, counted "
+                "from 0; are these the links of this text, in this tokenisation?"
             )

@@ -4,6 +4,7 @@ from coverage_eval.attention import fertility
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.constrained_softmax import constrained_softmax
 from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
+from coverage_eval.attention.credit import attend_with_credit
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -26,6 +27,11 @@ from coverage_eval.attention.losses import (
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
+from coverage_eval.attention.registry import (
+    TRANSFORMATIONS,
+    Transformation,
+    find_transformation,
+)
 from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.attention.replay.decoder import (
     DecoderOutput,
@@ -42,13 +48,13 @@ from coverage_eval.attention.replay.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
 from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
 from coverage_eval.attention.softmax import softmax
-from coverage_eval.attention.source import SINK, AttentionSource, append_sink, sink_at_end
+from coverage_eval.attention.source import AttentionSource, append_sink, sink_at_end
 from coverage_eval.attention.sparsemax import sparsemax, sparsemax_algorithm_1
 from coverage_eval.attention.state import AttentionState
 from coverage_eval.attention.step import AttentionStep, StepResult
 
 __all__ = [
-    "SINK",
+    "TRANSFORMATIONS",
     "AdditiveScore",
     "AttendGradients",
     "AttendResult",
@@ -69,9 +75,11 @@ __all__ = [
     "ProbabilisticRegression",
     "StepResult",
     "Support",
+    "Transformation",
     "append_sink",
     "attend",
     "attend_vjp",
+    "attend_with_credit",
     "canonical_problem",
     "constrained_softmax",
     "constrained_softmax_jacobian",
@@ -86,6 +94,7 @@ __all__ = [
     "encode",
     "fertility",
     "find_support",
+    "find_transformation",
     "force_decode",
     "js_divergence",
     "length_penalty",

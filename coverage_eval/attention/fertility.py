@@ -14,11 +14,10 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError
+from coverage_eval.attention._inputs import AttentionError, Float64Array
 
 __all__ = ["FertilityTable", "actual", "constant", "expected", "guided", "training_targets"]
 
-Float64Array = NDArray[np.float64]
 _PROBABILITY_ROUNDING = 1e-3
 
 

@@ -10,6 +10,11 @@ They are read off the attention itself, which the forward functions make exact: 
 support is exactly 0, one at its bound is exactly the bound. At the kinks between the sets a
 one-sided derivative is returned.
 
+All four have one form. A position moves with its score by a **weight** :math:`w_j`, its attention
+for the softmaxes and 1 for the sparsemaxes, on :math:`\mathcal{A}` and 0 elsewhere; and what one
+position gains, the others lose in proportion to their weights:
+:math:`\partial\alpha / \partial z = \mathrm{Diag}(w) - w w^\top / \sum_j w_j`.
+
 **No interior position** (:math:`\mathcal{A} = \emptyset`): the bounds that were reached sum to 1,
 and the attention cannot follow a change of one score or bound and stay a distribution; eqs. 7-8
 divide by zero there. All gradients of such a row are **zero by convention**, as in the authors'
@@ -22,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, FloatArray
+from coverage_eval.attention._inputs import AttentionError, BoolArray, FloatArray
 
 __all__ = [
     "Support",
@@ -37,8 +42,6 @@ __all__ = [
     "sparsemax_jacobian",
     "sparsemax_vjp",
 ]
-
-BoolArray = NDArray[np.bool_]
 
 
 def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -56,7 +59,7 @@ def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> Floa
         AttentionError: shapes that differ.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
-    return np.asarray(attention * (gradient - _mean(gradient, attention, axis)))
+    return _vjp(gradient, attention, axis)[0]
 
 
 def sparsemax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
@@ -78,8 +81,7 @@ def sparsemax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> Fl
         AttentionError: shapes that differ.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
-    support = attention > 0
-    return np.where(support, gradient - _mean(gradient, support, axis), 0)
+    return _vjp(gradient, attention > 0, axis)[0]
 
 
 def constrained_softmax_vjp(
@@ -112,13 +114,8 @@ def constrained_softmax_vjp(
         AttentionError: shapes that do not fit.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
-    usable, bounds = _usable(mask, attention), _bounds(u, attention)
-    free = usable & (attention < bounds)
-    mean = _mean(gradient, np.where(free, attention, 0), axis)
-    movable = np.any(free & (attention > 0), axis=axis, keepdims=True)
-    d_scores = np.where(free, attention * (gradient - mean), 0)
-    d_bounds = np.where(usable & ~free & movable, gradient - mean, 0)
-    return d_scores, d_bounds
+    usable, below = _usable(mask, attention), attention < _bounds(u, attention)
+    return _vjp(gradient, np.where(usable & below, attention, 0), axis, fixed=usable & ~below)
 
 
 def constrained_sparsemax_vjp(
@@ -155,14 +152,19 @@ def constrained_sparsemax_vjp(
         AttentionError: shapes that do not fit.
     """
     gradient, attention = _same_shape(d_alpha, alpha)
-    bounds = _bounds(u, attention)
-    positive = _usable(mask, attention) & (attention > 0)
-    interior = positive & (attention < bounds)
-    mean = _mean(gradient, interior, axis)
-    movable = np.any(interior, axis=axis, keepdims=True)
-    d_scores = np.where(interior, gradient - mean, 0)
-    d_bounds = np.where(positive & ~interior & movable, gradient - mean, 0)
-    return d_scores, d_bounds
+    below, positive = attention < _bounds(u, attention), _usable(mask, attention) & (attention > 0)
+    return _vjp(gradient, positive & below, axis, fixed=positive & ~below)
+
+
+def _vjp(
+    gradient: FloatArray, weights: NDArray[Any], axis: int, fixed: NDArray[Any] | bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """``w (dα - m)`` for the scores and ``dα - m`` for fixed positions' bounds, m weighted by w."""
+    total = weights.sum(axis=axis, keepdims=True)
+    weighted = np.where(weights > 0, gradient * weights, 0).sum(axis=axis, keepdims=True)
+    centred = gradient - np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0)
+    d_scores = np.where(weights > 0, weights * centred, 0)
+    return d_scores, np.where(fixed & (total > 0), centred, 0)
 
 
 @dataclass(frozen=True)
@@ -230,8 +232,7 @@ def softmax_jacobian(alpha: ArrayLike) -> FloatArray:
     Returns:
         ``[..., J, J]`` with i (attention) before j (score).
     """
-    attention = _float(alpha)
-    return _identity(attention) * attention[..., None, :] - _outer(attention, attention)
+    return _jacobians(_float(alpha))[0]
 
 
 def sparsemax_jacobian(alpha: ArrayLike) -> FloatArray:
@@ -244,7 +245,7 @@ def sparsemax_jacobian(alpha: ArrayLike) -> FloatArray:
         ``[..., J, J]`` with i (attention) before j (score).
     """
     attention = _float(alpha)
-    return _centred(attention > 0, attention.dtype)
+    return _jacobians((attention > 0).astype(attention.dtype))[0]
 
 
 def constrained_softmax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -264,14 +265,8 @@ def constrained_softmax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatA
         position.
     """
     attention = _float(alpha)
-    free = attention < _bounds(u, attention)
-    weights = np.where(free, attention, 0)
-    left = weights.sum(axis=-1, keepdims=True)
-    share = np.divide(weights, left, out=np.zeros_like(weights), where=left > 0)
-    d_scores = _identity(attention) * weights[..., None, :] - _outer(weights, share)
-    fixed = ~free & (left > 0)
-    d_bounds = _identity(attention) * fixed[..., None, :] - _outer(share, fixed)
-    return d_scores, d_bounds
+    below = attention < _bounds(u, attention)
+    return _jacobians(np.where(below, attention, 0), fixed=~below)
 
 
 def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -287,34 +282,21 @@ def constrained_sparsemax_jacobian(alpha: ArrayLike, u: ArrayLike) -> tuple[Floa
         :func:`constrained_sparsemax_vjp`).
     """
     attention = _float(alpha)
-    interior = (attention > 0) & (attention < _bounds(u, attention))
-    movable = np.any(interior, axis=-1, keepdims=True)
-    at_bound = (attention > 0) & ~interior & movable
-    size = np.maximum(interior.sum(axis=-1, keepdims=True), 1)
-    d_bounds = _identity(attention) * at_bound[..., None, :] - _outer(interior / size, at_bound)
-    return _centred(interior, attention.dtype), d_bounds.astype(attention.dtype)
+    below, positive = attention < _bounds(u, attention), attention > 0
+    return _jacobians((positive & below).astype(attention.dtype), fixed=positive & ~below)
 
 
-def _centred(members: BoolArray, dtype: np.dtype[Any]) -> FloatArray:
-    """Identity minus averaging on the members of each row, 0 elsewhere (eq. 13)."""
-    size = np.maximum(members.sum(axis=-1, keepdims=True), 1)
-    jacobian = np.eye(members.shape[-1]) * members[..., None, :] - _outer(members / size, members)
-    return jacobian.astype(dtype)
-
-
-def _outer(left: NDArray[Any], right: NDArray[Any]) -> FloatArray:
-    return np.asarray(left[..., :, None] * right[..., None, :])
-
-
-def _identity(attention: FloatArray) -> FloatArray:
-    return np.eye(attention.shape[-1], dtype=attention.dtype)
-
-
-def _mean(values: FloatArray, weights: NDArray[Any], axis: int) -> FloatArray:
-    """Weighted mean along an axis, kept as a dimension; 0 where all weights are 0."""
-    total = weights.sum(axis=axis, keepdims=True)
-    weighted = np.where(weights > 0, values * weights, 0).sum(axis=axis, keepdims=True)
-    return np.asarray(np.divide(weighted, total, out=np.zeros_like(weighted), where=total > 0))
+def _jacobians(
+    weights: FloatArray, fixed: NDArray[Any] | bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """``Diag(w) - w sᵀ`` and ``Diag(fixed) - s fixedᵀ``, the shares s being w over its sum."""
+    total = weights.sum(axis=-1, keepdims=True)
+    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    held = np.where(fixed & (total > 0), np.ones_like(weights), 0)
+    identity = np.eye(weights.shape[-1], dtype=weights.dtype)
+    d_scores = identity * weights[..., None, :] - weights[..., :, None] * shares[..., None, :]
+    d_bounds = identity * held[..., None, :] - shares[..., :, None] * held[..., None, :]
+    return d_scores, d_bounds
 
 
 def _float(values: ArrayLike) -> FloatArray:

@@ -1,8 +1,7 @@
 r"""The algorithm of Pardalos and Kovoor (1990), in linear time by median search.
 
-Two forms: :func:`pardalos_kovoor`, which follows Algorithm 1 in Appendix A.3 of Malaviya et al.
-2018 line by line and solves the general problem of eq. 17, and :func:`threshold_by_medians`, the
-same search written for constrained sparsemax on one row, where all weights are 1.
+As Malaviya et al. 2018 have it: Algorithm 1 in Appendix A.3 solves the general problem of eq. 17,
+and eqs. 18-22 make constrained sparsemax of one row such a problem.
 """
 
 import numpy as np
@@ -10,10 +9,7 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array, InfeasibleBoundsError
 
-__all__ = ["canonical_problem", "pardalos_kovoor", "threshold_by_medians"]
-
-#: Rows longer than this are sampled first: below, a median costs less than the sample.
-SAMPLED_LENGTH = 4096
+__all__ = ["canonical_problem", "pardalos_kovoor"]
 
 
 def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float64Array:
@@ -89,108 +85,6 @@ def canonical_problem(
     c = np.ones_like(scores)  # eq. 21
     d = float(1 - scores.sum()) / 2  # eq. 22
     return a, b, c, d
-
-
-def threshold_by_medians(
-    z: Float64Array,
-    u: Float64Array,
-    mass: float = 1.0,
-    *,
-    slack: float = 0.0,
-    slack_sum: float = 0.0,
-) -> float:
-    r"""The threshold τ of constrained sparsemax on one row, by median search in O(J).
-
-    The mass :math:`\sum_j \max\{0, \min\{u_j, z_j - \tau\}\}` falls as τ grows and is linear
-    between the split points :math:`z_j - u_j` and :math:`z_j`. Every round tries the median of
-    the split points left, or on long rows two levels that a sample of the row puts around the
-    answer, and settles the positions that this decides. A sample that does not halve the row is
-    followed by a median, so the time is linear whatever the sample.
-
-    Args:
-        z: ``[J]`` finite scores.
-        u: ``[J]`` finite bounds, not negative, with a sum of at least ``mass``.
-        mass: what the attention has to sum to.
-        slack: number of further positions known to be strictly between their bounds.
-        slack_sum: sum of the scores of those positions.
-
-    Returns:
-        A threshold at which the mass is reached.
-    """
-    upper, bound = (z, u) if u.all() else (z[u > 0], u[u > 0])
-    left, right, sampling = -np.inf, np.inf, True
-    while len(upper):
-        before = len(upper)
-        for tau in _levels(upper, bound, (left, right), mass, slack, slack_sum, sampling):
-            reached = slack_sum - slack * tau + _mass(upper, bound, tau)
-            if reached >= mass:
-                left = max(left, tau)
-                above = upper > left  # the others are 0, whatever the answer
-                upper, bound = upper[above], bound[above]
-            if reached <= mass:
-                right = min(right, tau)
-        lower = upper - bound
-        full = (lower >= right) & (upper > left)
-        between = (lower <= left) & (upper >= right) & (upper > left) & ~full
-        mass -= float(bound[full].sum())
-        slack += np.count_nonzero(between)
-        slack_sum += float(upper[between].sum())
-        keep = ~(full | between)
-        upper, bound = upper[keep], bound[keep]
-        sampling = len(upper) <= before // 2
-    if slack:
-        return (slack_sum - mass) / slack
-    return left if left > -np.inf else right
-
-
-def _mass(upper: Float64Array, bound: Float64Array, tau: float) -> float:
-    """The sum of max{0, min{u, z − τ}} over one row."""
-    attention = upper - tau
-    np.minimum(attention, bound, out=attention)
-    np.maximum(attention, 0.0, out=attention)
-    return float(attention.sum())
-
-
-def _levels(
-    upper: Float64Array,
-    bound: Float64Array,
-    interval: tuple[float, float],
-    mass: float,
-    slack: float,
-    slack_sum: float,
-    sampling: bool,
-) -> tuple[float, ...]:
-    """The levels to try next: around the answer of a sample, or the median split point."""
-    if sampling and len(upper) > SAMPLED_LENGTH:
-        return _sampled_levels(upper, bound, mass, slack, slack_sum)
-    return (_median_split_point(upper, bound, *interval),)
-
-
-def _median_split_point(
-    upper: Float64Array, bound: Float64Array, left: float, right: float
-) -> float:
-    """The (upper) median of the split points strictly between two levels."""
-    points = np.concatenate([upper, upper - bound])
-    points = points[(points > left) & (points < right)]
-    middle = len(points) // 2
-    return float(np.partition(points, middle)[middle])
-
-
-def _sampled_levels(
-    upper: Float64Array, bound: Float64Array, mass: float, slack: float, slack_sum: float
-) -> tuple[float, ...]:
-    """Two levels around the threshold of every k-th position, k about the cube root of J."""
-    step = round(len(upper) ** (1 / 3))
-    some, some_bounds = upper[::step], bound[::step]
-    estimate = threshold_by_medians(
-        some, some_bounds, mass / step, slack=slack / step, slack_sum=slack_sum / step
-    )
-    points = np.sort(np.concatenate([some, some - some_bounds]))
-    place = int(np.searchsorted(points, estimate))
-    # The rank of the estimate errs by about the square root of the sample's size.
-    margin = 2 * round(len(some) ** 0.5)
-    last = len(points) - 1
-    return float(points[max(place - margin, 0)]), float(points[min(place + margin, last)])
 
 
 def _checked(

@@ -11,14 +11,13 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError
+from coverage_eval.attention._inputs import AttentionError, Float64Array
 
 __all__ = ["CoverageForm", "coverage_penalty", "length_penalty", "penalized_score"]
 
 CoverageForm = Literal["paper", "wu", "summary"]
-Float64Array = NDArray[np.float64]
 
 
 def coverage_penalty(

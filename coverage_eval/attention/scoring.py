@@ -18,7 +18,7 @@ from coverage_eval.attention._inputs import AttentionError, FloatArray
 
 __all__ = ["AdditiveScore", "BilinearScore", "Parameters", "Score", "ScoreGradients"]
 
-CoverageForm = Literal["text", "scripts"]
+CoverageFormula = Literal["text", "scripts"]
 Parameters: TypeAlias = dict[str, FloatArray]
 
 
@@ -59,7 +59,7 @@ class BilinearScore:
 
     weight: FloatArray | None = None
     coverage: FloatArray | None = None
-    form: CoverageForm = "text"
+    form: CoverageFormula = "text"
 
     def __post_init__(self) -> None:
         if self.form not in ("text", "scripts"):

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray
+from coverage_eval.attention._inputs import AttentionError, BoolArray, Float64Array, FloatArray
 from coverage_eval.attention.scoring import Parameters
-from coverage_eval.attention.source import AttentionSource, length_mask
+from coverage_eval.attention.source import AttentionSource, check_states, length_mask
 from coverage_eval.attention.state import AttentionState
 from coverage_eval.attention.step import AttentionStep, StepResult
 
@@ -113,38 +113,34 @@ def attend(
             names the row.
         InfeasibleBoundsError: a target longer than its fertilities allow; add a sink.
     """
-    queries = np.asarray(states)
-    if queries.ndim != 3 or queries.dtype.kind not in "fiu":
-        raise AttentionError(
-            f"decoder states must be real numbers [batch, target, size], not {queries.dtype} "
-            f"{queries.shape}"
-        )
-    rows, targets = queries.shape[:2]
-    active = length_mask(target_lengths, rows, targets, "target length")
-    queries = np.where(active[:, :, None], queries, 0)
+    queries, active = _checked_states(states, target_lengths)
     source = step.source(memory, lengths=lengths, fertilities=fertilities)
     state = step.start(source) if initial is None else initial
     before, results = [], []
-    for t in range(targets):
+    for t in range(queries.shape[1]):
         before.append(state)
         result, state = step(queries[:, t], source, state, active=active[:, t])
         results.append(result)
-    trace = Trace(step, source, queries, tuple(before), tuple(results))
-    dtype = np.result_type(queries.dtype, source.memory.dtype)
-    dtype = dtype if dtype == np.float32 else np.dtype(np.float64)
-    attention = _stack([r.attention for r in results], (rows, targets, source.usable.shape[1]))
-    contexts = _stack([r.context for r in results], (rows, targets, source.memory.shape[2]))
-    return AttendResult(
-        attention.astype(dtype),
-        contexts.astype(dtype),
-        state.cumulative.astype(dtype),
-        state,
-        trace,
-    )
+    return _collect(Trace(step, source, queries, tuple(before), tuple(results)), state)
 
 
-def _stack(steps: list[FloatArray], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    return np.stack(steps, axis=1) if steps else np.zeros(shape)
+def _checked_states(states: ArrayLike, lengths: ArrayLike | None) -> tuple[FloatArray, BoolArray]:
+    """Decoder states ``[B, T, D]``, 0 at padding, and ``[B, T]`` whether a step is no padding."""
+    queries = check_states(states, "decoder states", "batch, target, size")
+    active = length_mask(lengths, queries.shape[0], queries.shape[1], "target length")
+    return np.where(active[:, :, None], queries, 0), active
+
+
+def _collect(trace: Trace, state: AttentionState) -> AttendResult:
+    """The steps' results as arrays."""
+    rows, targets = trace.states.shape[:2]
+    single = trace.states.dtype == trace.source.memory.dtype == np.float32
+    dtype = np.dtype(np.float32 if single else np.float64)
+    attention = np.zeros((rows, targets, trace.source.memory.shape[1]), dtype)
+    contexts = np.zeros((rows, targets, trace.source.memory.shape[2]), dtype)
+    for t, result in enumerate(trace.results):
+        attention[:, t], contexts[:, t] = result.attention, result.context
+    return AttendResult(attention, contexts, state.cumulative.astype(dtype), state, trace)
 
 
 def attend_vjp(
@@ -177,41 +173,32 @@ def attend_vjp(
     Raises:
         AttentionError: a gradient of another shape than what it belongs to.
     """
-    trace = result.trace
+    trace, dtype = result.trace, result.attention.dtype
     d_alpha = _gradient(d_attention, result.attention, "attention")
     d_context = _gradient(d_contexts, result.contexts, "contexts")
     carried = _gradient(d_cumulative, result.cumulative, "cumulative attention")
-    d_states = np.zeros(trace.states.shape)
-    d_memory = np.zeros(trace.source.memory.shape)
-    d_keys = np.zeros(trace.source.keys.shape)
-    d_fertilities = np.zeros(trace.source.usable.shape)
+    source = trace.source
     parameters: Parameters = {}
+    d_states = np.zeros(trace.states.shape)
+    d_memory, d_keys = np.zeros(source.memory.shape), np.zeros(source.keys.shape)
+    d_fertilities = np.zeros(source.usable.shape)
     for t in reversed(range(len(trace.results))):
         part = trace.step.vjp(
-            trace.states[:, t],
-            trace.source,
-            trace.before[t],
-            trace.results[t],
-            d_alpha[:, t],
-            d_context[:, t],
-            carried,
-        )
-        carried = part.cumulative
-        d_states[:, t] = part.query
+            trace.states[:, t], source, trace.before[t], trace.results[t],
+            d_alpha[:, t], d_context[:, t], carried,
+        )  # fmt: skip
+        carried, d_states[:, t] = part.cumulative, part.query
         d_memory += part.memory
         d_keys += part.keys
-        if part.fertilities is not None:
-            d_fertilities += part.fertilities
-        _accumulate(parameters, part.parameters)
-    through_keys, shared = trace.step.score.keys_vjp(d_keys, trace.source.memory)
-    _accumulate(parameters, shared)
-    usable = trace.source.usable
-    dtype = result.attention.dtype
+        d_fertilities += part.fertilities
+        _add(parameters, part.parameters)
+    through_keys, shared = trace.step.score.keys_vjp(d_keys, source.memory)
+    _add(parameters, shared)
     return AttendGradients(
         d_states.astype(dtype),
-        np.where(usable[:, :, None], d_memory + through_keys, 0).astype(dtype),
-        None if trace.source.fertilities is None else d_fertilities.astype(dtype),
-        np.where(usable, carried, 0).astype(dtype),
+        np.where(source.usable[:, :, None], d_memory + through_keys, 0).astype(dtype),
+        None if source.fertilities is None else d_fertilities.astype(dtype),
+        np.where(source.usable, carried, 0).astype(dtype),
         {name: np.asarray(value, dtype) for name, value in parameters.items()},
     )
 
@@ -227,6 +214,6 @@ def _gradient(value: ArrayLike | None, like: FloatArray, what: str) -> Float64Ar
     return gradient
 
 
-def _accumulate(into: Parameters, more: Parameters) -> None:
+def _add(parameters: Parameters, more: Parameters) -> None:
     for name, value in more.items():
-        into[name] = into[name] + value if name in into else np.asarray(value)
+        parameters[name] = parameters.get(name, 0) + value

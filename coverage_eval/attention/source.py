@@ -16,10 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray
 
-__all__ = ["SINK", "AttentionSource", "append_sink", "length_mask", "sink_at_end"]
-
-SINK = "<SINK>"
-"""The word that the paper's data has at the end of each source segment."""
+__all__ = ["AttentionSource", "append_sink", "length_mask", "sink_at_end"]
 
 
 @dataclass(frozen=True)
@@ -64,15 +61,19 @@ def length_mask(
     return np.asarray(np.arange(positions) < counts[:, None])
 
 
-def check_memory(memory: ArrayLike) -> FloatArray:
-    """Encoder states as a ``[B, S, K]`` array of float32 or float64."""
-    array = np.asarray(memory)
+def check_states(states: ArrayLike, what: str, axes: str) -> FloatArray:
+    """Encoder or decoder states as an array of float32 or float64 with three axes."""
+    array = np.asarray(states)
     if array.ndim != 3 or array.dtype.kind not in "fiu":
         raise AttentionError(
-            f"the memory must be real numbers [batch, source, size], not {array.dtype} "
-            f"{array.shape}"
+            f"{what} must be real numbers [{axes}], not {array.dtype} {array.shape}"
         )
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def check_memory(memory: ArrayLike) -> FloatArray:
+    """Encoder states as a ``[B, S, K]`` array of float32 or float64."""
+    return check_states(memory, "the memory", "batch, source, size")
 
 
 def check_fertilities(fertilities: ArrayLike, usable: NDArray[np.bool_]) -> Float64Array:

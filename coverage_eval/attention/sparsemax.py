@@ -28,7 +28,7 @@ def sparsemax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) ->
     Raises:
         AttentionError: a NaN or +inf score, or a row without a usable position; names the row.
     """
-    batch = prepare(z, axis=axis, mask=mask, order="F")
+    batch = prepare(z, axis=axis, mask=mask)
     # The threshold lies within 1 of the largest score, so scores further below are all alike:
     # raising them to -2 changes nothing and keeps the sums free of overflow and of infinities.
     with np.errstate(over="ignore"):
@@ -37,15 +37,13 @@ def sparsemax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) ->
 
 
 def _threshold(z: Float64Array) -> Float64Array:
-    """Madsen et al., Algorithm 2, lines 2-6, for all columns of ``[J, R]`` scores at once."""
-    if z.size == 0:
-        return np.zeros(z.shape[1])
-    s = -np.sort(-z, axis=0)
-    c = np.cumsum(s, axis=0)
-    k = np.arange(1, len(s) + 1)[:, None]
+    """Madsen et al., Algorithm 2, lines 2-6, for all rows of ``[R, J]`` scores at once."""
+    s = -np.sort(-z, axis=1)
+    c = np.cumsum(s, axis=1)
+    k = np.arange(1, z.shape[1] + 1)
     b = 1 + k * s > c
-    size = b.sum(axis=0)
-    threshold: Float64Array = (c[size - 1, np.arange(z.shape[1])] - 1) / size
+    size = b.sum(axis=1, keepdims=True)
+    threshold: Float64Array = (np.take_along_axis(c, size - 1, axis=1) - 1) / size
     return threshold
 
 

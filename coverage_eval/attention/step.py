@@ -7,48 +7,24 @@ Malaviya et al. 2018: :math:`\alpha_t = \rho(z_t, u_t)` with :math:`u_t = f - \b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray
-from coverage_eval.attention.constrained_softmax import constrained_softmax
-from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
-from coverage_eval.attention.gradients import (
-    constrained_softmax_vjp,
-    constrained_sparsemax_vjp,
-    softmax_vjp,
-    sparsemax_vjp,
-)
+from coverage_eval.attention._inputs import AttentionError, BoolArray, Float64Array, FloatArray
+from coverage_eval.attention.registry import find_transformation
 from coverage_eval.attention.scoring import Parameters, Score
-from coverage_eval.attention.softmax import softmax
 from coverage_eval.attention.source import (
     AttentionSource,
     check_fertilities,
     check_memory,
     length_mask,
 )
-from coverage_eval.attention.sparsemax import sparsemax
 from coverage_eval.attention.state import AttentionState
 
-__all__ = ["AttentionStep", "StepGradients", "StepResult", "Transformation"]
-
-Transformation = Literal["softmax", "sparsemax", "constrained_softmax", "constrained_sparsemax"]
-BoolArray = NDArray[np.bool_]
-
-_FREE: dict[str, tuple[Callable[..., FloatArray], Callable[..., FloatArray]]] = {
-    "softmax": (softmax, softmax_vjp),
-    "sparsemax": (sparsemax, sparsemax_vjp),
-}
-_CONSTRAINED: dict[
-    str, tuple[Callable[..., FloatArray], Callable[..., tuple[FloatArray, FloatArray]]]
-] = {
-    "constrained_softmax": (constrained_softmax, constrained_softmax_vjp),
-    "constrained_sparsemax": (constrained_sparsemax, constrained_sparsemax_vjp),
-}
+__all__ = ["AttentionStep", "StepGradients", "StepResult"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +54,7 @@ class StepGradients:
         keys: ``[B, S, P]``.
         memory: ``[B, S, K]`` through the context and the score, without the part through ``keys``.
         cumulative: ``[B, S]`` for β before the step.
-        fertilities: ``[B, S]``, 0 at sinks and padding; None without fertilities.
+        fertilities: ``[B, S]``, 0 at sinks and padding, and where there are no fertilities.
         parameters: of the score, without the part through ``keys``.
     """
 
@@ -86,7 +62,7 @@ class StepGradients:
     keys: FloatArray
     memory: FloatArray
     cumulative: Float64Array
-    fertilities: Float64Array | None
+    fertilities: Float64Array
     parameters: Parameters
 
 
@@ -96,7 +72,8 @@ class AttentionStep:
 
     Attributes:
         score: how a decoder state and the source make scores, with the coverage vector if any.
-        transformation: from scores to attention; the constrained ones need fertilities.
+        transformation: name or label of one in :data:`~coverage_eval.attention.TRANSFORMATIONS`;
+            those with bounds need fertilities.
         exhaustion: c of :math:`z' = z + c u`, 0.2 in the paper's experiments; needs fertilities.
             It applies to words with a finite fertility, hence not to the sink.
 
@@ -105,22 +82,18 @@ class AttentionStep:
     """
 
     score: Score
-    transformation: Transformation = "softmax"
+    transformation: str = "softmax"
     exhaustion: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.transformation not in get_args(Transformation):
-            raise AttentionError(
-                f"unknown transformation {self.transformation!r}: use one of "
-                f"{', '.join(get_args(Transformation))}"
-            )
+        find_transformation(self.transformation)
         if not np.isfinite(self.exhaustion):
             raise AttentionError(f"the exhaustion constant c must be finite: {self.exhaustion}")
 
     @property
     def constrained(self) -> bool:
         """Whether the credit bounds the attention."""
-        return self.transformation in _CONSTRAINED
+        return find_transformation(self.transformation).bounded
 
     def source(
         self,
@@ -220,12 +193,8 @@ class AttentionStep:
         # A row that has ended is given a harmless problem, and its solution is discarded.
         mask = np.where(running[:, None], usable, True)
         tame = np.where(mask & running[:, None], scores, 0.0)
-        if self.constrained:
-            assert credit is not None
-            bounds = np.where(running[:, None], credit, 1.0)
-            attention = _CONSTRAINED[self.transformation][0](tame, bounds, mask=mask)
-        else:
-            attention = _FREE[self.transformation][0](tame, mask=mask)
+        bounds = 1.0 if credit is None else np.where(running[:, None], credit, 1.0)
+        attention = find_transformation(self.transformation)(tame, bounds, mask=mask)
         return np.where(running[:, None], attention, 0.0)
 
     def vjp(
@@ -255,9 +224,8 @@ class AttentionStep:
         through_context = np.matmul(source.memory, d_context[:, :, None])[:, :, 0]
         d_alpha = d_attention + through_context + d_cumulative
         d_scores, d_credit = self._transform_vjp(d_alpha, result, source.usable)
-        d_before, d_fertilities = d_cumulative, None
-        if source.fertilities is not None:
-            assert result.credit is not None
+        d_before, d_fertilities = d_cumulative, np.zeros_like(d_credit)
+        if result.credit is not None:
             d_credit = d_credit + self.exhaustion * d_scores
             # u = max(0, f - β) moves with f and β only where there is credit left.
             moves = source.bounded & (result.credit > 0)
@@ -278,8 +246,10 @@ class AttentionStep:
     ) -> tuple[Float64Array, Float64Array]:
         ended = result.attention.sum(axis=1) == 0
         d_alpha = np.where(usable & ~ended[:, None], d_alpha, 0.0)
-        if not self.constrained:
-            d_scores = _FREE[self.transformation][1](d_alpha, result.attention)
-            return d_scores, np.zeros_like(d_scores)
-        backward = _CONSTRAINED[self.transformation][1]
-        return backward(d_alpha, result.attention, result.credit, mask=usable)
+        vjp = find_transformation(self.transformation).vjp
+        if self.constrained:
+            d_scores, d_credit = vjp(d_alpha, result.attention, result.credit, mask=usable)
+        else:
+            d_scores = vjp(d_alpha, result.attention)
+            d_credit = np.zeros_like(d_scores)
+        return d_scores, d_credit

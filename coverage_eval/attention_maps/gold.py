@@ -19,13 +19,13 @@ from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER, F1, LinkMetric, Precision, Recall
-from coverage_eval.metrics.base import Metric, Signature, Statistics
+from coverage_eval.metrics.base import Formula, Statistics
 
 __all__ = ["SAER", "GoldAgreement", "compare_with_gold"]
 
 
 @dataclass(frozen=True)
-class SAER(Metric):
+class SAER(Formula):
     """Soft alignment error rate of attention, 0 (best) to 100."""
 
     name: ClassVar[str] = "SAER"
@@ -34,7 +34,7 @@ class SAER(Metric):
     undefined: ClassVar[str] = "there is neither attention nor a sure gold link"
 
     @staticmethod
-    def statistics(rows: Iterable[tuple[Weights, Gold]]) -> Statistics:
+    def count(rows: Iterable[tuple[Weights, Gold]]) -> Statistics:
         """Statistics ``[segments, 2]``: Σ α·S + Σ α·P, and Σ α + |S|.
 
         Args:
@@ -46,7 +46,7 @@ class SAER(Metric):
         counts = [_weights_on_gold(weights, gold) for weights, gold in rows]
         return np.array(counts, dtype=np.float64).reshape(-1, 2)
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """SAER in per cent; NaN where there is neither attention nor a sure link."""
         hit, total = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -73,9 +73,9 @@ class _Linked(LinkMetric):
 
     links: str = "argmax"
 
-    def signature(self) -> Signature:
+    def settings(self) -> dict[str, object]:
         """All that moves the figure."""
-        return Signature.of(self.name, links=self.links, null="no")
+        return {"links": self.links, "null": "no"}
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class GoldAgreement:
     weights: Statistics
     rule: str
 
-    def figures(self) -> list[tuple[Metric, Statistics]]:
+    def figures(self) -> list[tuple[Formula, Statistics]]:
         """AER, SAER, precision, recall and F1, each with its statistics."""
-        linked: list[Metric] = [metric(links=self.rule) for metric in _LINKED]
+        linked: list[Formula] = [metric(links=self.rule) for metric in _LINKED]
         counted = [(metric, self.links) for metric in linked]
         return [counted[0], (SAER(), self.weights), *counted[1:]]
 
@@ -141,10 +141,10 @@ def compare_with_gold(
     weights = []
     for number, (item, gold) in enumerate(zip(maps, kept, strict=True), start=1):
         try:
-            weights.append(SAER.statistics([(item.word_weights, gold)])[0])
+            weights.append(SAER.count([(item.word_weights, gold)])[0])
         except DataError as error:  # noqa: PERF203 (names the segment)
             raise DataError(f"segment {number}: {error}") from error
-    links = AER.statistics(
+    links = AER.count(
         (hard_links(item, threshold), gold) for item, gold in zip(maps, kept, strict=True)
     )
     rule = "argmax" if threshold is None else f">{threshold}"

@@ -7,47 +7,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from coverage_eval.attention_maps.formats import (
-    alti,
-    fairseq,
-    link_files,
-    marian,
-    native,
-    nematus,
-    opennmt_log,
-    opennmt_pickle,
-    sockeye,
-)
-from coverage_eval.attention_maps.formats.parsing import shown
-from coverage_eval.attention_maps.formats.raw import Dump, Format, Orientation, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, Format, Orientation, ReadOptions
+from coverage_eval.attention_maps.formats import FORMATS
+from coverage_eval.attention_maps.heads import Head
 from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
+from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, CorpusWarning, Segment, tokenize
 
-__all__ = ["FORMATS", "load", "recognise"]
-
-# In the order in which they are tried: what is told by more comes first.
-FORMATS: dict[str, Format] = {
-    item.name: item
-    for item in (
-        native.NPZ,
-        native.ARRAYS,
-        opennmt_pickle.FORMAT,
-        native.JSONL,
-        alti.FORMAT,
-        sockeye.JSON,
-        sockeye.MATRIX,
-        nematus.FORMAT,
-        nematus.JSON,
-        fairseq.FORMAT,
-        opennmt_log.FORMAT,
-        marian.FORMAT,
-        marian.OPENNMT_ALIGN,
-        sockeye.LINKS,
-        link_files.FORMAT,
-    )
-}
+__all__ = ["load", "recognise"]
 
 
 def load(
@@ -60,6 +29,8 @@ def load(
     level: Level | None = None,
     side: Literal["pred", "gold"] = "pred",
     right_to_left: bool = False,
+    layer: int | None = None,
+    head: Head | None = None,
 ) -> list[AttentionMap]:
     """Read the attention maps of a file, one a segment, in the canonical form target × source.
 
@@ -68,21 +39,30 @@ def load(
         sources: Source segments as the toolkit saw them, subwords included; text or tokens. Where
             the file has tokens of its own, they may be left out.
         hypotheses: Hypothesis segments, likewise.
-        input_format: One of :data:`FORMATS`; by default it is recognised.
+        input_format: One of :data:`~coverage_eval.attention_maps.FORMATS`; by default it is
+            recognised.
         orientation: ``target-source`` or ``source-target``; by default settled by the shapes.
         level: "bpe" or "word"; by default what the file says, or the marks in its tokens.
         side: Which maps of an OpenNMT-py pickle.
         right_to_left: A Marian model that wrote right to left; rows are put in reading order.
+        layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
+            last; may be left out if there is one.
+        head: Which head of these and of ``[heads, T, S]``, likewise, or "mean".
 
     Raises:
-        DataError: Not recognised, damaged, or ambiguous; the message says what was seen.
+        DataError: Not recognised, damaged, or ambiguous; the message says what was seen. Also if a
+            layer or head is chosen of a format that has one matrix a segment.
 
     Warns:
         CorpusWarning: Every weight of the file is 0.
     """
     dump = Dump(path)
     chosen = recognise(dump) if input_format is None else _named(input_format)
-    raws = chosen.read(dump, ReadOptions(side=side, right_to_left=right_to_left))
+    if not chosen.several_heads and (layer, head) != (None, None):
+        raise DataError(
+            f"{dump.name}: {chosen.title} has one matrix a segment; leave --layer and --head out"
+        )
+    raws = chosen.read(dump, ReadOptions(side, right_to_left, layer, head))
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     texts = Texts(_tokens(sources), _tokens(hypotheses))

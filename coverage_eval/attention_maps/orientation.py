@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from coverage_eval.attention_maps.formats.raw import Layout, Orientation, RawMap
+from coverage_eval.attention_maps.dumps import Layout, Orientation, RawMap
 from coverage_eval.attention_maps.maps import AttentionMap, Level, Weights
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.errors import DataError

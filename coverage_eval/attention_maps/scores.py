@@ -13,7 +13,7 @@ from coverage_eval.attention_maps import dispersion
 from coverage_eval.attention_maps.gold import GoldAgreement
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Signature
+from coverage_eval.metrics.score import Signature
 
 __all__ = [
     "SCORES",
@@ -247,6 +247,6 @@ def _gold_scores(agreement: GoldAgreement) -> dict[str, tuple[list[float | None]
     """AER and SAER of the segments, and of the sums over the corpus."""
     scores = {}
     for metric, statistics in agreement.figures()[:2]:
-        total = metric.sentence_scores(statistics.sum(axis=0, keepdims=True))[0]
-        scores[metric.name.lower()] = (metric.sentence_scores(statistics), total)
+        total = metric.segment_scores(statistics.sum(axis=0, keepdims=True))[0]
+        scores[metric.name.lower()] = (metric.segment_scores(statistics), total)
     return scores

@@ -9,18 +9,16 @@ from importlib import import_module
 
 import click
 
-from coverage_eval.errors import CoverageEvalError
+from coverage_eval.errors import AlignerError, CoverageEvalError
+from coverage_eval.metrics.registry import METRICS
 from coverage_eval.version import __version__
 
 __all__ = ["cli", "main"]
 
 # Command → its line in --help. The module of the same name ("-" as "_") has it as ``command`` and
 # is imported when the command is used: --help stays fast, and modules may import what they need.
+# The commands of single metrics come before these, and are made from the metrics.
 COMMANDS = {
-    "rep": "REP-score: words repeated by the hypothesis and not by the reference.",
-    "drop": "DROP-score: source words translated by the reference and not by the hypothesis.",
-    "bleu": "BLEU, by sacreBLEU.",
-    "meteor": "METEOR 1.5 for English, without Java.",
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
@@ -35,17 +33,27 @@ COMMANDS = {
 }
 
 
+def _summaries() -> dict[str, str]:
+    """Every command with its line in --help."""
+    metrics = {name: entry.summary for name, entry in METRICS.items() if entry.command}
+    return metrics | COMMANDS
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module only when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All commands, in the order of the table above."""
-        return list(COMMANDS)
+        """All commands: those of single metrics, then the others."""
+        return list(_summaries())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command, or None if there is none of that name."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in _summaries():
             return None
+        if cmd_name not in COMMANDS:
+            from coverage_eval.cli.score import score_command
+
+            return score_command(cmd_name)
         module = import_module(f"coverage_eval.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
@@ -53,7 +61,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(_summaries().items()))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -80,7 +88,7 @@ def main() -> None:
     _exit_on_signals()
     try:
         cli(prog_name="coverage-eval")
-    except CoverageEvalError as error:
+    except (CoverageEvalError, AlignerError) as error:
         message = str(error)
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.aligner_options import (
@@ -17,25 +18,20 @@ from coverage_eval.cli.aligner_options import (
     symmetrize_option,
     threads_option,
     timeout_option,
-    unzip_pairs,
 )
-from coverage_eval.cli.options import (
-    Output,
-    echo,
-    output_option,
-    print_score,
-    scoring_options,
-    tokenize_option,
-)
+from coverage_eval.cli.options import case_option, tokenize_options
+from coverage_eval.cli.output import output_option, print_lines, show
+from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.metrics.base import Statistics
-from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.report.scores import render_scores
 from coverage_eval.text.corpus import read_parallel
-from coverage_eval.text.files import atomic_path, atomic_write
-from coverage_eval.text.tokenizers import TOKENIZERS, tokenize_rows
+from coverage_eval.text.files import atomic_path
 from fast_align_wrapper.aligner import FastAlign
-from fast_align_wrapper.links import SYMMETRIZATIONS, format_links, symmetrize
+from fast_align_wrapper.links import (
+    DEFAULT_SYMMETRIZATION,
+    SYMMETRIZATIONS,
+    format_links,
+    symmetrize,
+)
 
 T = TypeVar("T")
 
@@ -57,7 +53,8 @@ def command() -> None:
 @click.option("--reverse-links", type=click.Path(), help="Write the text's reverse links here.")
 @click.option("--links", type=click.Path(), help="Write the text's symmetrised links here.")
 @symmetrize_option
-@tokenize_option
+@tokenize_options
+@case_option
 @click.option("--iterations", type=click.IntRange(1), default=5, show_default=True,
               help="Passes over the text; the last one only reads off the links.")  # fmt: skip
 @click.option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
@@ -83,24 +80,34 @@ def train(
     forward_links: str | None,
     reverse_links: str | None,
     links: str | None,
-    tokenize: str,
+    symmetrize: str,
+    tokenize: str | None,
+    src_tokenize: str | None,
+    lowercase: bool,
     **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT and write one model file."""
-    sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenize))
-    wanted = {"forward": forward_links, "reverse": reverse_links, "symmetrized": links}
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    paths = {name: path for name, path in wanted.items() if path is not None}
+    wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:
         # Taken first: a folder that cannot be written to is found before the training, not after.
         model_file = stack.enter_context(atomic_path(output))
-        model = stack.enter_context(
-            FastAlign.train(
-                sources, targets, tokenize=tokenize, links=paths, progress=True, **settings
+        aligner = stack.enter_context(
+            Aligner.train_pairs(
+                read_parallel(src, tgt),
+                tokenize=tokenize or "none",
+                src_tokenize=src_tokenize,
+                lowercase=lowercase,
+                progress=True,
+                **settings,
             )
         )
+        model = aligner.model
         model.save(model_file)
+        for method, path in wanted:
+            if path is not None:
+                print_lines(map(format_links, model.training_links(method)), path)
     click.echo(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs", err=True)
 
 
@@ -112,8 +119,8 @@ def train(
 @click.option("--no-prune", is_flag=True, help="Use the tables in full precision.")
 @click.option("--scores", is_flag=True,
               help="Add a tab and the log-probability, forward, reverse, or both.")  # fmt: skip
-@click.option("--tokenize", type=click.Choice(TOKENIZERS),
-              help="A tokeniser of sacreBLEU for both sides.  [default: the model's]")  # fmt: skip
+@tokenize_options
+@case_option
 @threads_option
 @timeout_option
 @fast_align_option
@@ -123,6 +130,8 @@ def apply(
     src: str,
     tgt: str,
     tokenize: str | None,
+    src_tokenize: str | None,
+    lowercase: bool,
     output: str | None,
     symmetrize: str,
     no_prune: bool,
@@ -131,22 +140,22 @@ def apply(
 ) -> None:
     """Align SRC and TGT by a trained MODEL: one line of links a pair."""
     with FastAlign.load(model, **options) as aligner:
-        tokenizer = tokenize or aligner.manifest.tokenize
-        sources, targets = unzip_pairs(tokenize_rows(read_parallel(src, tgt), tokenizer))
-        rows = aligner.align_with_scores(sources, targets, symmetrize, prune=not no_prune)
-        _write_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
+        source_tokens, tokens = noted_tokenizers(aligner, tokenize, src_tokenize, lowercase or None)
+        pairs = ((source_tokens(one), tokens(two)) for one, two in read_parallel(src, tgt))
+        rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
+        print_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
 
 
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
-@click.option("--method", default="grow-diag-final-and", show_default=True,
+@click.option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
               type=click.Choice(SYMMETRIZATIONS))  # fmt: skip
 @output_option
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV."""
     rows = read_link_pairs(fwd, rev)
-    _write_lines((format_links(symmetrize(one, two, method)) for one, two in rows), output)
+    print_lines((format_links(symmetrize(one, two, method)) for one, two in rows), output)
 
 
 @command.command("aer")
@@ -158,31 +167,13 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @click.option("--reversed", "swapped", is_flag=True, help="Links of GOLD are target-source.")
 @scoring_options
 def aer(
-    links: str, gold: str, gold_format: str, one_based: bool, swapped: bool, output: Output
+    links: str, gold: str, gold_format: str, one_based: bool, swapped: bool, output: ScoreOutput
 ) -> None:
     """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD."""
     rows = read_with_gold(links, gold, gold_format, one_based=one_based, swapped=swapped)
-    _print_agreement(AER.statistics(rows), output)
-
-
-def _print_agreement(statistics: Statistics, output: Output) -> None:
-    """All figures of the corpus; AER with the others as evidence of each pair."""
-    metrics = [metric() for metric in LINK_METRICS]
-    if output.score_only or output.sentence_level:
-        values = [metric.sentence_scores(statistics) for metric in metrics[1:]]
-        names = [metric.name for metric in metrics[1:]]
-        evidence = [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
-        print_score(metrics[0], statistics, output, evidence=evidence)
-        return
-    scores = []
-    for metric in metrics:
-        interval = None
-        if output.confidence:
-            interval = bootstrap_interval(
-                metric, statistics, resamples=output.bootstrap, seed=output.seed
-            )
-        scores.append(metric.corpus_score(statistics, interval=interval))
-    echo(render_scores(scores, output.output_format, width=output.width), output.output)
+    statistics = AER.count(rows)
+    counted = [(metric(), statistics) for metric in LINK_METRICS]
+    show(present_counted(counted, output), output)
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
@@ -194,13 +185,3 @@ def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
         rows, desc="aligning", unit=" pairs", leave=False, disable=lines_are_seen or None
     )
     return bar
-
-
-def _write_lines(lines: Iterable[str], output: str | None) -> None:
-    """Write lines as they come, to standard output or to a file that appears when complete."""
-    if output is None or output == "-":
-        for line in lines:
-            click.echo(line)
-        return
-    with atomic_write(output) as file:
-        file.writelines(f"{line}\n" for line in lines)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import tee
 
 import click
 
-from fast_align_wrapper.links import SYMMETRIZATIONS
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from fast_align_wrapper.process import DEFAULT_TIMEOUT
 
 __all__ = [
@@ -17,7 +15,6 @@ __all__ = [
     "symmetrize_option",
     "threads_option",
     "timeout_option",
-    "unzip_pairs",
 ]
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -49,12 +46,6 @@ timeout_option = click.option(
     show_default=True, help="Seconds without a sign of life of the aligner before giving up.",
 )  # fmt: skip
 symmetrize_option = click.option(
-    "--symmetrize", default="grow-diag-final-and", show_default=True,
+    "--symmetrize", default=DEFAULT_SYMMETRIZATION, show_default=True,
     type=click.Choice(SYMMETRIZATIONS), help="How the links of the two directions are joined.",
 )  # fmt: skip
-
-
-def unzip_pairs(rows: Iterator[tuple[str, ...]]) -> tuple[Iterator[str], Iterator[str]]:
-    """Two streams of segments from one of pairs; read side by side, they hold nothing."""
-    first, second = tee(rows)
-    return (row[0] for row in first), (row[1] for row in second)

@@ -6,27 +6,24 @@ from typing import Any
 
 import click
 
-from coverage_eval.attention_maps import AttentionMap, save
-from coverage_eval.attention_maps.gold import GoldAgreement, compare_with_gold
+from coverage_eval.attention_maps import FORMATS, AttentionMap, save
+from coverage_eval.attention_maps.gold import compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
-from coverage_eval.attention_maps.picture import PICTURES, save_picture
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
-from coverage_eval.cli.options import (
-    FiniteRange,
+from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.output import (
     Output,
-    echo,
-    format_option,
     output_option,
-    print_score,
-    scoring_options,
-    width_option,
+    output_options,
+    print_lines,
+    show,
 )
+from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.significance import bootstrap_interval
-from coverage_eval.report.attention import render_attention_scores, render_coverage
+from coverage_eval.report.attention import present_attention, present_coverage
+from coverage_eval.report.attention_picture import PICTURES, save_picture
 from coverage_eval.report.pictures import checked_ending
-from coverage_eval.report.scores import render_scores
 from fast_align_wrapper.links import format_links
 
 _threshold_option = click.option(
@@ -35,13 +32,19 @@ _threshold_option = click.option(
 )  # fmt: skip
 
 
-@click.group("attention")
+_FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
+
+
+@click.group("attention", epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}")
 def command() -> None:
     """Attention maps of MT toolkits: scores, links, conversion, pictures.
 
-    DUMP is a file with attention of OpenNMT-py, Eole, fairseq, Marian, Sockeye, Nematus or ALTI+,
-    or our own .npz or .jsonl. Its format is recognised or named; orientation and EOS are settled
-    by its shapes against the texts, and refused when ambiguous.
+    DUMP is a file with attention as a toolkit writes it. Its format is recognised or named;
+    orientation and EOS are settled by its shapes against the texts, and refused when ambiguous.
+    Of several layers and heads, --layer and --head choose.
+
+    Segments, words, layers and heads are numbered from 1; links and the arrays of files count
+    from 0.
     """
 
 
@@ -69,9 +72,7 @@ _SCORE_LIST = "\n".join(
 @click.option("--per-word", is_flag=True, help="One line a source word, with its coverage.")
 @click.option("--gold", type=click.Path(), help="Gold links: adds AER and SAER, in per cent.")
 @gold_options
-@width_option
-@format_option
-@output_option
+@output_options
 def score(
     maps: list[AttentionMap],
     names: tuple[str, ...],
@@ -81,24 +82,21 @@ def score(
     per_word: bool,
     gold: str | None,
     threshold: float | None,
-    width: int,
-    output_format: str,
-    output: str | None,
+    output: Output,
     **gold_form: Any,
 ) -> None:
-    """Coverage scores of attention: one line a segment, then the corpus.
+    """Coverage scores of segments and the corpus.
 
-    The corpus is the mean over segments, the sum for counts of words, and for AER and SAER the
-    ratio of sums. Experimental scores follow a formula recalled from its paper, which was not read
-    again.
+    There is one line a segment, then the corpus: the mean over segments, the sum for counts of
+    words, and for AER and SAER the ratio of sums. Segments and source words are numbered from 1.
+    Experimental scores follow a formula recalled from its paper, which was not read again.
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
     agreement = None
     if gold is not None:
         agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
-    render = render_coverage if per_word else render_attention_scores
-    echo(render(table, output_format, width=width), output)
+    show((present_coverage if per_word else present_attention)(table), output)
 
 
 @command.command("links")
@@ -106,12 +104,12 @@ def score(
 @_threshold_option
 @output_option
 def links(maps: list[AttentionMap], threshold: float | None, output: str | None) -> None:
-    """Hard links of attention as Pharaoh lines, so that DROP can run on attention.
+    """Hard links of attention as Pharaoh lines.
 
-    EOS is left out; a target word without any weight has no link.
+    DROP can run on them. Links are source-target, and positions count from 0. EOS is left out; a
+    target word without any weight has no link.
     """
-    lines = [format_links(hard_links(item, threshold)) for item in maps]
-    echo("\n".join(lines), output)
+    print_lines((format_links(hard_links(item, threshold)) for item in maps), output)
 
 
 @command.command("aer")
@@ -123,36 +121,16 @@ def aer(
     maps: list[AttentionMap],
     gold: str,
     threshold: float | None,
-    output: Output,
+    output: ScoreOutput,
     **gold_form: Any,
 ) -> None:
-    """AER of attention's hard links and SAER of its weights (per cent) against the links of GOLD.
+    """AER and SAER of attention, against gold links.
 
-    The links of GOLD are between the tokens of DUMP, or between words with --words.
+    AER is of the attention's hard links, SAER of its weights, both in per cent. The links of GOLD
+    are between the tokens of DUMP, or between words with --words.
     """
     agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
-    _print_agreement(agreement, output)
-
-
-def _print_agreement(agreement: GoldAgreement, output: Output) -> None:
-    """All figures of the corpus; AER with the others as evidence of each segment."""
-    counted = agreement.figures()
-    if output.score_only or output.sentence_level:
-        values = {metric.name: metric.sentence_scores(rows) for metric, rows in counted[1:]}
-        evidence = [
-            dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)
-        ]
-        print_score(*counted[0], output, evidence=evidence)
-        return
-    scores = []
-    for metric, rows in counted:
-        interval = None
-        if output.confidence:
-            interval = bootstrap_interval(
-                metric, rows, resamples=output.bootstrap, seed=output.seed
-            )
-        scores.append(metric.corpus_score(rows, interval=interval))
-    echo(render_scores(scores, output.output_format, width=output.width), output.output)
+    show(present_counted(agreement.figures(), output), output)
 
 
 @command.command("convert")
@@ -161,7 +139,10 @@ def _print_agreement(agreement: GoldAgreement, output: Output) -> None:
     "-o", "--output", required=True, type=click.Path(), help="File to write: .npz or .jsonl."
 )
 def convert(maps: list[AttentionMap], output: str) -> None:
-    """Write attention of any format as our own .npz or JSON Lines, target × source."""
+    """Write attention as .npz or JSON Lines.
+
+    These are our own formats: target × source arrays with their tokens.
+    """
     save(maps, output)
 
 
@@ -183,7 +164,10 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     help="File to write: .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(maps: list[AttentionMap], number: int, title: str | None, output: str) -> None:
-    """Draw the attention of one segment: source down, hypothesis across, zeros white."""
+    """Draw the attention of one segment.
+
+    The source goes down, the hypothesis across, and zeros are white.
+    """
     if number > len(maps):
         raise DataError(f"--index {number}: there are {len(maps)} segments")
     save_picture(maps[number - 1], output, title=title)

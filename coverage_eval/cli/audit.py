@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.options import echo, format_option, output_option, width_option
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
-from coverage_eval.report.audits import render_audit, render_overview
-from coverage_eval.report.user_scores import render_comparison
+from coverage_eval.report.audits import present_audit, present_audits
+from coverage_eval.report.user_scores import present_user_scores
 
 _NAMES = "\n\n".join(f"{name}: {title}." for name, title in AUDITS.items())
 
@@ -21,16 +21,13 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in AUDITS.items())
     help="Compare your own table with the printed one instead: a file with the columns "
     "system,dataset,metric,value, named in its first line.",
 )  # fmt: skip
-@width_option
-@format_option
-@output_option
-def command(
-    name: str | None, scores: str | None, width: int, output_format: str, output: str | None
-) -> None:
+@output_options
+def command(name: str | None, scores: str | None, output: Output) -> None:
     """Check the papers' printed tables and claims.
 
     Without NAME all audits run, and every claim is one line; with NAME every fact that the claims
     of one audit rest on is shown. A claim that does not hold is a finding: the exit status is 0.
+    With -b the numbers are of facts that do not hold, one a claim.
 
     A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85; case,
     spaces and what stands in parentheses do not matter. Shown are the difference of each cell, and
@@ -40,9 +37,8 @@ def command(
         if name and name not in TABLES_OF_AUDITS:
             raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")
         tables = TABLES_OF_AUDITS[name] if name else TABLES
-        text = render_comparison(compare_scores(scores, tables), output_format, width=width)
+        show(present_user_scores(compare_scores(scores, tables)), output)
     elif name:
-        text = render_audit(run_audit(name), output_format)
+        show(present_audit(run_audit(name)), output)
     else:
-        text = render_overview([run_audit(each) for each in AUDITS], output_format)
-    echo(text, output)
+        show(present_audits([run_audit(each) for each in AUDITS]), output)

@@ -2,94 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from coverage_eval.cli.aligner_options import (
-    fast_align_option,
-    symmetrize_option,
-    threads_option,
-)
-from coverage_eval.cli.options import (
-    echo,
-    format_option,
-    jobs_option,
-    output_option,
-    tokenize_option,
-    width_option,
-)
-from coverage_eval.cli.system_inputs import (
-    SystemInputs,
-    check_inputs,
-    choose_metrics,
-    count_inputs,
-    parse_list,
-    parse_systems,
-)
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.options import jobs_option, parse_list, strict_option
+from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.buckets import read_frequencies
 from coverage_eval.comparison.details import write_details
-from coverage_eval.comparison.evidence import BreakdownTable
+from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.comparison.systems import TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
-from coverage_eval.metrics.registry import METRICS, Settings
+from coverage_eval.metrics.base import Metric, TokenMetric
+from coverage_eval.metrics.drop import DENOMINATORS
+from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
 from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.report.comparison import render_comparison
+from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.tables.table import Table
 from coverage_eval.text.corpus import check_source
 from coverage_eval.text.files import atomic_write
-from coverage_eval.text.tokenizers import TOKENIZERS
+from coverage_eval.text.rows import read_rows
+from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 STDOUT = "-"
+
+
+def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """Outputs by name, from ``NAME=FILE`` or from ``FILE``, whose name is the system's."""
+    systems: dict[str, str] = {}
+    for value in values:
+        name, equals, path = value.partition("=")
+        if not equals or Path(value).is_file():
+            name, path = Path(value).name, value
+        if not (name and path):
+            raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
+        if not name.isprintable():
+            raise click.BadParameter(f"the name {name!r} has characters that cannot be printed")
+        if name in systems:
+            raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
+        systems[name] = path
+    return systems
+
+
+class _Columns:
+    """The metrics asked for, checked before any file is read."""
+
+    def __init__(
+        self, asked: Sequence[str] | None, alignment: AlignmentOptions, settings: Mapping[str, Any]
+    ) -> None:
+        self.alignment = alignment
+        self._settings = settings
+        if asked is None:
+            self.names, missing = default_metrics(aligned=alignment.is_given)
+            if missing:
+                click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
+        else:
+            self.names = list(asked)
+        kinds = {name: metric_class(name) for name in self.names}
+        self._of_text = [
+            name for name, kind in kinds.items() if not kind.needs & {"links", "coverages"}
+        ]
+        needy = [name for name in self.names if name not in self._of_text]
+        if needy and not alignment.is_given:
+            raise click.UsageError(
+                f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
+                "--train-tgt; or links from files"
+            )
+        for name in self._of_text:
+            self._make(name, None)  # a missing package is said before minutes of training
+
+    def make(self, aligner: Aligner | None) -> dict[str, Metric[Any]]:
+        """The metrics by name."""
+        return {name: self._make(name, aligner) for name in self.names}
+
+    def _make(self, name: str, aligner: Aligner | None) -> Metric[Any]:
+        settings = dict(self._settings.get(name, {})) | {"aligner": aligner}
+        if issubclass(metric_class(name), TokenMetric):
+            settings |= {
+                "tokenize": self.alignment.tokenize,
+                "lowercase": self.alignment.lowercase,
+            }
+        return make_metric(name, settings)
+
+    @property
+    def need_aligner(self) -> bool:
+        """Whether a column, or the wish to keep a model, makes an aligner necessary."""
+        return len(self._of_text) < len(self.names) or self.alignment.save_model is not None
 
 
 class _Breakdowns:
     """The breakdowns asked for, checked before any file is read."""
 
     def __init__(
-        self, asked: Sequence[str] | None, top: int, frequencies: str | None, inputs: SystemInputs
+        self, asked: Sequence[str] | None, top: int, frequencies: str | None, columns: _Columns
     ) -> None:
         self._asked = [] if asked is None else asked
         self._top = top
-        self._file = frequencies or inputs.train_src
-        self._tok = inputs.tokenize
-        self._has_source = inputs.src is not None
-
-    def check(self, metrics: Sequence[str], output_format: str) -> None:
-        """Raise a usage error if a breakdown cannot be made."""
-        if self._asked and output_format == "csv":
-            raise click.UsageError("--breakdown makes several tables, and CSV is one: use -f json")
-        for name in self._asked:
-            item = BREAKDOWNS.get(name)
-            if item and item.needs and item.needs.name.lower() not in metrics:
-                raise click.UsageError(f"--breakdown {name} needs metric {item.needs.name.lower()}")
-            if item and item.needs_source and not self._has_source:
-                raise click.UsageError(f"--breakdown {name} needs --src")
+        self._file = frequencies or columns.alignment.train_src
         if self._asked and self._file:
             check_source(self._file)
+        has_evidence = {metric_class(name).evidence_name for name in columns.names}
+        for name in self._asked:
+            item = BREAKDOWNS.get(name)
+            if item and item.needs and item.needs not in has_evidence:
+                able = [n for n in METRICS if metric_class(n).evidence_name == item.needs]
+                raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
+            if item and item.needs_source and columns.alignment.src is None:
+                raise click.UsageError(f"--breakdown {name} needs --src")
 
-    def make(self, comparison: Comparison) -> list[BreakdownTable]:
+    def make(self, comparison: Comparison, tokens: Tokenizer) -> list[Table]:
         """The tables."""
         if not self._asked:
             return []
         names = None if "all" in self._asked else self._asked
-        counts = read_frequencies(self._file, self._tok) if self._file else None
+        counts = read_frequencies(self._file, tokens) if self._file else None
         return break_down(comparison, names, Options(self._top, counts))
 
 
 @click.command("compare")
-@click.argument("systems", nargs=-1, required=True, metavar="NAME=HYP...", callback=parse_systems)
-@click.option("--ref", required=True, help="The reference translation.")
-@click.option("--src", help="The source text.")
-@click.option("--model", help="Align by this model (made by 'align train').")
-@click.option("--train-src", help="Train a model on this text's source side.")
-@click.option("--train-tgt", help="Its target side.")
-@click.option("--save-model", help="Keep the trained model in this file.")
+@click.argument(
+    "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_systems
+)
+@click.option(
+    "--ref", required=True, multiple=True, metavar="FILE",
+    help="The reference translation; once for each of several references.",
+)  # fmt: skip
+@alignment_options
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
     help=f"Columns, separated by commas, of: {', '.join(METRICS)}.  "
-    "[default: bleu,meteor,rep, and drop if there is a model]",
+    "[default: bleu,meteor,rep, and drop with an aligner]",
 )  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
 @click.option(
@@ -122,22 +171,30 @@ class _Breakdowns:
     "--details", metavar="FILE", type=click.Path(),
     help="Write all evidence there, one segment of one system a line (JSON Lines).",
 )  # fmt: skip
-@symmetrize_option
-@click.option("--stopwords", help="Source words for DROP to leave out of account, one a line.")
-@click.option("--sink", is_flag=True, help="Append <SINK> to every source; it does not count.")
-@fast_align_option
-@threads_option
-@tokenize_option
+@click.option(
+    "--plot", metavar="FILE", type=click.Path(),
+    help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
+)  # fmt: skip
+@click.option(
+    "--denominator", default="aligned", show_default=True, type=click.Choice(DENOMINATORS),
+    help="DROP is of source words aligned with the reference, or of all source words.",
+)  # fmt: skip
+@click.option(
+    "--stopwords", metavar="FILE",
+    help="Source words for DROP and soft DROP to leave out of account, one a line.",
+)  # fmt: skip
 @click.option(
     "--bleu-tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
     help="sacreBLEU's tokeniser for BLEU, which, like chrF and METEOR, reads untouched text.",
 )  # fmt: skip
 @click.option("--meteor-norm", is_flag=True, help="Let METEOR tokenise, normalise and lowercase.")
 @jobs_option
-@format_option
-@width_option
-@output_option
+@strict_option
+@output_options
 def command(
+    systems: dict[str, str],
+    ref: tuple[str, ...],
+    alignment: AlignmentOptions,
     metrics: list[str] | None,
     baseline: str | None,
     test: str,
@@ -147,37 +204,78 @@ def command(
     top: int,
     frequencies: str | None,
     details: str | None,
+    plot: str | None,
+    denominator: str,
+    stopwords: str | None,
     bleu_tokenize: str,
     meteor_norm: bool,
     jobs: int,
-    output_format: str,
-    width: int,
-    output: str | None,
-    **options: Any,
+    strict: bool,
+    output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
-    Each NAME=HYP is a system's name and its output, a text file with one segment a line ('-' reads
-    standard input, .gz is unpacked). The table has a row for each system and a column for each
-    metric, as Table 1 of the paper.
+    Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
+    input, .gz is unpacked); NAME=FILE names the system otherwise than its file. The table has a row
+    for each system and a column for each metric, as Table 1 of the paper.
 
-    The p-values of BLEU and chrF are those of sacreBLEU's own paired tests for the same seed and
-    number of resamples.
+    \b
+    Example:
+      coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    inputs = SystemInputs(**options)
-    if details == STDOUT:
-        raise click.UsageError("--details writes a file: standard output has the table")
-    check_inputs(inputs, metrics, baseline)
-    names = choose_metrics(metrics, links=inputs.has_model)
-    breakdowns = _Breakdowns(breakdown, top, frequencies, inputs)
-    breakdowns.check(names, output_format)
-    stop = StopWords.read(inputs.stopwords) if inputs.stopwords else StopWords()
-    settings = Settings(inputs.tokenize, bleu_tokenize, meteor_norm, stopwords=stop)
-    counted, chosen = count_inputs(inputs, names, settings, jobs)
-    testing = Testing(test, resamples, seed)
-    comparison = compare_counted(counted, chosen, baseline=baseline, testing=testing)
-    tables = breakdowns.make(comparison)
-    echo(render_comparison(comparison, output_format, breakdowns=tables, width=width), output)
+    _check(systems, ref, alignment, baseline, details, plot)
+    if breakdown:
+        output.require_several("--breakdown")
+    words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
+    columns = _Columns(
+        metrics,
+        alignment,
+        {
+            "bleu": {"tokenize": bleu_tokenize},
+            "meteor": {"norm": meteor_norm},
+            "drop": {"denominator": denominator, **words},
+            "softdrop": words,
+        },
+    )
+    breakdowns = _Breakdowns(breakdown, top, frequencies, columns)
+    watch = InputWatch(list(systems), ref, alignment.src)
+    rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
+    aligner = alignment.make() if columns.need_aligner else None
+    tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
+    source_tokens = aligner.source_tokens if aligner else tokens
+    texts = TestSet(tuple(systems), rows, tokens, source_tokens)
+    counted = count_systems(texts, columns.make(aligner), jobs=jobs)
+    comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
+    printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
+    findings, figures = watch.check(tokens, aligner)
+    show(warn(printout, findings, figures, strict=strict), output)
+    if plot:
+        from coverage_eval.plotting.canvas import figure_of
+
+        save_figure(figure_of(comparison.plot()[0]), plot)
     if details:
         with atomic_write(details) as file:
             write_details(comparison, file)
+
+
+def _check(
+    systems: Mapping[str, str],
+    ref: Sequence[str],
+    alignment: AlignmentOptions,
+    baseline: str | None,
+    details: str | None,
+    plot: str | None,
+) -> None:
+    """Everything that is wrong with the command line before any file is read."""
+    if details == STDOUT:
+        raise click.UsageError("--details writes a file: standard output has the table")
+    if plot:
+        checked_ending(plot)
+    if baseline is not None and baseline not in systems:
+        listed = ", ".join(systems)
+        raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
+    alignment.check([*ref, *systems.values()])
+    if alignment.sink and not alignment.is_given:
+        raise click.UsageError("--sink is for drop and softdrop, which need an aligner")
+    for file in (*ref, *systems.values()):
+        check_source(file)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, load
-from coverage_eval.attention_maps.formats.raw import ORIENTATIONS
+from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.text.corpus import check_stdin, read_segments
@@ -18,6 +19,20 @@ from coverage_eval.text.corpus import check_stdin, read_segments
 __all__ = ["dump_options", "gold_options", "read_golds"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+
+
+def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
+    """A number from 1, or from -1 backwards, as an index from 0; the mean of heads as it is."""
+    if text is None or (text == "mean" and option.name == "head"):
+        return text
+    number = int(text) if _NUMBER.fullmatch(text) else 0
+    if number == 0:
+        mean = ", or mean" if option.name == "head" else ""
+        raise click.BadParameter(f"{text!r} is not a number from 1, or -1 for the last{mean}.")
+    return number - 1 if number > 0 else number
+
 
 _OPTIONS = [
     click.argument("dump"),
@@ -30,6 +45,14 @@ _OPTIONS = [
     click.option(
         "--orientation", type=click.Choice(ORIENTATIONS),
         help="What rows and columns of DUMP are, if the shapes leave it open.",
+    ),
+    click.option(
+        "--layer", metavar="N", callback=_as_index,
+        help="Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
+    ),
+    click.option(
+        "--head", metavar="N|mean", callback=_as_index,
+        help="Head of such arrays, or of [heads, T, S]: from 1, or -1 for the last, or their mean.",
     ),
     click.option(
         "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
@@ -47,8 +70,8 @@ _OPTIONS = [
     ),
 ]  # fmt: skip
 _NAMES = (
-    "dump", "src", "hyp", "input_format", "orientation", "side", "right_to_left", "words",
-    "src_subwords", "hyp_subwords",
+    "dump", "src", "hyp", "input_format", "orientation", "layer", "head", "side", "right_to_left",
+    "words", "src_subwords", "hyp_subwords",
 )  # fmt: skip
 
 

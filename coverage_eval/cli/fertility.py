@@ -8,11 +8,16 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment import fertility_files as fertilities
-from coverage_eval.cli.options import FiniteRange, output_option
-from coverage_eval.text.files import atomic_write
+from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.output import output_option, print_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+add_option = click.option(
+    "--add", "added", default=0.0, show_default=True, type=FiniteRange(0),
+    help="Add a constant; 1 gives the training targets of the paper's fertility predictor, and the "
+    "bounds of the authors' scripts.",
+)  # fmt: skip
 sink_option = click.option(
     "--sink", is_flag=True, help="End each line with inf, the fertility of a <SINK> to be added."
 )
@@ -22,20 +27,16 @@ sink_option = click.option(
 def command() -> None:
     """Fertilities of source words: constant, guided, actual or predicted.
 
-    A word's fertility bounds the attention that it may receive. Every command writes one line a
-    segment, with one number for each word. Text is read as it is: where the model sees subwords,
-    give subwords.
+    A word's fertility bounds the attention that it may receive. Every command writes one line
+    per segment, with one number for each word. Text is read as it is: where the model sees
+    subwords, give subwords.
     """
 
 
 def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | None) -> None:
-    lines = map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows)
-    if output is None or output == "-":
-        for line in lines:
-            click.echo(line)
-        return
-    with atomic_write(output) as file:
-        file.writelines(line + "\n" for line in lines)
+    print_lines(
+        map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows), output
+    )
 
 
 @command.command("constant")
@@ -65,15 +66,12 @@ def guided(src: str, train_src: str, train_links: str, sink: bool, output: str |
 @command.command("actual")
 @click.argument("src")
 @click.argument("links")
-@click.option(
-    "--add", default=0.0, show_default=True, type=FiniteRange(0),
-    help="Add a constant: 1 makes the paper's training targets of a fertility predictor.",
-)  # fmt: skip
+@add_option
 @sink_option
 @output_option
-def actual(src: str, links: str, add: float, sink: bool, output: str | None) -> None:
+def actual(src: str, links: str, added: float, sink: bool, output: str | None) -> None:
     """The number of links of each word of SRC in LINKS (as 0-0 1-2), at least 1."""
-    _write(fertilities.actual_fertilities(src, links, added=add), sink, output)
+    _write(fertilities.actual_fertilities(src, links, added=added), sink, output)
 
 
 @command.command("predicted")
@@ -83,15 +81,23 @@ def actual(src: str, links: str, add: float, sink: bool, output: str | None) -> 
     "--first-class", default=1.0, show_default=True, type=FiniteRange(0),
     help="Fertility of the first class.",
 )  # fmt: skip
+@add_option
 @sink_option
 @output_option
 def predicted(
-    probabilities: str, src: str | None, first_class: float, sink: bool, output: str | None
+    probabilities: str,
+    src: str | None,
+    first_class: float,
+    added: float,
+    sink: bool,
+    output: str | None,
 ) -> None:
     """PREDICTED: expected fertilities under the class probabilities of any model.
 
-    PROBABILITIES has one line a segment: words separated by spaces, the probabilities of a word's
-    classes by commas, as in: 0.1,0.9 0.5,0.5
+    PROBABILITIES has one line per segment. Words are separated by spaces, the probabilities of a
+    word's classes by commas, as in: 0.1,0.9 0.5,0.5
     """
-    rows = fertilities.predicted_fertilities(probabilities, source=src, first=first_class)
+    rows = fertilities.predicted_fertilities(
+        probabilities, source=src, first=first_class, added=added
+    )
     _write(rows, sink, output)

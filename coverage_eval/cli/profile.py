@@ -4,52 +4,62 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.options import Output, echo, jobs_option, scoring_options, tokenize_option
-from coverage_eval.metrics.profile.inputs import read_profile_rows
+from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.options import jobs_option, strict_option
+from coverage_eval.cli.output import show
+from coverage_eval.cli.score_output import ScoreOutput, scoring_options
+from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.profile.profile import profile_rows
-from coverage_eval.report.profile import render_profile, render_profile_segments
+from coverage_eval.report.profile import present_profile, present_profile_segments
+from coverage_eval.text.corpus import source_name
+from coverage_eval.text.rows import read_rows
+from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("profile")
 @click.argument("hyp")
-@click.option("--src", help="The source text.")
-@click.option("--ref", help="The reference translation.")
-@click.option("--src-hyp-align", help="Links of source and HYP, as 0-0 1-2; needs --src.")
 @click.option(
-    "--src-ref-align", help="Links of source and reference; needs --ref and --src-hyp-align."
-)
-@tokenize_option
+    "--ref", multiple=True, metavar="FILE",
+    help="The reference translation; once for each of several references.",
+)  # fmt: skip
+@alignment_options
 @jobs_option
+@strict_option
 @scoring_options
 def command(
     hyp: str,
-    src: str | None,
-    ref: str | None,
-    src_hyp_align: str | None,
-    src_ref_align: str | None,
-    tokenize: str,
+    ref: tuple[str, ...],
+    alignment: AlignmentOptions,
     jobs: int,
-    output: Output,
+    strict: bool,
+    output: ScoreOutput,
 ) -> None:
     """Every cheap figure of one output: repetition, length, coverage.
 
     HYP is a text file with one segment a line ('-' reads standard input, .gz is unpacked). With the
-    source, the reference and word alignments there are more figures.
+    source, the reference, and a model or links of any aligner there are more figures.
+
+    \b
+    Example:
+      coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    if src_hyp_align and not src:
+    alignment.check([hyp, *ref], needs_reference_links=False)
+    if alignment.src_hyp_align and not alignment.src:
         raise click.UsageError("--src-hyp-align needs --src")
-    if src_ref_align and not (ref and src_hyp_align):
+    if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
-    given = {"hypotheses": hyp, "sources": src, "references": ref}
-    given |= {"hypothesis_links": src_hyp_align, "reference_links": src_ref_align}
-    files = {name: file for name, file in given.items() if file}
-    rows = read_profile_rows(files, tokenizer=tokenize)
-    confidence = (output.bootstrap, output.seed) if output.confidence else None
-    result = profile_rows(tuple(files), rows, jobs=jobs, tok=tokenize, confidence=confidence)
-    if output.sentence_level:
-        text = render_profile_segments(result, output.output_format, width=output.width)
-    else:
-        text = render_profile(
-            result, output.output_format, width=output.width, score_only=output.score_only
-        )
-    echo(text, output.output)
+    watch = InputWatch([source_name(hyp)], ref, alignment.src)
+    aligner = alignment.make()
+    tokens = aligner.tokens if aligner else Tokenizer(alignment.tokenize or "none")
+    result = profile_rows(
+        watch.watch(read_rows([hyp], ref, alignment.src)),
+        aligner,
+        tokenize=alignment.tokenize or "none",
+        lowercase=alignment.lowercase,
+        jobs=jobs,
+        resamples=output.resamples,
+        seed=output.seed,
+    )
+    present = present_profile_segments if output.sentence_level else present_profile
+    findings, figures = watch.check(tokens, aligner)
+    show(warn(present(result), findings, figures, strict=strict), output)

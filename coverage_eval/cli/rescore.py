@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
-from coverage_eval.cli.options import FiniteRange, echo, format_option, width_option
-from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.report.rescoring import render_grid
+from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.output import Output, output_options, print_lines, show
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.rescoring.search import GRID, Candidates, grid_search
 from coverage_eval.text.corpus import check_stdin, read_segments
@@ -51,9 +52,10 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help="sacreBLEU's tokeniser.",
 )  # fmt: skip
 @click.option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
-@format_option
-@width_option
-@click.option("-o", "--output", type=click.Path(), help="Write the chosen hypotheses to this file.")
+@output_options(file=False)
+@click.option(
+    "-o", "--output", "chosen", type=click.Path(), help="Write the chosen hypotheses to this file."
+)
 def command(
     nbest: str,
     attention: str | None,
@@ -63,9 +65,8 @@ def command(
     feature: str | None,
     tokenize: str,
     lowercase: bool,
-    output_format: str,
-    width: int,
-    output: str | None,
+    output: Output,
+    chosen: str | None,
     **settings: Any,
 ) -> None:
     """Choose from n-best lists with length and coverage penalties.
@@ -90,9 +91,9 @@ def command(
         bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
         references = list(read_segments(ref))
         search = grid_search(candidates, references, alphas=alphas, betas=betas, metric=bleu)
-        echo(render_grid(search, output_format, width=width))
+        show(present_grid(search), output)
         alpha, beta = search.best.alpha, search.best.beta
     assert alpha is not None
     assert beta is not None
-    if output is not None or ref is None:
-        echo("\n".join(candidates.chosen_texts(alpha, beta)), output)
+    if chosen is not None or ref is None:
+        print_lines(candidates.chosen_texts(alpha, beta), chosen)

@@ -12,12 +12,10 @@ from coverage_eval.comparison.buckets import (
     scores_by_length,
 )
 from coverage_eval.comparison.differences import most_different
-from coverage_eval.comparison.evidence import BreakdownTable, has_metric
+from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.rep import REP
+from coverage_eval.tables.table import Table
 
 __all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
 
@@ -44,30 +42,31 @@ class Breakdown:
 
     Attributes:
         make: From a comparison to a table.
-        needs: The metric that must be among the columns; None if any will do.
+        needs: The evidence that a metric among the columns must have, such as ``dropped``; None
+            if any will do.
         needs_source: Whether the source text must be there.
     """
 
-    make: Callable[[Comparison, Options], BreakdownTable]
-    needs: type[Metric] | None = None
+    make: Callable[[Comparison, Options], Table]
+    needs: str | None = None
     needs_source: bool = False
 
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(lambda c, _: scores_by_length(c, "source"), needs_source=True),
     "reference-length": Breakdown(lambda c, _: scores_by_length(c, "reference")),
-    "frequency": Breakdown(lambda c, o: dropped_by_frequency(c, o.frequencies), DROP),
-    "source-position": Breakdown(lambda c, _: dropped_by_position(c), DROP),
-    "output-position": Breakdown(lambda c, _: repeated_by_position(c), REP),
-    "dropped-words": Breakdown(lambda c, o: most_dropped_words(c, o.top), DROP),
-    "repeated-ngrams": Breakdown(lambda c, o: most_repeated_ngrams(c, o.top), REP),
+    "frequency": Breakdown(lambda c, o: dropped_by_frequency(c, o.frequencies), "dropped"),
+    "source-position": Breakdown(lambda c, _: dropped_by_position(c), "dropped"),
+    "output-position": Breakdown(lambda c, _: repeated_by_position(c), "repetitions"),
+    "dropped-words": Breakdown(lambda c, o: most_dropped_words(c, o.top), "dropped"),
+    "repeated-ngrams": Breakdown(lambda c, o: most_repeated_ngrams(c, o.top), "repetitions"),
     "differences": Breakdown(lambda c, o: most_different(c, o.top)),
 }
 
 
 def break_down(
     comparison: Comparison, names: Sequence[str] | None = None, options: Options | None = None
-) -> list[BreakdownTable]:
+) -> list[Table]:
     """Break a comparison down.
 
     Args:
@@ -95,8 +94,8 @@ def _missing(comparison: Comparison, item: Breakdown) -> str | None:
     """What a breakdown lacks, if it lacks something."""
     if comparison.counted is None:
         return "the texts, and there are only statistics"
-    if item.needs is not None and not has_metric(comparison, item.needs):
-        return f"{item.needs.name} among the metrics"
-    if item.needs_source and comparison.counted.tokens.sources is None:
+    if item.needs is not None and find_metric(comparison, item.needs) is None:
+        return f"a metric with evidence of {item.needs} words among the metrics"
+    if item.needs_source and not comparison.counted.texts.has_source:
         return "the source text"
     return None

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import (
-    BreakdownTable,
     ExpectedWord,
     expected_words,
     find_metric,
@@ -18,10 +18,9 @@ from coverage_eval.comparison.evidence import (
     required_counts,
 )
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.metrics.registry import table_factor
-from coverage_eval.metrics.rep import REP
-from coverage_eval.text.corpus import Segment, Source, count_all_tokens, read_segments, tokenize
-from coverage_eval.text.tokenizers import tokenize_rows
+from coverage_eval.tables.table import Cell, Table
+from coverage_eval.text.corpus import Segment, Source, read_segments
+from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = [
     "dropped_by_frequency",
@@ -68,7 +67,7 @@ def position_class(position: int, length: int) -> str:
     return FIFTHS[5 * position // length]
 
 
-def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
+def scores_by_length(comparison: Comparison, side: str) -> Table:
     """Every metric by the length of a segment.
 
     Args:
@@ -76,9 +75,12 @@ def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
         side: ``"source"`` or ``"reference"``: whose length.
     """
     counted = required_counts(comparison)
-    texts = counted.tokens
-    segments = texts.required_sources() if side == "source" else texts.references
-    buckets = _bucket(count_all_tokens(segments), LENGTHS)
+    texts = counted.texts
+    if side == "source":
+        lengths = [len(texts.source_tokens(row.source or "")) for row in texts.rows]
+    else:
+        lengths = [len(texts.tokens(row.references[0])) for row in texts.rows]
+    buckets = _bucket(lengths, LENGTHS)
     rows = []
     for index, name in enumerate(_bucket_names(LENGTHS)):
         members = buckets == index
@@ -91,34 +93,29 @@ def scores_by_length(comparison: Comparison, side: str) -> BreakdownTable:
             ]
             rows.append((name, int(members.sum()), system, *scores))
     header = (f"{side} words", "segments", "system", *_labels(comparison))
-    return BreakdownTable(
-        f"{side}-length", f"By length of the {side}, in words", header, tuple(rows)
-    )
+    title = f"By length of the {side}, in words"
+    return Table(header, tuple(rows), title, f"{side}-length")
 
 
 def _labels(comparison: Comparison) -> list[str]:
-    """Names of the metrics, with the factor they are shown by."""
-    factors = {name: table_factor(name) for name in comparison.metrics}
-    return [
-        metric.name if factors[name] == 1 else f"{metric.name} × {factors[name]:g}"
-        for name, metric in comparison.metrics.items()
-    ]
+    """Names of the metrics."""
+    return [metric.name for metric in comparison.metrics.values()]
 
 
 def _score(comparison: Comparison, name: str, statistics: NDArray[np.float64]) -> float | None:
-    value = float(comparison.metrics[name].score(statistics.sum(axis=0)))
-    return None if np.isnan(value) else table_factor(name) * value
+    value = float(comparison.metrics[name].formula(statistics.sum(axis=0)))
+    return None if np.isnan(value) else value
 
 
 def dropped_by_frequency(
     comparison: Comparison, frequencies: Mapping[str, int] | None = None
-) -> BreakdownTable:
+) -> Table:
     """DROP by how often the source word stands in the training text, or else in the source."""
     where = "the training text"
     if frequencies is None:
         where = "the source text itself"
-        frequencies = _count_words(required_counts(comparison).tokens.required_sources())
-    known = frequencies
+        texts = required_counts(comparison).texts
+        frequencies = _count_words((row.source or "" for row in texts.rows), texts.source_tokens)
     known = frequencies
 
     def class_of(word: ExpectedWord) -> str:
@@ -126,37 +123,35 @@ def dropped_by_frequency(
 
     rows = _dropped(comparison, _bucket_names(FREQUENCIES), class_of)
     title = f"Dropped source words by how often they stand in {where}"
-    return BreakdownTable(
-        "frequency", title, ("frequency", "system", "expected", "dropped", "% dropped"), tuple(rows)
-    )
+    header = ("frequency", "system", "expected", "dropped", "% dropped")
+    return Table(header, tuple(rows), title, "frequency")
 
 
-def read_frequencies(file: Source, tok: str = "none") -> Counter[str]:
+def read_frequencies(file: Source, tokens: Tokenizer) -> Counter[str]:
     """How often each word stands in a text file.
 
     Args:
         file: The source side of the training text, say.
-        tok: The tokeniser to apply.
+        tokens: The tokeniser to apply.
     """
-    rows = tokenize_rows(((line,) for line in read_segments(file)), tok)
-    return _count_words(line for (line,) in rows)
+    return _count_words(read_segments(file), tokens)
 
 
-def _count_words(segments: Iterable[Segment]) -> Counter[str]:
-    return Counter(word for segment in segments for word in tokenize(segment))
+def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]:
+    return Counter(word for segment in segments for word in tokens(segment))
 
 
-def dropped_by_position(comparison: Comparison) -> BreakdownTable:
+def dropped_by_position(comparison: Comparison) -> Table:
     """DROP by where in the source sentence a word stands."""
     rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
     header = ("place", "system", "expected", "dropped", "% dropped")
-    return BreakdownTable("source-position", title, header, tuple(rows))
+    return Table(header, tuple(rows), title, "source-position")
 
 
 def _dropped(
     comparison: Comparison, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[tuple[Cell, ...]]:
     """Expected and dropped words of each class and system, and the percentage dropped."""
     expected: Counter[tuple[str, str]] = Counter()
     dropped: Counter[tuple[str, str]] = Counter()
@@ -172,11 +167,12 @@ def _dropped(
                 yield name, system, total, dropped[name, system], share
 
 
-def repeated_by_position(comparison: Comparison) -> BreakdownTable:
+def repeated_by_position(comparison: Comparison) -> Table:
     """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
-    metric = find_metric(comparison, REP)
+    name = find_metric(comparison, "repetitions")
+    assert name is not None  # the breakdown asked for it
+    metric: Any = comparison.metrics[name]
     weights = {"ngram": metric.w1, "word": metric.w2}
-    words = sum(count_all_tokens(required_counts(comparison).tokens.references))
     rows = []
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
@@ -188,11 +184,13 @@ def repeated_by_position(comparison: Comparison) -> BreakdownTable:
                     key = (position_class(position, length), system)
                     counts[key] += 1
                     parts[key] += weights[item.kind]
-    for name in FIFTHS:
+    # The reference words of REP's own denominator.
+    statistics = required_counts(comparison).statistics[name]
+    words = {system: int(values[:, -1].sum()) for system, values in statistics.items()}
+    for place in FIFTHS:
         for system in comparison.rows:
-            key = (name, system)
-            rows.append((name, system, counts[key], 100.0 * parts[key] / words))
+            key = (place, system)
+            rows.append((place, system, counts[key], 100.0 * parts[key] / words[system]))
     title = "Repetitions by their place in the output, and the part of REP that they make"
-    return BreakdownTable(
-        "output-position", title, ("place", "system", "repetitions", "part of REP"), tuple(rows)
-    )
+    header = ("place", "system", "repetitions", "part of REP")
+    return Table(header, tuple(rows), title, "output-position")

@@ -2,59 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.comparison.evidence import BreakdownTable, required_counts
+from coverage_eval.comparison.evidence import find_metric, required_counts
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.metrics.registry import table_factor
-from coverage_eval.text.corpus import Segment
+from coverage_eval.tables.table import Cell, Table
 
 __all__ = ["most_different"]
 
+_MARKS = {
+    "repetitions": "Words [in brackets] of an output are repeated beyond the reference.",
+    "dropped": "Words [in brackets] of a source are dropped by the system named beside it.",
+}
 
-def most_different(comparison: Comparison, top: int) -> BreakdownTable:
+
+def most_different(comparison: Comparison, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
-    Each segment has three rows: the reference, the baseline's output and the system's.
+    Each segment has a row for the reference, and for the baseline and the system one for the
+    output, with what it repeats in brackets if REP is among the metrics. If DROP is, a row for the
+    source stands before each output, with the words that it drops in brackets.
 
     Args:
         comparison: The systems.
         top: Segments of each metric and system; ties are in the order of the text.
     """
-    rows = [
+    rows = tuple(
         row
         for name in comparison.metrics
         for system in comparison.rows
         if system != comparison.baseline
         for row in _pair(comparison, name, system, top)
-    ]
-    return BreakdownTable(
-        "differences",
-        f"Segments whose scores differ most from {comparison.baseline}'s",
+    )
+    return Table(
         ("metric", "segment", "text", "score", "words"),
-        tuple(rows),
+        rows,
+        f"Segments whose scores differ most from {comparison.baseline}'s",
+        "differences",
+        notes=tuple(note for kind, note in _MARKS.items() if find_metric(comparison, kind)),
     )
 
 
-def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[tuple[object, ...]]:
-    texts = required_counts(comparison).tokens
+def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[tuple[Cell, ...]]:
+    texts = required_counts(comparison).texts
     baseline = comparison.baseline
     label = comparison.metrics[name].name
     ours, theirs = _scores(comparison, name, system), _scores(comparison, name, baseline)
-    for index in _largest(np.abs(ours - theirs), top):
-        number = int(index) + 1
-        yield label, number, "reference", None, _text(texts.references[index])
+    for index in _largest(np.abs(ours - theirs), top).tolist():
+        segment, row = (label, index + 1), texts.rows[index]
+        for number, reference in enumerate(row.references, start=1):
+            which = "reference" if len(row.references) == 1 else f"reference {number}"
+            yield *segment, which, None, " ".join(texts.tokens(reference))
         for who, scores in ((baseline, theirs), (system, ours)):
-            yield label, number, who, float(scores[index]), _text(texts.systems[who][index])
+            if find_metric(comparison, "dropped") and row.source is not None:
+                yield *segment, f"source of {who}", None, _marked_source(comparison, who, index)
+            yield *segment, who, float(scores[index]), _marked_output(comparison, who, index)
 
 
 def _scores(comparison: Comparison, name: str, system: str) -> NDArray[np.float64]:
-    """Segment scores as tables show them, NaN where they are undefined."""
+    """Segment scores, NaN where they are undefined."""
     statistics = required_counts(comparison).statistics[name][system]
-    return table_factor(name) * comparison.metrics[name].score(statistics)
+    return comparison.metrics[name].formula(statistics)
 
 
 def _largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
@@ -63,5 +74,29 @@ def _largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     return order[np.nan_to_num(differences[order]) > 0]
 
 
-def _text(segment: Segment) -> str:
-    return segment if isinstance(segment, str) else " ".join(segment)
+def _marked_source(comparison: Comparison, system: str, index: int) -> str:
+    """A source segment with what a system drops in brackets."""
+    counted = required_counts(comparison)
+    name = find_metric(comparison, "dropped")
+    assert name is not None
+    dropped = counted.evidence_of(name, system, index)["dropped"]
+    source = counted.texts.source_tokens(counted.texts.rows[index].source or "")
+    return _marked(source, {item.position for item in dropped})
+
+
+def _marked_output(comparison: Comparison, system: str, index: int) -> str:
+    """An output with what it repeats in brackets; the first occurrences are not marked."""
+    counted = required_counts(comparison)
+    repeated: set[int] = set()
+    if name := find_metric(comparison, "repetitions"):
+        for item in counted.evidence_of(name, system, index)["repetitions"]:
+            for start in item.positions[-item.excess :]:
+                # Of a word twice in a row, the second is too much.
+                first = start + 1 if item.kind == "word" else start
+                repeated.update(range(first, start + len(item.ngram)))
+    return _marked(counted.texts.tokens(counted.texts.hypothesis(index, system)), repeated)
+
+
+def _marked(tokens: Sequence[str], positions: Collection[int]) -> str:
+    words = enumerate(tokens)
+    return " ".join(f"[{word}]" if place in positions else word for place, word in words)

@@ -4,52 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.drop import DROP, AlignedSegment
-from coverage_eval.metrics.rep import REP, Repetition
-from coverage_eval.text.corpus import tokenize
-
-if TYPE_CHECKING:
-    import pandas as pd
+from coverage_eval.metrics.rep import Repetition
 
 __all__ = [
-    "BreakdownTable",
     "ExpectedWord",
     "expected_words",
     "find_metric",
-    "has_metric",
     "repetitions",
     "required_counts",
 ]
-
-M = TypeVar("M", bound=Metric)
-
-
-@dataclass(frozen=True)
-class BreakdownTable:
-    """One table of a breakdown.
-
-    Attributes:
-        name: Its name among the breakdowns.
-        title: What it shows.
-        header: Names of the columns.
-        rows: Cells: text, numbers, or None where a figure is undefined.
-    """
-
-    name: str
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[object, ...], ...]
-
-    def to_frame(self) -> pd.DataFrame:
-        """The same as a data frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows, columns=pd.Index(self.header))
 
 
 @dataclass(frozen=True)
@@ -80,40 +46,38 @@ def required_counts(comparison: Comparison) -> Counted:
     return comparison.counted
 
 
-def has_metric(comparison: Comparison, kind: type[Metric]) -> bool:
-    """Whether a metric of this class is among the columns."""
-    return any(isinstance(metric, kind) for metric in comparison.metrics.values())
+def find_metric(comparison: Comparison, evidence: str) -> str | None:
+    """The name of the first column whose metric has this kind of evidence; None if none has."""
+    columns = comparison.metrics.items()
+    return next((name for name, metric in columns if metric.evidence_name == evidence), None)
 
 
-def find_metric(comparison: Comparison, kind: type[M]) -> M:
-    """The metric of this class among the columns.
-
-    Raises:
-        ValueError: There is none.
-    """
-    for metric in comparison.metrics.values():
-        if isinstance(metric, kind):
-            return metric
-    raise ValueError(f"{kind.name} is not among the metrics")
+def _required_metric(comparison: Comparison, evidence: str) -> str:
+    name = find_metric(comparison, evidence)
+    if name is None:
+        raise ValueError(f"none of the metrics has evidence of {evidence} words")
+    return name
 
 
 def expected_words(comparison: Comparison, system: str) -> Iterator[ExpectedWord]:
     """All source words that count for DROP's denominator, and which of them a system drops."""
-    metric = find_metric(comparison, DROP)
-    for segment in required_counts(comparison).aligned[system]:
-        assert segment.source is not None
-        length = len(tokenize(segment.source))
-        dropped = {item.position for item in metric.evidence(segment)}
-        # What an empty hypothesis drops is all that could be dropped.
-        nothing = AlignedSegment(segment.source, segment.reference_links, ())
-        for item in metric.evidence(nothing):
-            assert item.word is not None
-            yield ExpectedWord(item.word, item.position, length, item.position in dropped)
+    name = _required_metric(comparison, "dropped")
+    counted = required_counts(comparison)
+    rows = counted.observed[name]
+    # What an empty hypothesis drops is all that could be dropped.
+    nothing = (row._replace(hypotheses=((),)) for row in rows)
+    droppable = counted.metrics[name].explain(nothing)
+    for row, (most,), found in zip(rows, droppable, counted.evidence(name, system), strict=True):
+        dropped = {item.position for item in found["dropped"]}
+        for item in most["dropped"]:
+            is_dropped = item.position in dropped
+            yield ExpectedWord(item.word, item.position, len(row.source), is_dropped)
 
 
 def repetitions(comparison: Comparison, system: str) -> Iterator[tuple[int, Sequence[Repetition]]]:
     """For each segment the number of words of a system's output, and what it repeats."""
-    metric = find_metric(comparison, REP)
-    texts = required_counts(comparison).tokens
-    for output, reference in zip(texts.systems[system], texts.references, strict=True):
-        yield len(tokenize(output)), metric.evidence(output, reference)
+    name = _required_metric(comparison, "repetitions")
+    counted = required_counts(comparison)
+    for index, found in enumerate(counted.evidence(name, system)):
+        words = counted.texts.tokens(counted.texts.hypothesis(index, system))
+        yield len(words), found["repetitions"]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 
-from coverage_eval.comparison.evidence import BreakdownTable, expected_words, repetitions
+from coverage_eval.comparison.evidence import expected_words, repetitions
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.tables.table import Cell, Table
 
 __all__ = ["most_dropped_words", "most_repeated_ngrams"]
 
 _KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
 
 
-def most_dropped_words(comparison: Comparison, top: int) -> BreakdownTable:
+def most_dropped_words(comparison: Comparison, top: int) -> Table:
     """The source words that each system drops most often.
 
     Args:
         comparison: The systems, DROP among the metrics.
         top: Words of each system; ties are in alphabetical order.
     """
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for system in comparison.rows:
         expected: Counter[str] = Counter()
         dropped: Counter[str] = Counter()
@@ -31,22 +32,19 @@ def most_dropped_words(comparison: Comparison, top: int) -> BreakdownTable:
             (system, word, dropped[word], expected[word], 100.0 * dropped[word] / expected[word])
             for word in most
         ]
-    return BreakdownTable(
-        "dropped-words",
-        "Source words that are dropped most often",
-        ("system", "word", "dropped", "expected", "% dropped"),
-        tuple(rows),
-    )
+    header = ("system", "word", "dropped", "expected", "% dropped")
+    title = "Source words that are dropped most often"
+    return Table(header, tuple(rows), title, "dropped-words")
 
 
-def most_repeated_ngrams(comparison: Comparison, top: int) -> BreakdownTable:
+def most_repeated_ngrams(comparison: Comparison, top: int) -> Table:
     """The n-grams that each system repeats most often beyond the reference.
 
     Args:
         comparison: The systems, REP among the metrics.
         top: N-grams of each system; ties are in alphabetical order.
     """
-    rows: list[tuple[object, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for system in comparison.rows:
         excess: Counter[tuple[str, str]] = Counter()
         segments: Counter[tuple[str, str]] = Counter()
@@ -57,9 +55,6 @@ def most_repeated_ngrams(comparison: Comparison, top: int) -> BreakdownTable:
                 segments[key] += 1
         most = sorted(excess, key=lambda key: (-excess[key], key))[:top]
         rows += [(system, *key, excess[key], segments[key]) for key in most]
-    return BreakdownTable(
-        "repeated-ngrams",
-        "N-grams that are repeated most often beyond the reference",
-        ("system", "n-gram", "kind", "times", "segments"),
-        tuple(rows),
-    )
+    header = ("system", "n-gram", "kind", "times", "segments")
+    title = "N-grams that are repeated most often beyond the reference"
+    return Table(header, tuple(rows), title, "repeated-ngrams")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import model_settings
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
-from coverage_eval.metrics.base import Metric, Score, Statistics
-from coverage_eval.metrics.registry import Settings, make_metrics, table_factor
+from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
+from coverage_eval.metrics.registry import make_metric, metric_class
+from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -23,13 +24,13 @@ from coverage_eval.metrics.significance import (
     percentile_interval,
     sample_scores,
 )
-from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.corpus import Segment
+from coverage_eval.text.rows import make_rows
+from coverage_eval.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from fast_align_wrapper import FastAlign
+    from matplotlib.axes import Axes
 
 __all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
 
@@ -94,46 +95,76 @@ class Comparison:
             statistics.
     """
 
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, Metric[Any]]
     rows: Mapping[str, Mapping[str, Cell]]
     baseline: str
     testing: Testing
     segments: int
     counted: Counted | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def signatures(self) -> dict[str, str]:
+        """What moved the scores, by the name of the metric."""
+        first = next(iter(self.rows.values()))
+        return {cell.score.metric: str(cell.score.signature) for cell in first.values()}
+
     def to_frame(self) -> pd.DataFrame:
         """A table: a row a system; columns of two levels, metric and figure.
 
         The figures are ``score``, ``low``, ``high`` (95 % interval), ``difference``, ``p`` and
-        ``p (Holm)``, each in the metric's own unit (METEOR from 0 to 1); those of the test are
-        missing for the baseline.
+        ``p (Holm)``, each in the metric's own unit; those of the test are missing for the baseline.
         """
-        return self._frame(dict.fromkeys(self.metrics, 1.0))
-
-    def _frame(self, factors: Mapping[str, float]) -> pd.DataFrame:
         import pandas as pd
 
-        labels = [
-            metric.name if factors[name] == 1 else f"{metric.name} × {factors[name]:g}"
-            for name, metric in self.metrics.items()
-        ]
+        labels = [metric.name for metric in self.metrics.values()]
         columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
         rows = [
-            [value for name, cell in cells.items() for value in _figures(cell, factors[name])]
+            [value for cell in cells.values() for value in _figures(cell)]
             for cells in self.rows.values()
         ]
         systems = pd.Index(self.rows, name="system")
         return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
 
+    def to_latex(self, width: int = 2) -> str:
+        """A table in LaTeX, in the style of booktabs.
+
+        Args:
+            width: Digits after the decimal point.
+        """
+        return self._render("latex", width)
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Bars of every system's scores with their intervals, a panel for each metric.
+
+        Stars mark the systems whose p-value, by Holm, is below 0.05.
+
+        Args:
+            axes: Where to draw, one for each metric; by default a new figure.
+        """
+        from coverage_eval.plotting.systems import plot_comparison
+
+        figures = self.to_frame().to_numpy().reshape(len(self.rows), -1, len(_FIGURES))
+        score, low, high, _, _, p = figures.T  # each [metrics, systems]
+        better = {True: "higher is better", False: "lower is better"}
+        return plot_comparison(
+            list(self.rows), score, low, high,
+            labels=[f"{m.name} ({better[m.higher_is_better]})" for m in self.metrics.values()],
+            baseline=self.baseline, significant=p < 0.05, axes=axes,
+        )  # fmt: skip
+
+    def _render(self, output_format: str, width: int = 2) -> str:
+        from coverage_eval.comparison.presentation import present_comparison
+        from coverage_eval.tables.formats import render
+
+        return render(present_comparison(self), output_format, width=width)
+
     def __str__(self) -> str:
-        frame = self._frame({name: table_factor(name) for name in self.metrics})
-        signatures = [str(metric.signature()) for metric in self.metrics.values()]
-        return "\n".join([frame.to_string(float_format=_short, na_rep=""), "", *signatures])
+        return self._render("text")
 
     def _repr_html_(self) -> str:
-        frame = self._frame({name: table_factor(name) for name in self.metrics})
-        signatures = "<br>".join(html.escape(str(m.signature())) for m in self.metrics.values())
-        return f"{frame.to_html(float_format=_short, na_rep='')}<small>{signatures}</small>"
+        signatures = "<br>".join(map(html.escape, self.signatures.values()))
+        frame = self.to_frame().to_html(float_format=_short, na_rep="")
+        return f"{frame}<small>{signatures}</small>"
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
@@ -143,27 +174,25 @@ def _short(value: float) -> str:
     return f"{value:.3f}"
 
 
-def _figures(cell: Cell, factor: float) -> tuple[float | None, ...]:
+def _figures(cell: Cell) -> tuple[float | None, ...]:
     interval = cell.score.interval
     low, high = (interval.low, interval.high) if interval else (None, None)
-    scaled = (cell.score.value, low, high, cell.difference)
-    tested = (cell.p_value, cell.adjusted)
-    return (*(None if value is None else factor * value for value in scaled), *tested)
+    return (cell.score.score, low, high, cell.difference, cell.p_value, cell.adjusted)
 
 
 def compare(
     systems: Mapping[str, Sequence[Segment]],
-    references: Sequence[Segment],
-    *,
+    references: Sequence[Any],
     sources: Sequence[Segment] | None = None,
-    model: FastAlign | None = None,
-    metrics: Sequence[str] = ("bleu", "rep"),
+    aligner: Aligner | None = None,
+    *,
+    metrics: Sequence[str | Metric[Any]] | None = None,
     baseline: str | None = None,
-    testing: Testing | None = None,
-    symmetrize: str = "grow-diag-final-and",
-    sink: bool = False,
-    stopwords: StopWords | None = None,
-    tok: str = "none",
+    test: str = "randomization",
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    tokenize: str = "none",
+    lowercase: bool = False,
     jobs: int = 1,
 ) -> Comparison:
     """Compare systems on one test set.
@@ -171,55 +200,68 @@ def compare(
     >>> references = ["a red house", "the dog sleeps"]
     >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
     >>> comparison = compare(systems, references, metrics=["rep"])
-    >>> [round(cells["rep"].score.value, 2) for cells in comparison.rows.values()]
+    >>> [float(cells["rep"].score) for cells in comparison.rows.values()]
     [0.0, 50.0]
 
     Args:
-        systems: Outputs by name, the order of the rows.
-        references: Reference segments.
+        systems: Outputs by name, the order of the rows; strings or lists of tokens.
+        references: Reference segments, or a list of several references.
         sources: Source segments, for DROP and soft DROP.
-        model: A frozen alignment model, for the same.
-        metrics: Names of :data:`coverage_eval.metrics.registry.METRICS`, the order of the columns.
+        aligner: What links them, for the same.
+        metrics: Names of ``coverage_eval.metrics.registry.METRICS``, or metrics with settings of
+            their own, the order of the columns; by default BLEU and REP, and DROP with an aligner.
         baseline: The system to test against; by default the first.
-        testing: Which test, with how many resamples and which seed.
-        symmetrize: How links of both directions are joined.
-        sink: Append ``<SINK>`` to every source; it does not count.
-        stopwords: Source words that DROP and soft DROP leave out of account.
-        tok: The tokeniser to apply for REP and DROP; BLEU, chrF and METEOR have their own.
+        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
+        resamples: Resamples of intervals and test; 0 for neither.
+        seed: Their seed.
+        tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
+        lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
 
     Raises:
         DataError: Unequal texts, or a metric's score is undefined.
-        ValueError: An unknown metric or baseline, or DROP without a model.
+        ValueError: An unknown metric or baseline, or DROP without an aligner.
         MissingDependencyError: METEOR without its extra.
         AlignerError: The aligner failed.
     """
-    alignment = None
-    if model is not None:
-        alignment = model_settings(model, symmetrize=symmetrize, sink=sink, tok=tok)
-    settings = Settings(tok=tok, alignment=alignment, stopwords=stopwords or StopWords())
-    chosen = make_metrics(tuple(metrics), settings)
-    texts = TestSet(references, systems, sources)
-    counted = count_systems(texts, chosen, model=model, tok=tok, jobs=jobs)
-    return compare_counted(counted, chosen, baseline=baseline, testing=testing)
+    if metrics is None:
+        metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
+    settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
+    chosen = dict(_named_metric(metric, settings) for metric in metrics)
+    tokens = Tokenizer(tokenize, lowercase)
+    texts = TestSet(
+        tuple(systems),
+        make_rows(systems, references, sources),
+        tokens,
+        aligner.source_tokens if aligner else tokens,
+    )
+    counted = count_systems(texts, chosen, jobs=jobs)
+    return compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
+
+
+def _named_metric(
+    metric: str | Metric[Any], settings: Mapping[str, Any]
+) -> tuple[str, Metric[Any]]:
+    if not isinstance(metric, str):
+        return metric.name.lower(), metric
+    # BLEU's tokeniser, which has the same name, is its own.
+    is_of_tokens = issubclass(metric_class(metric), TokenMetric)
+    own = settings if is_of_tokens else {"aligner": settings["aligner"]}
+    return metric, make_metric(metric, own)
 
 
 def compare_counted(
-    counted: Counted,
-    metrics: Mapping[str, Metric],
-    *,
-    baseline: str | None = None,
-    testing: Testing | None = None,
+    counted: Counted, *, baseline: str | None = None, testing: Testing | None = None
 ) -> Comparison:
     """Compare systems that are counted; otherwise as :func:`compare`."""
     return compare_statistics(
-        counted.statistics, metrics, baseline=baseline, testing=testing, counted=counted
+        counted.statistics, counted.metrics, baseline=baseline, testing=testing, counted=counted
     )
 
 
 def compare_statistics(
     statistics: Mapping[str, Mapping[str, Statistics]],
-    metrics: Mapping[str, Metric],
+    metrics: Mapping[str, Metric[Any]],
     *,
     baseline: str | None = None,
     testing: Testing | None = None,
@@ -239,7 +281,8 @@ def compare_statistics(
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
     pairs = [(metric, columns[name]) for name, metric in metrics.items()]
-    scores = [_corpus_scores(*pair) for pair in pairs]
+    references = len(counted.texts.rows[0].references) if counted else 1
+    scores = [_corpus_scores(*pair, references) for pair in pairs]
     sampled, found = _resample(pairs, baseline, testing)
     cells = {
         name: _column(_with_intervals(values, drawn, testing), baseline, differences)
@@ -250,7 +293,7 @@ def compare_statistics(
     return Comparison(metrics, rows, baseline, testing, segments, counted)
 
 
-_Column = tuple[Metric, Mapping[str, Statistics]]
+_Column = tuple[Metric[Any], Mapping[str, Statistics]]
 _Scores = Mapping[str, np.ndarray]
 
 
@@ -272,9 +315,12 @@ def _resample(
     return sampled, found
 
 
-def _corpus_scores(metric: Metric, statistics: Mapping[str, Statistics]) -> dict[str, Score]:
+def _corpus_scores(
+    metric: Metric[Any], statistics: Mapping[str, Statistics], references: int
+) -> dict[str, Score]:
     return {
-        system: metric.corpus_score(values, system=system) for system, values in statistics.items()
+        system: metric.score(values, references=references, system=system)
+        for system, values in statistics.items()
     }
 
 
@@ -294,17 +340,17 @@ def _column(
     scores: Mapping[str, Score], baseline: str, found: Mapping[str, Difference]
 ) -> dict[str, Cell]:
     """One metric for all systems."""
-    values = [score.value for score in scores.values()]
+    values = [score.score for score in scores.values()]
     higher_is_better = scores[baseline].higher_is_better
     best = max(values) if higher_is_better else min(values)
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     return {
         system: Cell(
             score,
-            None if system == baseline else score.value - scores[baseline].value,
+            None if system == baseline else score.score - scores[baseline].score,
             found[system].p_value if system in found else None,
             adjusted.get(system),
-            best=score.value == best,
+            best=score.score == best,
         )
         for system, score in scores.items()
     }

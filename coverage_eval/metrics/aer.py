@@ -12,7 +12,7 @@ all in per cent, the counts summed over the corpus. F1 is the harmonic mean of t
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Metric, Score, Signature, Statistics
+from coverage_eval.metrics.base import Formula, Statistics
+from coverage_eval.metrics.score import Score
 from fast_align_wrapper.links import Link
 
 __all__ = ["AER", "F1", "LINK_METRICS", "LinkMetric", "Precision", "Recall", "aer"]
 
 
 @dataclass(frozen=True)
-class LinkMetric(Metric):
+class LinkMetric(Formula):
     """A figure of links against gold links; all share the same statistics."""
 
     statistic_names: ClassVar[tuple[str, ...]] = (
@@ -39,7 +40,7 @@ class LinkMetric(Metric):
     )
 
     @staticmethod
-    def statistics(rows: Iterable[tuple[Iterable[Link], Gold]]) -> Statistics:
+    def count(rows: Iterable[tuple[Iterable[Link], Gold]]) -> Statistics:
         """Statistics ``[pairs, 4]``: |A|, |S|, |A ∩ S|, |A ∩ P|.
 
         Args:
@@ -57,11 +58,11 @@ class LinkMetric(Metric):
             raise DataError("no pairs to compare: the files are empty")
         return np.array(counts, dtype=np.int64)
 
-    def signature(self) -> Signature:
+    def settings(self) -> Mapping[str, object]:
         """All that moves the figure: links with NULL are left out."""
-        return Signature.of(self.name, null="no")
+        return {"null": "no"}
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The figure, in per cent; NaN where its denominator is zero."""
         counts = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -150,5 +151,5 @@ def aer(
     certain = [tuple(pair) for pair in sure]
     others = certain if possible is None else [tuple(pair) for pair in possible]
     golds = (Gold(one, two) for one, two in zip(certain, others, strict=True))
-    statistics = LinkMetric.statistics(zip(links, golds, strict=True))
-    return tuple(metric().corpus_score(statistics) for metric in LINK_METRICS)
+    statistics = LinkMetric.count(zip(links, golds, strict=True))
+    return tuple(metric().score(statistics) for metric in LINK_METRICS)

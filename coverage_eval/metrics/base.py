@@ -1,144 +1,81 @@
-"""What all metrics share: scores that carry a signature, and statistics that are counted once.
+"""What all metrics share: observe texts, count them once, and a formula over what was counted.
 
-A metric is a frozen dataclass of settings. Counting gives an array ``[segments, k]`` of sufficient
-statistics; :meth:`Metric.score` is a function of their sum. Sentence scores, corpus scores,
-confidence intervals, paired tests and shards all use these two, so they cannot disagree.
+A metric is a frozen dataclass of settings. It *observes* rows of a test set (a metric of links has
+them aligned), *counts* sufficient statistics ``[systems, segments, k]``, and has a *formula* of
+their sum. Sentence scores, corpus scores, confidence intervals, paired tests and shards all use
+the same three, so they cannot disagree.
 """
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.score import Interval, Score, Signature
+from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.text.batches import map_batches
 from coverage_eval.text.corpus import Segment
-from coverage_eval.version import __version__
+from coverage_eval.text.rows import Row, make_text_rows, row_length
+from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-__all__ = ["Interval", "Metric", "Score", "Signature", "TextMetric", "format_number"]
+__all__ = [
+    "Evidence",
+    "Formula",
+    "Metric",
+    "TextMetric",
+    "TokenMetric",
+    "one_segment",
+    "plain_evidence",
+    "setting",
+]
 
 Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
 
+Observed = TypeVar("Observed")
 
-def format_number(value: object) -> str:
-    """A setting's value as it stands in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "none" if value is None else str(value)
+Evidence = Mapping[str, Any]
+"""What a score of one segment rests on: lists of findings, or numbers, by the name of a column."""
 
 
-@dataclass(frozen=True)
-class Signature:
-    """All that moves a score, in a fixed order.
+def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (click's word)
+    """A field of a metric that the command line offers as an option.
 
-    Attributes:
-        metric: The metric's name, as ``REP``.
-        settings: Pairs of name and value; the version comes last.
+    Args:
+        default: Its default value.
+        help: The option's help.
+        **metadata: ``flag`` (another name for the option), ``choices``, ``least`` (of a number).
     """
+    return field(default=default, metadata={"help": help, **metadata})
 
-    metric: str
-    settings: tuple[tuple[str, str], ...]
 
-    def __str__(self) -> str:
-        return "|".join([self.metric, *(f"{name}:{value}" for name, value in self.settings)])
-
-    @classmethod
-    def of(cls, metric: str, **settings: object) -> Signature:
-        """Build a signature from settings; the package's version is added at the end."""
-        pairs = [(name, format_number(value)) for name, value in settings.items()]
-        return cls(metric, (*pairs, ("version", __version__)))
+def plain_evidence(evidence: Evidence) -> dict[str, Any]:
+    """Evidence as JSON has it: each finding by its ``to_dict``."""
+    return {
+        name: [item.to_dict() for item in value] if isinstance(value, list) else value
+        for name, value in evidence.items()
+    }
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A bootstrap confidence interval of a corpus score.
-
-    Attributes:
-        low: Lower end, in the score's unit.
-        high: Upper end, in the score's unit.
-        level: Confidence level, as 0.95.
-        resamples: Number of bootstrap resamples.
-        seed: Seed of the random numbers.
-    """
-
-    low: float
-    high: float
-    level: float
-    resamples: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class Score:
-    """A corpus score with all that is needed to report it.
-
-    Attributes:
-        metric: The metric's name.
-        value: The score, in the metric's unit.
-        signature: All that moved the score.
-        segments: Number of segments, empty ones included.
-        higher_is_better: The metric's better direction.
-        statistics: The summed sufficient statistics by name.
-        interval: Confidence interval, if one was asked for.
-        system: Name of the system or file that was scored, if there is one.
-    """
-
-    metric: str
-    value: float
-    signature: Signature
-    segments: int
-    higher_is_better: bool
-    statistics: dict[str, float] = field(default_factory=dict)
-    interval: Interval | None = None
-    system: str | None = None
-
-    def format(self, width: int = 2, *, score_only: bool = False) -> str:
-        """The score as one line, such as ``REP|n:2|… = 3.37 [2.90, 3.81]``.
-
-        Args:
-            width: Digits after the decimal point.
-            score_only: Leave the signature out.
-        """
-        text = f"{self.value:.{width}f}"
-        if self.interval is not None:
-            text += f" [{self.interval.low:.{width}f}, {self.interval.high:.{width}f}]"
-        return text if score_only else f"{self.signature} = {text}"
-
-    def __str__(self) -> str:
-        return self.format()
-
-    def _repr_html_(self) -> str:
-        arrow = "higher is better" if self.higher_is_better else "lower is better"
-        value, _, interval = self.format(score_only=True).partition(" ")
-        return (
-            f"<div><b>{html.escape(self.metric)}</b> {value} {interval} "
-            f"<small>({arrow}; {self.segments:,} segments)<br>"
-            f"<code>{html.escape(str(self.signature))}</code></small></div>"
-        )
-
-
-@dataclass(frozen=True)
-class Metric(ABC):
-    """Settings of a metric, its formula over summed statistics, its signature."""
+class Formula(ABC):
+    """Settings of a figure, its formula over summed statistics, its signature."""
 
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]
     statistic_names: ClassVar[tuple[str, ...]]
     undefined: ClassVar[str]
-    """Why the corpus score does not exist when :meth:`score` gives NaN, and what to do."""
+    """Why the corpus score does not exist when :meth:`formula` gives NaN, and what to do."""
 
     @abstractmethod
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The score of summed statistics.
 
         Args:
@@ -148,19 +85,33 @@ class Metric(ABC):
             Scores ``[...]``; NaN where the score is undefined (an empty denominator).
         """
 
+    def settings(self) -> Mapping[str, object]:
+        """What the signature says of the settings; by default every field of the dataclass."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @property
     def signature(self) -> Signature:
-        """All that moves the score; by default every field of the dataclass."""
-        settings = {item.name: getattr(self, item.name) for item in fields(self)}
-        return Signature.of(self.name, **settings)
+        """All settings that move the score; a :class:`Score` adds what the texts add."""
+        return self.sign(references=0)
 
-    def sentence_scores(self, statistics: Statistics) -> list[float | None]:
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score.
+
+        Args:
+            references: Number of references it was computed with; 0 if it takes none.
+        """
+        counted = {"refs": references} if references else {}
+        return Signature.of(self.name, **counted, **self.settings())
+
+    def segment_scores(self, statistics: Statistics) -> list[float | None]:
         """One score a segment, None where it is undefined; same unit as the corpus score."""
-        return [None if np.isnan(value) else float(value) for value in self.score(statistics)]
+        return [None if np.isnan(value) else float(value) for value in self.formula(statistics)]
 
-    def corpus_score(
+    def score(
         self,
         statistics: Statistics,
         *,
+        references: int = 0,
         interval: Interval | None = None,
         system: str | None = None,
     ) -> Score:
@@ -170,13 +121,13 @@ class Metric(ABC):
             DataError: The corpus score is undefined; the message says why.
         """
         summed = np.asarray(statistics).sum(axis=0)
-        value = float(self.score(summed))
+        value = float(self.formula(summed))
         if np.isnan(value):
             raise DataError(f"{self.name}: {self.undefined}")
         return Score(
             metric=self.name,
-            value=value,
-            signature=self.signature(),
+            score=value,
+            signature=self.sign(references=references),
             segments=len(statistics),
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
@@ -186,48 +137,192 @@ class Metric(ABC):
 
 
 @dataclass(frozen=True)
-class TextMetric(Metric):
-    """A metric of texts that belong together line by line, such as hypothesis and reference."""
+class Metric(Formula, Generic[Observed]):
+    """A figure of a test set: hypotheses with references, sources, links, or some of these."""
 
-    columns: ClassVar[tuple[str, ...]] = ("hypotheses", "references")
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Which of ``references``, ``sources``, ``links`` and ``coverages`` it looks at."""
+    evidence_name: ClassVar[str | None] = None
+    """What its evidence is called, such as ``dropped``; None if it has none."""
 
     @abstractmethod
-    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> Statistics:
-        """Statistics ``[len(rows), k]`` of some segments, each row with one text a column."""
+    def observe(self, rows: Iterable[Row]) -> Iterable[Observed]:
+        """What the metric looks at, row by row, such as links of the texts; read lazily."""
 
-    def statistics(self, *columns: Iterable[Segment], jobs: int = 1) -> Statistics:
-        """Statistics ``[segments, k]`` of whole texts.
+    @abstractmethod
+    def count(self, observed: Iterable[Observed], *, jobs: int = 1) -> Statistics:
+        """Statistics ``[systems, segments, k]`` of what was observed.
 
         Args:
-            columns: One iterable of segments (strings or token lists) a column of the metric.
+            observed: What :meth:`observe` gave; never held in memory as a whole.
             jobs: Number of processes; the result does not depend on it.
 
         Raises:
-            DataError: Unequal numbers of segments, or none at all.
+            DataError: There is no segment.
+        """
+
+    def explain(self, observed: Iterable[Observed]) -> Iterator[tuple[Evidence, ...]]:
+        """Evidence of each row, one mapping a hypothesis; by default there is none."""
+        for row in observed:
+            yield tuple({} for _ in row.hypotheses)  # type: ignore[attr-defined]
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
+        resamples: int = 0,
+        seed: int = DEFAULT_SEED,
+    ) -> Score:
+        """Score a corpus.
+
+        Args:
+            hypotheses: The system's segments, strings or lists of tokens.
+            references: The reference's segments, or a list of several references.
+            sources: The source's segments, where the metric needs them.
+            jobs: Number of processes; the result does not depend on it.
+            resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: Unequal numbers of segments, none at all, or an undefined score.
             TypeError: A single string where a list of segments is meant.
         """
-        if len(columns) != len(self.columns) or any(isinstance(c, str) for c in columns):
-            wanted = " and ".join(self.columns)
-            raise TypeError(f"{self.name} takes {wanted}, each a list of segments")
-        return self.stream_statistics(_strict_rows(self.columns, columns), jobs=jobs)
+        rows = self._rows(hypotheses, references, sources)
+        (statistics,) = self.count(self.observe(rows), jobs=jobs)
+        interval = None
+        if resamples:
+            interval = bootstrap_interval(self, statistics, resamples=resamples, seed=seed)
+        return self.score(statistics, references=len(rows[0].references), interval=interval)
 
-    def stream_statistics(
-        self, rows: Iterable[tuple[Segment, ...]], *, jobs: int = 1
+    def statistics(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
     ) -> Statistics:
-        """Statistics of a stream of rows, as ``read_parallel`` gives it.
+        """Sufficient statistics ``[segments, k]`` of a corpus, which add up over its parts.
 
-        The text is not kept, so memory does not grow with it.
+        :meth:`score` makes a score of them, and
+        :func:`coverage_eval.metrics.significance.paired_test` tests differences by them. Arguments
+        and errors are those of :meth:`corpus_score`.
         """
-        return np.concatenate(list(map_batches(self.batch_statistics, rows, jobs=jobs)))
+        rows = self._rows(hypotheses, references, sources)
+        return np.asarray(self.count(self.observe(rows), jobs=jobs)[0])
+
+    def sentence_scores(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
+    ) -> list[float | None]:
+        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
+        return self.segment_scores(self.statistics(hypotheses, references, sources, jobs=jobs))
+
+    def sentence_score(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Score:
+        """Score one segment, as a corpus of that segment.
+
+        Args:
+            hypothesis: A string or a list of tokens.
+            reference: A segment like it, or a list of several references.
+            source: The source segment, where the metric needs it.
+        """
+        return self.corpus_score(*one_segment(hypothesis, reference, source))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[Any]:
+        """What the score of one segment rests on, such as repeated n-grams or dropped words."""
+        rows = self._rows(*one_segment(hypothesis, reference, source))
+        ((found,),) = self.explain(self.observe(rows))
+        items: list[Any] = found[self.evidence_name] if self.evidence_name else []
+        return items
+
+    def _rows(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None,
+        sources: Sequence[Segment] | None,
+    ) -> list[Row]:
+        if references is None and "references" in self.needs:
+            raise TypeError(f"{self.name} needs references")
+        if sources is None and "sources" in self.needs:
+            raise TypeError(f"{self.name} needs sources")
+        return make_text_rows(hypotheses, references, sources)
 
 
-def _strict_rows(
-    names: Sequence[str], columns: Sequence[Iterable[Segment]]
-) -> Iterator[tuple[Segment, ...]]:
-    lists = [list(column) for column in columns]
-    if len({len(items) for items in lists}) > 1:
-        counts = ", ".join(f"{len(c)} {name}" for name, c in zip(names, lists, strict=True))
-        raise DataError(f"unequal numbers of segments: {counts}")
-    if not lists[0]:
-        raise DataError("no segments to score")
-    return zip(*lists, strict=True)
+def one_segment(
+    hypothesis: Segment, reference: Any, source: Segment | None
+) -> tuple[list[Segment], Any, list[Segment] | None]:
+    """A segment's texts as a corpus of one; the reference may be a list of several."""
+    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
+    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
+        several = any(not isinstance(item, str) for item in reference)
+    if reference is not None:
+        reference = [[one] for one in reference] if several else [reference]
+    return [hypothesis], reference, None if source is None else [source]
+
+
+@dataclass(frozen=True)
+class TextMetric(Metric[Row]):
+    """A metric of texts alone, counted batch by batch."""
+
+    batch_segments: ClassVar[int] = 4096
+
+    def observe(self, rows: Iterable[Row]) -> Iterable[Row]:
+        """The rows themselves."""
+        return rows
+
+    @abstractmethod
+    def count_batch(self, rows: Sequence[Row]) -> Statistics:
+        """Statistics ``[len(rows), systems, k]`` of some rows."""
+
+    def count(self, observed: Iterable[Row], *, jobs: int = 1) -> Statistics:
+        """Statistics ``[systems, segments, k]``; see :meth:`Metric.count`."""
+        batches = map_batches(
+            self.count_batch, observed, weigh=row_length, jobs=jobs, size=self.batch_segments
+        )
+        blocks = list(batches)
+        if not blocks:
+            raise DataError("no segments to score")
+        return np.concatenate(blocks).swapaxes(0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenMetric(TextMetric):
+    """A metric of tokens, which holds its tokeniser and applies it.
+
+    Args:
+        tokenize: The tokeniser's name.
+        lowercase: Whether segments are lowercased first.
+    """
+
+    tokenize: str = setting(
+        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
+    )
+    lowercase: bool = setting(False, "Lowercase every side.")
+
+    def __post_init__(self) -> None:
+        _ = self.tokens  # an unknown tokeniser is refused before any text is read
+
+    @cached_property
+    def tokens(self) -> Tokenizer:
+        """The tokeniser: from a segment to its tokens."""
+        return Tokenizer(self.tokenize, self.lowercase)
+
+    def settings(self) -> Mapping[str, object]:
+        """All fields, those of the tokeniser last."""
+        own = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in {"tokenize", "lowercase"}
+        }
+        return own | self.tokens.settings

@@ -3,66 +3,33 @@
 Malaviya, Ferreira and Martins (ACL 2018), section 5: with C(x) the source positions aligned to some
 word of x, the percentage of source words in C(reference) that are not in C(hypothesis); for a
 corpus, sum over sum. What the percentage is of is a setting (``denominator``), because the paper's
-text and its published script allow two readings.
+text and its published script allow two readings. Of several references, only what all of them
+translate is expected: C(reference) is the intersection.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import reduce
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.alignment.aligner import AlignedRow
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Metric, Signature, Statistics
-from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.corpus import Segment, tokenize
+from coverage_eval.metrics.aligned import AlignedMetric
+from coverage_eval.metrics.base import Evidence, Statistics, setting
+from coverage_eval.text.rows import Row
+from fast_align_wrapper.links import Links
 
-__all__ = ["DENOMINATORS", "DROP", "AlignedSegment", "AlignmentSettings", "DroppedWord"]
-
-Links: TypeAlias = "Collection[tuple[int, int]]"
-"""Links of one segment: pairs of source and target position, from 0."""
+__all__ = ["DENOMINATORS", "DROP", "DroppedWord"]
 
 DENOMINATORS = ("aligned", "source")
 
 _EMPTY_LINE = -1
 """The position that an empty line of links stands for in the published script."""
-
-
-@dataclass(frozen=True)
-class AlignmentSettings:
-    """Where links or posteriors came from: what moves a score without being the metric's own.
-
-    Attributes:
-        aligner: Name and version of the aligner, or ``given`` for links from files.
-        model: The model's hash, or ``none``.
-        symmetrize: How both directions were joined, or ``given``.
-        sink: Whether ``<SINK>`` was appended to each source.
-        tok: The tokeniser that was applied to all sides.
-    """
-
-    aligner: str = "given"
-    model: str = "none"
-    symmetrize: str = "given"
-    sink: bool = False
-    tok: str = "none"
-
-
-@dataclass(frozen=True)
-class AlignedSegment:
-    """A source segment with its links, which is all that DROP looks at.
-
-    Attributes:
-        source: The source segment; None if it is not known.
-        reference_links: Links of source and reference.
-        hypothesis_links: Links of source and hypothesis.
-    """
-
-    source: Segment | None
-    reference_links: Links
-    hypothesis_links: Links
 
 
 @dataclass(frozen=True)
@@ -77,34 +44,53 @@ class DroppedWord:
     position: int
     word: str | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain values; the position from 0."""
+        return asdict(self)
+
     def __str__(self) -> str:
-        return str(self.position) if self.word is None else f"{self.word} at {self.position}"
+        place = self.position + 1
+        return str(place) if self.word is None else f"{self.word} at {place}"
 
 
 @dataclass(frozen=True)
-class DROP(Metric):
-    """DROP-score of hypotheses, from links of the source with the reference and the hypothesis.
+class DROP(AlignedMetric[AlignedRow]):
+    """DROP-score of hypotheses, by the links of one aligner.
 
-    Both sets of links must come from one aligner, applied in one way: by one frozen model.
+    >>> from coverage_eval import Aligner
+    >>> aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[(0, 0)]])
+    >>> metric = DROP(aligner)
+    >>> float(metric.sentence_score("a", "a house", "ein haus"))
+    50.0
+    >>> print(*metric.evidence("a", "a house", "ein haus"))
+    haus at 2
 
     Args:
+        aligner: What links the source with reference and hypothesis.
+        stopwords: Source words that are neither counted nor expected.
         denominator: ``"aligned"``: the percentage is of the source words aligned with the
             reference, as the authors' script has it; ``"source"``: of all source words.
-        stopwords: Source words that are neither counted nor expected; needs the sources.
-        compat: ``"acl2018"`` counts an empty line of links as one aligned source word, as the
-            published script does by accident; None counts it as none.
-        alignment: Where the links came from, for the signature.
+        compat: ``"acl2018"`` reads files of links and counts an empty line of links as one aligned
+            source word, as the published script does by accident; None counts it as none.
 
     Raises:
         ValueError: An unknown denominator or compatibility mode.
     """
 
-    denominator: str = "aligned"
-    stopwords: StopWords = field(default_factory=StopWords)
-    compat: str | None = None
-    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
+    denominator: str = setting(
+        "aligned",
+        "The percentage is of source words aligned with the reference, or of all source words.",
+        choices=DENOMINATORS,
+    )
+    compat: str | None = setting(
+        None,
+        "Treat lines of links as the paper's published script does.",
+        choices=("acl2018",),
+    )
 
     name: ClassVar[str] = "DROP"
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
+    evidence_name: ClassVar[str | None] = "dropped"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("dropped_words", "expected_words")
     undefined: ClassVar[str] = (
@@ -118,92 +104,65 @@ class DROP(Metric):
         if self.compat not in {None, "acl2018"}:
             raise ValueError(f"compat must be None or 'acl2018', not {self.compat!r}")
 
-    def signature(self) -> Signature:
-        """All settings of metric and alignment."""
-        return Signature.of(
-            self.name,
-            aligner=self.alignment.aligner,
-            model=self.alignment.model,
-            sym=self.alignment.symmetrize,
-            denom=self.denominator,
-            stop=self.stopwords,
-            sink=self.alignment.sink,
-            tok=self.alignment.tok,
-            compat=self.compat,
-        )
+    def settings(self) -> Mapping[str, object]:
+        """The aligner's settings, then the metric's."""
+        own = {"denom": self.denominator, "stop": self.stopwords, "compat": self.compat}
+        return {**self.aligner.settings, **own}
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · dropped words / expected words, 0 to 100."""
         dropped, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(expected > 0, 100.0 * dropped / expected, np.nan)
 
-    def statistics(
-        self,
-        reference_links: Iterable[Links],
-        hypothesis_links: Iterable[Links],
-        sources: Iterable[Segment] | None = None,
-    ) -> NDArray[np.int64]:
-        """Dropped and expected words of each segment, ``[segments, 2]``.
+    def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
+        """The rows' links."""
+        return self.aligner.align(rows, compat=self.compat)
 
-        Args:
-            reference_links: Links of source and reference, one collection a segment.
-            hypothesis_links: Links of source and hypothesis.
-            sources: The source segments; needed for stop words, a sink and all source words as
-                denominator.
+    def count_row(self, row: AlignedRow) -> list[tuple[float, float]]:
+        """Dropped and expected words of each hypothesis.
 
         Raises:
-            DataError: Unequal numbers of segments, none at all, or sources needed and not given.
+            DataError: The source is needed and not known.
         """
-        if sources is None:
-            pairs = zip(reference_links, hypothesis_links, strict=True)
-            return self.stream_statistics(AlignedSegment(None, ref, hyp) for ref, hyp in pairs)
-        rows = zip(sources, reference_links, hypothesis_links, strict=True)
-        return self.stream_statistics(AlignedSegment(*row) for row in rows)
-
-    def stream_statistics(self, segments: Iterable[AlignedSegment]) -> NDArray[np.int64]:
-        """Dropped and expected words of a stream of segments; otherwise as :meth:`statistics`."""
-        counts = [self._count(segment) for segment in segments]
-        if not counts:
-            raise DataError("no segments to score")
-        return np.array(counts, dtype=np.int64)
-
-    def _count(self, segment: AlignedSegment) -> tuple[int, int]:
-        source = None if segment.source is None else tokenize(segment.source)
-        if source is None and (
-            self.stopwords or self.alignment.sink or self.denominator == "source"
-        ):
+        if row.source is None and (self.stopwords or self.denominator == "source"):
             raise DataError(
-                "the source text is needed for stop words, a sink, or all source words as "
-                "denominator; give it with --src"
+                "the source text is needed for stop words, or all source words as denominator; "
+                "give it with --src"
             )
-        covered = self._positions(segment.reference_links, source)
-        dropped = covered - self._positions(segment.hypothesis_links, source)
-        return len(dropped), self._expected(covered, source)
-
-    def evidence(self, segment: AlignedSegment) -> list[DroppedWord]:
-        """The dropped source words of one segment, in the order of the source."""
-        tokens = None if segment.source is None else tokenize(segment.source)
-        covered = self._positions(segment.reference_links, tokens)
-        dropped = covered - self._positions(segment.hypothesis_links, tokens)
+        covered = self.expected(row)
+        total = len(covered)
+        if self.denominator == "source" and row.source is not None:
+            total = sum(word not in self.stopwords for word in row.source)
         return [
-            DroppedWord(position, None if tokens is None else tokens[position])
-            for position in sorted(dropped)
-            if position != _EMPTY_LINE
+            (len(covered - self._positions(links, row.source)), total) for links in row.hypotheses
         ]
+
+    def explain(self, observed: Iterable[AlignedRow]) -> Iterator[tuple[Evidence, ...]]:
+        """The dropped source words of each segment, in the order of the source."""
+        for row in observed:
+            covered = self.expected(row)
+            yield tuple(
+                {"dropped": self._words(covered - self._positions(links, row.source), row.source)}
+                for links in row.hypotheses
+            )
+
+    def expected(self, row: AlignedRow) -> set[int]:
+        """C(reference): the source positions that count and that all references translate."""
+        return reduce(set.intersection, (self._positions(r, row.source) for r in row.references))
 
     def _positions(self, links: Links, source: Sequence[str] | None) -> set[int]:
         """C(x): the source positions that count and are aligned to some word."""
         if not links and self.compat:
             return {_EMPTY_LINE}
         positions = {position for position, _ in links}
-        if self.alignment.sink and source is not None:
-            positions.discard(len(source))
         if self.stopwords and source is not None:
             positions = {p for p in positions if source[p] not in self.stopwords}
         return positions
 
-    def _expected(self, covered: set[int], source: Sequence[str] | None) -> int:
-        if self.denominator == "aligned" or source is None:
-            return len(covered)
-        return sum(word not in self.stopwords for word in source)
+    @staticmethod
+    def _words(positions: set[int], source: Sequence[str] | None) -> list[DroppedWord]:
+        return [
+            DroppedWord(position, None if source is None else source[position])
+            for position in sorted(positions - {_EMPTY_LINE})
+        ]

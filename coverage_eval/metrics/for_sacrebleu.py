@@ -18,6 +18,7 @@ import numpy as np
 from sacrebleu.metrics.base import Metric, Score, Signature
 
 from coverage_eval.metrics import rep
+from coverage_eval.text.rows import Row
 from coverage_eval.version import __version__
 
 __all__ = ["REP", "REPScore", "REPSignature"]
@@ -60,10 +61,10 @@ class REP(Metric):  # type: ignore[misc, unused-ignore]
         w1: Weight of repeated n-grams.
         w2: Weight of words twice in a row.
         references: References to be kept for several systems, as sacreBLEU has it: a list of
-            reference documents. REP takes exactly one.
+            reference documents.
 
     Raises:
-        ValueError: More than one reference a segment, or settings out of range.
+        ValueError: Settings out of range.
     """
 
     _SIGNATURE_TYPE = REPSignature
@@ -83,29 +84,18 @@ class REP(Metric):  # type: ignore[misc, unused-ignore]
     def _preprocess_segment(self, sent: str) -> str:
         return sent
 
-    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, str]:
-        if len(refs) != 1:
-            raise ValueError(f"REP takes one reference a segment, not {len(refs)}")
-        return {"reference": refs[0]}
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        return {"references": tuple(refs)}
 
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, str]) -> list[int]:
-        rows = self.settings.batch_statistics([(hypothesis, ref_kwargs["reference"])])
-        statistics: list[int] = rows[0].tolist()
-        return statistics
-
-    def _extract_corpus_statistics(
-        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]] | None
-    ) -> list[list[int]]:
-        """All segments at once, which is much faster than sacreBLEU's one by one."""
-        cache = self._cache_references(references) if references else self._ref_cache
-        if cache is None:
-            raise RuntimeError("no references: give them here or to REP(references=...)")
-        texts = [info["reference"] for info in cache]
-        statistics: list[list[int]] = self.settings.statistics(hypotheses, texts).tolist()
+    def _compute_segment_statistics(
+        self, hypothesis: str, ref_kwargs: dict[str, tuple[str, ...]]
+    ) -> list[int]:
+        rows = self.settings.count_batch([Row((hypothesis,), ref_kwargs["references"])])
+        statistics: list[int] = rows[0, 0].tolist()
         return statistics
 
     def _compute_score_from_stats(self, stats: Sequence[float]) -> REPScore:
-        return REPScore(float(self.settings.score(np.asarray(stats))))
+        return REPScore(float(self.settings.formula(np.asarray(stats))))
 
     def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> REPScore:
         return self._compute_score_from_stats([sum(column) for column in zip(*stats, strict=True)])

@@ -1,126 +1,118 @@
-"""The metrics that systems can be compared by, by name."""
+"""The metrics by name, each with the line that the command line says of it.
+
+A metric is one file and one line here; it then has a command of its own (unless its entry says
+that it is a form of another metric) and can be a column of ``compare``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.metrics.chrf import CHRF
-from coverage_eval.metrics.drop import DROP, AlignmentSettings
-from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.tokenizers import get_tokenizer
 
-__all__ = ["METRICS", "Choice", "Settings", "default_metrics", "make_metrics", "table_factor"]
+if TYPE_CHECKING:
+    from coverage_eval.metrics.base import Metric
+
+__all__ = ["METRICS", "MetricEntry", "default_metrics", "make_metric", "metric_class"]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What metrics may need to know before any text is read.
+class MetricEntry:
+    """Where a metric is defined and what it is.
 
     Attributes:
-        tok: The tokeniser that was applied to all texts.
-        bleu_tokenize: sacreBLEU's tokeniser for BLEU.
-        meteor_norm: Whether METEOR normalises text, as Meteor's ``-norm`` does.
-        alignment: Where links come from.
-        stopwords: Source words that DROP and soft DROP leave out of account.
+        module: Its module in ``coverage_eval.metrics``.
+        class_name: Its class there.
+        summary: One line for ``--help``.
+        forms: Other metrics that its command offers: value of an option → name of the metric.
+            The option is a flag where the value is True.
+        command: Whether it has a command of its own.
     """
 
-    tok: str = "none"
-    bleu_tokenize: str = "13a"
-    meteor_norm: bool = False
-    alignment: AlignmentSettings | None = None
-    stopwords: StopWords = field(default_factory=StopWords)
-
-    def required_alignment(self) -> AlignmentSettings:
-        """The alignment's settings.
-
-        Raises:
-            ValueError: No aligner is there.
-        """
-        if self.alignment is None:
-            raise ValueError("DROP and SoftDROP need the source text and an alignment model")
-        return self.alignment
+    module: str
+    class_name: str
+    summary: str
+    forms: Mapping[tuple[str, Any], str] = field(default_factory=dict)
+    command: bool = True
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A metric that can be chosen by name.
+METRICS: Mapping[str, MetricEntry] = {
+    "bleu": MetricEntry("sacrebleu_adapters", "BLEU", "BLEU, by sacreBLEU."),
+    "meteor": MetricEntry(
+        "meteor.metric", "METEOR", "METEOR 1.5 for English, without Java.",
+        {("variant", "nltk"): "meteor-nltk"},
+    ),
+    "meteor-nltk": MetricEntry(
+        "meteor.nltk_variant", "NLTKMeteor", "NLTK's METEOR, which is another metric.",
+        command=False,
+    ),
+    "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
+    "rep": MetricEntry(
+        "rep", "REP", "REP-score: words repeated by the hypothesis and not by the reference."
+    ),
+    "drop": MetricEntry(
+        "drop", "DROP",
+        "DROP-score: source words translated by the reference and not by the hypothesis.",
+        {("soft", True): "softdrop"},
+    ),
+    "softdrop": MetricEntry(
+        "soft_drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",
+        command=False,
+    ),
+}  # fmt: skip
 
-    Attributes:
-        make: From the settings to the metric.
-        needs: ``"text"``, ``"links"`` or ``"posteriors"``: what it is counted from.
-        factor: What its score is multiplied by in tables, as the literature prints it.
+
+def metric_class(name: str) -> type[Metric[Any]]:
+    """The class of a metric.
+
+    Raises:
+        ValueError: No metric has that name.
     """
-
-    make: Callable[[Settings], Metric]
-    needs: str = "text"
-    factor: float = 1.0
-
-
-def _bleu(settings: Settings) -> Metric:
-    get_tokenizer(settings.bleu_tokenize)  # a missing package is said before any text is read
-    return BLEU(tokenize=settings.bleu_tokenize)
+    if name not in METRICS:
+        raise ValueError(f"unknown metric {name!r}; one of {', '.join(METRICS)}")
+    module = import_module(f"coverage_eval.metrics.{METRICS[name].module}")
+    found: type[Metric[Any]] = getattr(module, METRICS[name].class_name)
+    return found
 
 
-def _meteor(settings: Settings) -> Metric:
-    from coverage_eval.metrics.meteor.metric import METEOR
+def make_metric(name: str, settings: Mapping[str, Any]) -> Metric[Any]:
+    """A metric with those of some settings that it has.
 
-    metric = METEOR(norm=settings.meteor_norm)
-    metric.signature()  # a missing extra is said before any text is read
+    Args:
+        name: One of :data:`METRICS`.
+        settings: Values by field name, such as ``aligner``; of which None stands for the default.
+
+    Raises:
+        ValueError: No metric has that name, a setting is out of range, or a metric that needs an
+            aligner gets none.
+        MissingDependencyError: What the metric needs is not installed.
+    """
+    kind = metric_class(name)
+    known = {item.name for item in fields(kind)}
+    chosen = {k: v for k, v in settings.items() if k in known and v is not None}
+    if "aligner" in known and "aligner" not in chosen:
+        raise ValueError(f"{kind.name} needs an aligner: the source text, and a model or links")
+    metric = kind(**chosen)
+    _ = metric.signature  # a missing package is said before any text is read
     return metric
 
 
-METRICS: Mapping[str, Choice] = {
-    "bleu": Choice(_bleu),
-    "meteor": Choice(_meteor, factor=100.0),
-    "chrf": Choice(lambda _: CHRF()),
-    "rep": Choice(lambda settings: REP(tok=settings.tok)),
-    "drop": Choice(
-        lambda settings: DROP(
-            stopwords=settings.stopwords, alignment=settings.required_alignment()
-        ),
-        "links",
-    ),
-    "softdrop": Choice(
-        lambda settings: SoftDROP(settings.stopwords, settings.required_alignment()), "posteriors"
-    ),
-}
-
-
-def make_metrics(names: Sequence[str], settings: Settings) -> dict[str, Metric]:
-    """The metrics of these names.
-
-    Raises:
-        ValueError: An unknown name, or a metric whose needs are not met.
-        MissingDependencyError: METEOR's data are not installed.
-    """
-    if unknown := [name for name in names if name not in METRICS]:
-        raise ValueError(f"unknown metric {unknown[0]!r}; one of {', '.join(METRICS)}")
-    return {name: METRICS[name].make(settings) for name in names}
-
-
-def default_metrics(*, links: bool) -> tuple[tuple[str, ...], str | None]:
+def default_metrics(*, aligned: bool) -> tuple[Sequence[str], str | None]:
     """The columns of the paper's Table 1, as far as they can be had.
 
     Args:
-        links: Whether the source and an alignment model are there.
+        aligned: Whether there is an aligner.
 
     Returns:
         Names of metrics, and why METEOR is not among them if it is not.
     """
-    names = ("bleu", "meteor", "rep", *(("drop",) if links else ()))
+    names = ["bleu", "meteor", "rep", *(["drop"] if aligned else [])]
     try:
-        _meteor(Settings())
+        make_metric("meteor", {})
     except MissingDependencyError as error:
-        return tuple(name for name in names if name != "meteor"), str(error)
+        names.remove("meteor")
+        return names, str(error)
     return names, None
-
-
-def table_factor(name: str) -> float:
-    """What a metric's score is multiplied by in tables for people: 100 for METEOR, else 1."""
-    return METRICS[name].factor if name in METRICS else 1.0

@@ -6,30 +6,33 @@ hypothesis and r in the reference,
     σ(t, r) = λ1 · Σ_{s ∈ Vⁿ, t(s) ≥ 2} max(0, t(s) − r(s)) + λ2 · Σ_{w ∈ V} max(0, t(ww) − r(ww)),
 
 and REP is 100 · Σ σ / number of reference words. It has no upper bound: it is not a percentage.
+With several references, r(s) is the greatest count in any of them, and the words are those of the
+reference closest in length to the hypothesis (the shorter of two equally close), as BLEU has it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from operator import eq
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Signature, Statistics, TextMetric
-from coverage_eval.metrics.candidates import find_candidates
-from coverage_eval.metrics.ngrams import excess_ngrams
-from coverage_eval.text.corpus import Segment, count_all_tokens, tokenize
+from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
+from coverage_eval.text.rows import Row
 
 __all__ = ["REP", "Repetition"]
 
+Tokens = Sequence[str]
 Ngram = tuple[str, ...]
 
-_MOST_CHARACTERS = 4_000_000
-"""Long segments are counted a few at a time: a count takes some forty bytes a character."""
+Excess = dict[Ngram, tuple[int, int]]
+"""Repeated n-grams with their counts in the hypothesis and, at most, in a reference."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Repetition:
         ngram: Its tokens.
         positions: Where it starts in the hypothesis, token positions from 0.
         hypothesis_count: How often the hypothesis has it.
-        reference_count: How often the reference has it.
+        reference_count: How often the reference has it, the greatest count of several.
     """
 
     kind: str
@@ -56,32 +59,43 @@ class Repetition:
         """How many occurrences count as errors."""
         return self.hypothesis_count - self.reference_count
 
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain values; positions from 0."""
+        return asdict(self) | {"excess": self.excess}
+
     def __str__(self) -> str:
-        at = ",".join(str(position) for position in self.positions)
+        at = ",".join(str(position + 1) for position in self.positions)
         times = f"{self.hypothesis_count}x, {self.reference_count}x in the reference"
         return f"{' '.join(self.ngram)} ({times}) at {at}"
 
 
 @dataclass(frozen=True)
-class REP(TextMetric):
+class REP(TokenMetric):
     """REP-score of hypotheses against references.
+
+    >>> metric = REP(n=2)
+    >>> print(metric.sentence_score("a red red house", "a red house"))
+    REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
+    >>> print(*metric.evidence("a red red house", "a red house"))
+    red red (2x, 0x in the reference) at 2
 
     Args:
         n: Length of the n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
-        tok: The tokeniser that was applied to the text; it only goes into the signature.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.text.tokenizers.TOKENIZERS``.
+        lowercase: Lowercase the text first.
 
     Raises:
         ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
     """
 
-    n: int = 2
-    w1: float = 1.0
-    w2: float = 2.0
-    tok: str = "none"
+    n: int = setting(2, "Length of n-grams.", flag="-n", least=1)
+    w1: float = setting(1.0, "Weight λ1 of repeated n-grams.", least=0)
+    w2: float = setting(2.0, "Weight λ2 of words twice in a row.", least=0)
 
     name: ClassVar[str] = "REP"
+    evidence_name: ClassVar[str | None] = "repetitions"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = (
         "repeated_ngrams",
@@ -92,75 +106,105 @@ class REP(TextMetric):
         "the reference has no words at all, and the score is per reference word; "
         "check that the reference file is the right one"
     )
+    norm: ClassVar[str] = "refwords"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.n < 1:
             raise ValueError(f"n must be at least 1, not {self.n}")
         if not (0 <= self.w1 < math.inf and 0 <= self.w2 < math.inf):
             raise ValueError(f"weights must be finite and not negative: w1={self.w1}, w2={self.w2}")
 
-    def signature(self) -> Signature:
+    def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""
-        return Signature.of(
-            self.name, n=self.n, w1=float(self.w1), w2=float(self.w2), norm="refwords", tok=self.tok
-        )
+        own = {"n": self.n, "w1": float(self.w1), "w2": float(self.w2), "norm": self.norm}
+        return own | self.tokens.settings
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
         ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = 100.0 * (self.w1 * ngrams + self.w2 * words) / length
         return np.where(length > 0, value, np.nan)
 
-    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
+    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
         """Excess n-grams, excess doubled words and reference words of each segment."""
-        hypotheses, references = (list(column) for column in zip(*rows, strict=True))
-        if len(rows) > 1 and sum(map(len, hypotheses)) > _MOST_CHARACTERS:
-            half = len(rows) // 2
-            parts = (self.batch_statistics(part) for part in (rows[:half], rows[half:]))
-            return np.concatenate(list(parts))
-        length = count_all_tokens(references)
-        candidates = find_candidates(hypotheses, references, self.n)
-        ngrams = excess_ngrams(*candidates.ngrams, len(rows), least=2)
-        words = excess_ngrams(*candidates.doubled, len(rows), least=1)
-        return np.stack([ngrams, words, np.array(length, dtype=np.int64)], axis=1)
+        counts = []
+        for row in rows:
+            references = [self.tokens(text) for text in self._expected(row)]
+            counts.append([self._count(self.tokens(text), references) for text in row.hypotheses])
+        return np.array(counts, dtype=np.int64)
 
-    def evidence(self, hypothesis: Segment, reference: Segment) -> list[Repetition]:
-        """The repeated n-grams of one segment with their positions, leftmost first.
+    def _expected(self, row: Row) -> Sequence[Any]:
+        """The texts whose repetitions are no errors."""
+        return row.references
+
+    def _count(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
+        length = _closest(len(hypothesis), references)
+        ngrams = _ngrams(hypothesis, self.n)
+        # Nearly all segments repeat nothing, which a set tells faster than counts do.
+        if len(set(ngrams)) == len(ngrams) and not any(map(eq, hypothesis, hypothesis[1:])):
+            return 0, 0, length
+        found = self._repeated(hypothesis, references)
+        ngrams_excess, words_excess = (
+            sum(count - allowed for count, allowed in repeated.values()) for repeated in found
+        )
+        return ngrams_excess, words_excess, length
+
+    def _repeated(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[Excess, Excess]:
+        """The terms of both sums of the formula: repeated n-grams, and words twice in a row."""
+        ngrams = Counter(_ngrams(hypothesis, self.n))
+        # In "a a a" there are two bigrams of equal words.
+        doubled = Counter(pair for pair in pairwise(hypothesis) if eq(*pair))
+        return (
+            _excess({gram: n for gram, n in ngrams.items() if n > 1}, references, self.n),
+            _excess(doubled, references, 2),
+        )
+
+    def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
+        """The repeated n-grams of each segment with their positions, leftmost first.
 
         The excesses of kind ``"ngram"`` sum to the first statistic, of ``"word"`` to the other.
         """
-        hyp, ref = tokenize(hypothesis), tokenize(reference)
-        found = _repetitions("ngram", _ngrams(hyp, self.n), _ngrams(ref, self.n), least=2)
-        found += _repetitions("word", _doubled(hyp), _doubled(ref), least=1)
+        for row in observed:
+            references = [self.tokens(text) for text in self._expected(row)]
+            yield tuple(
+                {"repetitions": self._find(self.tokens(text), references)}
+                for text in row.hypotheses
+            )
+
+    def _find(self, hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
+        ngrams, words = self._repeated(hypothesis, references)
+        found = [
+            Repetition(kind, gram, _places(gram, hypothesis), count, allowed)
+            for kind, repeated in (("ngram", ngrams), ("word", words))
+            for gram, (count, allowed) in repeated.items()
+        ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
 
 
-def _ngrams(tokens: Sequence[str], n: int) -> list[tuple[int, Ngram]]:
-    """The n-grams with their positions."""
+def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
         return []
-    return list(enumerate(zip(*(tokens[i:] for i in range(n)), strict=False)))
+    return list(zip(*[tokens[i:] for i in range(n)], strict=False))
 
 
-def _doubled(tokens: Sequence[str]) -> list[tuple[int, Ngram]]:
-    """The bigrams of two equal words with their positions; in "a a a" there are two."""
-    return [(i, gram) for i, gram in _ngrams(tokens, 2) if gram[0] == gram[1]]
+def _excess(counts: Mapping[Any, int], references: Sequence[Tokens], n: int) -> Excess:
+    """The n-grams that stand more often than any reference has them, with both counts."""
+    if not counts:
+        return {}
+    expected = [Counter(_ngrams(tokens, n)) for tokens in references]
+    allowed = {gram: max(counter[gram] for counter in expected) for gram in counts}
+    return {gram: (n, allowed[gram]) for gram, n in counts.items() if n > allowed[gram]}
 
 
-def _repetitions(
-    kind: str,
-    hypothesis: Iterable[tuple[int, Ngram]],
-    reference: Iterable[tuple[int, Ngram]],
-    *,
-    least: int,
-) -> list[Repetition]:
-    positions: dict[Ngram, list[int]] = {}
-    for position, gram in hypothesis:
-        positions.setdefault(gram, []).append(position)
-    in_reference = Counter(gram for _, gram in reference)
-    return [
-        Repetition(kind, gram, tuple(places), len(places), in_reference[gram])
-        for gram, places in positions.items()
-        if len(places) >= least and len(places) > in_reference[gram]
-    ]
+def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
+    """Where an n-gram starts."""
+    return tuple(i for i, found in enumerate(_ngrams(tokens, len(gram))) if found == gram)
+
+
+def _closest(length: int, references: Sequence[Tokens]) -> int:
+    """The length of the reference nearest to one, of the shorter of two equally near."""
+    if len(references) == 1:
+        return len(references[0])
+    return min(map(len, references), key=lambda other: (abs(other - length), other))

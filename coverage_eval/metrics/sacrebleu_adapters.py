@@ -1,29 +1,36 @@
-"""sacreBLEU's metrics as metrics of this package; nothing of them is computed here."""
+"""BLEU and chrF as sacreBLEU computes them, as metrics of this package."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Signature, Statistics, TextMetric
+from coverage_eval.metrics.base import Statistics, TextMetric, setting
+from coverage_eval.metrics.score import Signature
 from coverage_eval.text.corpus import Segment
+from coverage_eval.text.rows import Row
+from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
 
-__all__ = ["SacreBLEUMetric"]
+__all__ = ["BLEU", "CHRF", "SacreBLEUMetric"]
+
+_ORDERS = range(1, 5)
+_TOKENIZE_HELP = "sacreBLEU's tokeniser; like chrF and METEOR, BLEU reads untouched text."
 
 
 @dataclass(frozen=True)
 class SacreBLEUMetric(TextMetric):
-    """A metric of sacreBLEU (Post 2018) with one reference, 0 to 100."""
+    """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
@@ -34,25 +41,128 @@ class SacreBLEUMetric(TextMetric):
 
     @cached_property
     def _theirs(self) -> SacreMetric:
-        metric = self._make()
-        setattr(metric, "num_refs", 1)  # noqa: B010 (asked for by signatures; untyped)
-        return metric
+        return self._make()
 
-    def signature(self) -> Signature:
+    def sign(self, *, references: int) -> Signature:
         """sacreBLEU's signature, with the version of this package at its end."""
+        setattr(self._theirs, "num_refs", references or 1)  # noqa: B010 (untyped there)
         pairs = [pair.split(":", 1) for pair in str(self._theirs.get_signature()).split("|")]
-        settings = tuple((name, value) for name, value in pairs)
+        settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
         return Signature(self.name, (*settings, ("coverage-eval", __version__)))
 
-    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> Statistics:
-        """sacreBLEU's sufficient statistics of each segment, ``[len(rows), k]``."""
-        texts = [tuple(s if isinstance(s, str) else " ".join(s) for s in row) for row in rows]
+    def count_batch(self, rows: Sequence[Row]) -> Statistics:
+        """sacreBLEU's sufficient statistics of each segment, ``[len(rows), systems, k]``."""
+        references = _columns(row.references for row in rows)
+        systems = _columns(row.hypotheses for row in rows)
         extract = self._theirs._extract_corpus_statistics
-        return np.array(extract([h for h, _ in texts], [[r for _, r in texts]]), dtype=np.int64)
+        blocks = [extract(texts, references) for texts in systems]
+        return np.array(blocks, dtype=np.int64).swapaxes(0, 1)
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100."""
         rows = np.asarray(summed)
         compute = self._theirs._compute_score_from_stats
         flat = [compute(row.tolist()).score for row in rows.reshape(-1, rows.shape[-1])]
         return np.array(flat, dtype=np.float64).reshape(rows.shape[:-1])
+
+
+def _columns(rows: Iterable[Sequence[Segment]]) -> list[list[str]]:
+    """The segments of each text, as strings, from one tuple of segments a row."""
+    columns = zip(*rows, strict=True)
+    return [[s if isinstance(s, str) else " ".join(s) for s in column] for column in columns]
+
+
+@dataclass(frozen=True)
+class BLEU(SacreBLEUMetric):
+    """Corpus BLEU (Papineni et al. 2002) as sacreBLEU computes it.
+
+    >>> float(BLEU().corpus_score(["the cat sat on the mat"], ["the cat sat on the mat"]))
+    100.00000000000004
+
+    Args:
+        tokenize: One of sacreBLEU's tokenisers, or ``none``.
+        lowercase: Lowercase both sides.
+        smooth: sacreBLEU's smoothing method: ``exp``, ``floor``, ``add-k`` or ``none``.
+    """
+
+    tokenize: str = setting("13a", _TOKENIZE_HELP, choices=TOKENIZERS)
+    lowercase: bool = setting(False, "Lowercase both sides.")
+    smooth: str = setting(
+        "exp", "sacreBLEU's smoothing method.", choices=("exp", "floor", "add-k", "none")
+    )
+
+    name: ClassVar[str] = "BLEU"
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "hypothesis_words",
+        "reference_words",
+        *(f"matches_{n}" for n in _ORDERS),
+        *(f"ngrams_{n}" for n in _ORDERS),
+    )
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "acl2018": {"tokenize": "none", "lowercase": True, "smooth": "none"}
+    }
+    """Settings of the paper's scripts: ``multi-bleu.perl -lc`` (``audit scripts``, row 4)."""
+
+    def __post_init__(self) -> None:
+        Tokenizer(self.tokenize)  # a missing package is said before any text is read
+
+    @classmethod
+    def acl2018(cls) -> BLEU:
+        """The BLEU of the paper's scripts."""
+        return cls(**cls.presets["acl2018"])
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """sacreBLEU's score of summed statistics, 0 to 100.
+
+        Where there are matches of every order, as in any resample of a corpus, the formula is
+        computed for all rows at once, in sacreBLEU's own order of operations: to the last bit.
+        """
+        rows = np.asarray(summed, dtype=np.float64)
+        flat = rows.reshape(-1, rows.shape[-1])
+        ordinary = (flat[:, 2:] > 0).all(axis=1) & (self.smooth != "add-k")
+        scores = np.empty(len(flat))
+        scores[ordinary] = _unsmoothed(flat[ordinary])
+        scores[~ordinary] = super().formula(flat[~ordinary])
+        return scores.reshape(rows.shape[:-1])
+
+    def _make(self) -> SacreMetric:
+        from sacrebleu.metrics.bleu import BLEU as SacreBLEU
+
+        return SacreBLEU(
+            tokenize=self.tokenize, lowercase=self.lowercase, smooth_method=self.smooth, force=True
+        )
+
+
+def _unsmoothed(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """BLEU of rows with matches of every order, where no smoothing applies."""
+    length, reference, matches, ngrams = rows[:, 0], rows[:, 1], rows[:, 2:6], rows[:, 6:]
+    logs = _each(math.log, 100.0 * matches / ngrams)
+    mean = (logs[:, 0] + logs[:, 1] + logs[:, 2] + logs[:, 3]) / len(_ORDERS)
+    brevity = np.where(length < reference, _each(math.exp, 1 - reference / length), 1.0)
+    return brevity * _each(math.exp, mean)
+
+
+def _each(function: Callable[[float], float], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Python's own function of each number; NumPy's may differ in the last bit."""
+    return np.array([function(value) for value in values.ravel().tolist()]).reshape(values.shape)
+
+
+@dataclass(frozen=True)
+class CHRF(SacreBLEUMetric):
+    """Corpus chrF2 (Popović 2015) as sacreBLEU computes it, of character n-grams only.
+
+    Args:
+        lowercase: Lowercase both sides.
+    """
+
+    lowercase: bool = setting(False, "Lowercase both sides.")
+
+    name: ClassVar[str] = "chrF2"
+    statistic_names: ClassVar[tuple[str, ...]] = tuple(
+        f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
+    )
+
+    def _make(self) -> SacreMetric:
+        from sacrebleu.metrics.chrf import CHRF as SacreCHRF
+
+        return SacreCHRF(lowercase=self.lowercase)

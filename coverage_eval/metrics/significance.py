@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Interval, Metric, Statistics
+from coverage_eval.metrics.score import Interval
 
 __all__ = [
     "DEFAULT_RESAMPLES",
@@ -37,7 +38,16 @@ DEFAULT_SEED = 12345
 TESTS = ("bootstrap", "randomization")
 
 Floats = NDArray[np.float64]
+Statistics = NDArray[Any]
 Systems = Mapping[str, Statistics]
+
+
+class Figure(Protocol):
+    """What is resampled: anything with a formula over summed statistics, such as a metric."""
+
+    def formula(self, summed: Statistics) -> Floats:
+        """Scores ``[...]`` of summed statistics ``[..., k]``; NaN where undefined."""
+
 
 _BLOCK = 20_000_000
 """Most cells of a block of weights, 160 MB."""
@@ -84,7 +94,7 @@ def _block_sizes(segments: int, resamples: int) -> Iterator[int]:
 
 
 def bootstrap_interval(
-    metric: Metric,
+    metric: Figure,
     statistics: Statistics,
     *,
     resamples: int = DEFAULT_RESAMPLES,
@@ -111,7 +121,7 @@ def bootstrap_interval(
 
 
 def bootstrap_intervals(
-    metric: Metric,
+    metric: Figure,
     systems: Systems,
     *,
     resamples: int = DEFAULT_RESAMPLES,
@@ -142,7 +152,7 @@ def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> In
 
 
 def sample_scores(
-    columns: Sequence[tuple[Metric, Systems]], resamples: int, seed: int
+    columns: Sequence[tuple[Figure, Systems]], resamples: int, seed: int
 ) -> list[dict[str, Floats]]:
     """Bootstrap scores of several metrics and systems, the same segments drawn for all of them.
 
@@ -162,7 +172,7 @@ def sample_scores(
     result = []
     for (metric, systems), (_, width), sums in zip(columns, arrays, blocks, strict=True):
         summed = np.concatenate(sums).reshape(resamples, len(systems), width)
-        scores = metric.score(summed)
+        scores = metric.formula(summed)
         result.append({name: scores[:, i] for i, name in enumerate(systems)})
     return result
 
@@ -187,7 +197,7 @@ class Difference:
 
 
 def paired_test(
-    metric: Metric,
+    metric: Figure,
     systems: Systems,
     baseline: str,
     *,
@@ -197,9 +207,9 @@ def paired_test(
 ) -> dict[str, Difference]:
     """Compare systems with a baseline on the same segments.
 
-    Both tests are as sacreBLEU has them, whose p-values for BLEU and chrF these are
-    (its sums are in single precision, so that a trial on the very edge may count there and not
-    here). A resample whose score is undefined counts as no evidence of a difference.
+    Both tests draw as sacreBLEU's do. Its p-values for BLEU and chrF are these but for ties, which
+    it counts as smaller (so that it finds equal outputs different), and its sums in single
+    precision. A resample whose score is undefined counts as no evidence of a difference.
 
     Of equally good systems, randomisation finds about 5 % different at the level of 0.05, and this
     bootstrap about 10 %: differences without sign are centred, which tests one side only.
@@ -227,7 +237,7 @@ def paired_test(
 
 
 def paired_tests(
-    columns: Sequence[tuple[Metric, Systems]],
+    columns: Sequence[tuple[Figure, Systems]],
     baseline: str,
     *,
     test: str = "bootstrap",
@@ -263,8 +273,8 @@ def paired_tests(
     ]
 
 
-def _differences(metric: Metric, systems: Systems, baseline: str) -> dict[str, float]:
-    values = {name: float(metric.score(np.sum(s, axis=0))) for name, s in systems.items()}
+def _differences(metric: Figure, systems: Systems, baseline: str) -> dict[str, float]:
+    values = {name: float(metric.formula(np.sum(s, axis=0))) for name, s in systems.items()}
     return {name: v - values[baseline] for name, v in values.items() if name != baseline}
 
 
@@ -279,7 +289,7 @@ def _centred_differences(scores: Mapping[str, Floats], baseline: str) -> dict[st
 
 
 def _exchanged_differences(
-    columns: Sequence[tuple[Metric, Systems]], baseline: str, resamples: int, seed: int
+    columns: Sequence[tuple[Figure, Systems]], baseline: str, resamples: int, seed: int
 ) -> list[dict[str, Floats]]:
     """Differences of pseudo systems: with kept segments K, K·b + (1−K)·s and the other way round.
 
@@ -304,8 +314,8 @@ def _exchanged_differences(
         result.append(
             {
                 name: np.abs(
-                    metric.score(np.sum(systems[name], axis=0) - kept_changes[:, i])
-                    - metric.score(base + kept_changes[:, i])
+                    metric.formula(np.sum(systems[name], axis=0) - kept_changes[:, i])
+                    - metric.formula(base + kept_changes[:, i])
                 )
                 for i, name in enumerate(others)
             }
@@ -314,9 +324,13 @@ def _exchanged_differences(
 
 
 def _p_value(sampled: Floats, difference: float) -> float:
-    """Share of larger differences; 1 is added above and below, so that it is never 0."""
-    larger = int(np.sum(np.nan_to_num(sampled) > abs(difference)))
-    return (larger + 1) / (len(sampled) + 1)
+    """(1 + #{|d*| ≥ |d|}) / (R + 1), which is 1 for equal systems and never 0.
+
+    A tie counts: a resample with the same difference is as large. Sums of fractions differ in
+    their last bits with the order of the segments, so that much less is a tie too.
+    """
+    as_large = np.nan_to_num(sampled) >= abs(difference) * (1 - 1e-12)
+    return (int(np.sum(as_large)) + 1) / (len(sampled) + 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

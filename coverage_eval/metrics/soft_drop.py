@@ -6,56 +6,27 @@ alignment model summed over the text's words, and
 
     soft DROP = 100 · Σ_i max(0, cov_i(reference) − cov_i(hypothesis)) / Σ_i cov_i(reference),
 
-for a corpus, sum over sum. It is this project's own (the papers have only the hard form).
+for a corpus, sum over sum. Of several references, the smallest coverage is expected. It is this
+project's own (the papers have only the hard form).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Metric, Signature, Statistics
-from coverage_eval.metrics.drop import AlignmentSettings
-from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.corpus import Segment, tokenize
+from coverage_eval.alignment.aligner import CoveredRow
+from coverage_eval.metrics.aligned import AlignedMetric
+from coverage_eval.metrics.base import Evidence, Statistics
+from coverage_eval.text.rows import Row
 
-__all__ = ["CoveredSegment", "LostCoverage", "SoftDROP", "coverage"]
+__all__ = ["LostCoverage", "SoftDROP"]
 
 Floats = NDArray[np.float64]
-
-
-def coverage(posteriors: NDArray[Any]) -> Floats:
-    """Coverage of each source word by a text: min(1, Σ_j p(a_j = i)).
-
-    Args:
-        posteriors: p(a_j = i), target × source ``[T, S]``, without the NULL column.
-
-    Returns:
-        ``[S]``, between 0 and 1; zeros for an empty text.
-    """
-    sums: Floats = np.asarray(posteriors, dtype=np.float64).sum(axis=0)
-    return np.minimum(1.0, sums)
-
-
-@dataclass(frozen=True)
-class CoveredSegment:
-    """A source segment and how much each text covers its words, all that soft DROP looks at.
-
-    Attributes:
-        source: The source segment.
-        reference_coverage: :func:`coverage` of each word by the reference, ``[S]``; a sink's, if
-            there is one, stands last.
-        hypothesis_coverage: The same by the hypothesis.
-    """
-
-    source: Segment
-    reference_coverage: Floats
-    hypothesis_coverage: Floats
 
 
 @dataclass(frozen=True)
@@ -65,7 +36,7 @@ class LostCoverage:
     Attributes:
         position: Its position in the source, from 0.
         word: The word.
-        reference: Its coverage by the reference, 0 to 1.
+        reference: Its coverage by the reference, 0 to 1; the smallest of several.
         hypothesis: Its coverage by the hypothesis, 0 to 1.
     """
 
@@ -79,23 +50,26 @@ class LostCoverage:
         """The coverage lost, above 0."""
         return self.reference - self.hypothesis
 
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain values; the position from 0."""
+        return asdict(self) | {"loss": self.lost}
+
     def __str__(self) -> str:
-        return f"{self.word} at {self.position}: {self.reference:.2f} to {self.hypothesis:.2f}"
+        return f"{self.word} at {self.position + 1}: {self.reference:.2f} to {self.hypothesis:.2f}"
 
 
 @dataclass(frozen=True)
-class SoftDROP(Metric):
-    """Soft DROP-score of hypotheses, from coverages under one frozen forward alignment model.
+class SoftDROP(AlignedMetric[CoveredRow]):
+    """Soft DROP of hypotheses, under the posteriors of one frozen model.
 
     Args:
-        stopwords: Source words that are left out of account.
-        alignment: The model, for the signature.
+        aligner: What gives the coverages; it must hold a model.
+        stopwords: Source words that are neither counted nor expected.
     """
 
-    stopwords: StopWords = field(default_factory=StopWords)
-    alignment: AlignmentSettings = field(default_factory=AlignmentSettings)
-
     name: ClassVar[str] = "SoftDROP"
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "sources", "coverages"})
+    evidence_name: ClassVar[str | None] = "lost"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
     undefined: ClassVar[str] = (
@@ -103,70 +77,41 @@ class SoftDROP(Metric):
         "check the files, or the model's language pair"
     )
 
-    def signature(self) -> Signature:
-        """All settings of metric and alignment."""
-        return Signature.of(
-            self.name,
-            aligner=self.alignment.aligner,
-            model=self.alignment.model,
-            dir="forward",
-            stop=self.stopwords,
-            sink=self.alignment.sink,
-            tok=self.alignment.tok,
-        )
+    def settings(self) -> Mapping[str, object]:
+        """The aligner's settings but for the symmetrisation, then the metric's."""
+        aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
+        return {**aligner, "dir": "forward", "stop": self.stopwords}
 
-    def score(self, summed: Statistics) -> Floats:
+    def formula(self, summed: Statistics) -> Floats:
         """100 · lost coverage / expected coverage, 0 to 100."""
         lost, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             # The quotient first: it is never above 1, and 100 times it never above 100.
             return np.where(expected > 0, 100.0 * (lost / expected), np.nan)
 
-    def statistics(
-        self,
-        reference_coverage: Iterable[Floats],
-        hypothesis_coverage: Iterable[Floats],
-        sources: Iterable[Segment],
-    ) -> Floats:
-        """Lost and expected coverage of each segment, ``[segments, 2]``.
+    def observe(self, rows: Iterable[Row]) -> Iterator[CoveredRow]:
+        """The rows' coverages."""
+        return self.aligner.cover(rows)
 
-        Args:
-            reference_coverage: :func:`coverage` of each source word by the reference, ``[S]``.
-            hypothesis_coverage: The same by the hypothesis.
-            sources: The source segments; a sink's coverage, if any, stands after their words.
+    def count_row(self, row: CoveredRow) -> list[tuple[float, float]]:
+        """Lost and expected coverage of each hypothesis."""
+        counted = np.array([word not in self.stopwords for word in row.source], dtype=bool)
+        expected = np.minimum.reduce(row.references)[counted]
+        return [
+            (float(np.maximum(0.0, expected - covered[counted]).sum()), float(expected.sum()))
+            for covered in row.hypotheses
+        ]
 
-        Raises:
-            DataError: No segments at all.
-        """
-        rows = zip(sources, reference_coverage, hypothesis_coverage, strict=True)
-        return self.stream_statistics(CoveredSegment(*row) for row in rows)
+    def explain(self, observed: Iterable[CoveredRow]) -> Iterator[tuple[Evidence, ...]]:
+        """The source words that lose coverage, of each segment, greatest loss first."""
+        for row in observed:
+            expected = np.minimum.reduce(row.references)
+            yield tuple({"lost": self._words(row, expected, item)} for item in row.hypotheses)
 
-    def stream_statistics(self, segments: Iterable[CoveredSegment]) -> Floats:
-        """Lost and expected coverage of a stream of segments; otherwise as :meth:`statistics`."""
-        sums = [self._sums(segment) for segment in segments]
-        if not sums:
-            raise DataError("no segments to score")
-        return np.array(sums, dtype=np.float64)
-
-    def evidence(self, segment: CoveredSegment) -> list[LostCoverage]:
-        """The source words of one segment that lose coverage, greatest loss first."""
+    def _words(self, row: CoveredRow, expected: Floats, covered: Floats) -> list[LostCoverage]:
         words = [
-            LostCoverage(position, word, float(ref), float(hyp))
-            for position, (word, ref, hyp) in enumerate(
-                zip(
-                    tokenize(segment.source),
-                    segment.reference_coverage,
-                    segment.hypothesis_coverage,
-                    strict=False,
-                )
-            )
-            if ref > hyp and word not in self.stopwords
+            LostCoverage(position, word, float(expected[position]), float(covered[position]))
+            for position, word in enumerate(row.source)
+            if expected[position] > covered[position] and word not in self.stopwords
         ]
         return sorted(words, key=lambda item: (-item.lost, item.position))
-
-    def _sums(self, segment: CoveredSegment) -> tuple[float, float]:
-        source = tokenize(segment.source)
-        counted = np.array([word not in self.stopwords for word in source], dtype=bool)
-        expected = segment.reference_coverage[: len(source)][counted]
-        covered = segment.hypothesis_coverage[: len(source)][counted]
-        return float(np.maximum(0.0, expected - covered).sum()), float(expected.sum())

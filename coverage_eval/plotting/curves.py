@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from coverage_eval import attention
+from coverage_eval.attention import TRANSFORMATIONS
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_axes
@@ -16,7 +16,7 @@ __all__ = ["transformation_curves"]
 def transformation_curves(
     *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None
 ) -> Axes:
-    """Draw α₁ of the four transformations of the scores (t, 0), for t from −limit to limit.
+    """Draw α₁ of all transformations of the scores (t, 0), for t from −limit to limit.
 
     Softmax never reaches 0 or 1; sparsemax is linear and does, at t = −1 and 1 (Martins and
     Astudillo 2016, Figure 1). With the bounds u = (bound, 1) the constrained two are the same
@@ -39,21 +39,18 @@ def transformation_curves(
     t = np.linspace(-limit, limit, 1201)
     scores = np.column_stack([t, np.zeros_like(t)])
     bounds = np.array([bound, 1.0])
-    softmax, sparsemax = colours.SYSTEMS[:2]
-    drawn = [
-        ("softmax", attention.softmax(scores), softmax, "-"),
-        ("sparsemax", attention.sparsemax(scores), sparsemax, "-"),
-        ("csoftmax", attention.constrained_softmax(scores, bounds), softmax, (0, (4, 2))),
-        ("csparsemax", attention.constrained_sparsemax(scores, bounds), sparsemax, (0, (4, 2))),
-    ]
-    for name, weights, colour, style in drawn:
-        # The constrained curves lie on the free ones up to the bound: drawn wider, in pale.
-        wide = name.startswith("c")
+    drawn = {False: 0, True: 0}
+    for transformation in TRANSFORMATIONS.values():
+        weights = transformation(scores, bounds)
+        # The constrained curves lie on the free ones up to the bound: in the same order and
+        # colours, drawn wider and in pale.
+        wide = transformation.bounded
         ax.plot(
-            t, weights[:, 0], color=colour, linestyle="-" if not wide else style,
-            linewidth=1.6 if not wide else 4.0, alpha=1.0 if not wide else 0.45, label=name,
-            zorder=2.5 if not wide else 2,
+            t, weights[:, 0], color=colours.SYSTEMS[drawn[wide] % len(colours.SYSTEMS)],
+            linestyle=(0, (4, 2)) if wide else "-", linewidth=4.0 if wide else 1.6,
+            alpha=0.45 if wide else 1.0, label=transformation.label, zorder=2 if wide else 2.5,
         )  # fmt: skip
+        drawn[wide] += 1
     ax.axhline(bound, color=colours.BOUND, linestyle="--", linewidth=1.2, zorder=1, gid="bound")
     ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03), xlabel="$t$", ylabel="$\\alpha_1$")
     ax.set_title(f"scores $(t, 0)$, bounds $({bound:g}, 1)$", fontsize=10)

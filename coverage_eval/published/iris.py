@@ -7,7 +7,6 @@ the minimum of the convex problem it states (eq. 11), where no such choice is le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,8 +15,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention.losses import js_divergence
 from coverage_eval.attention.regression import ProbabilisticRegression
-from coverage_eval.errors import MissingDependencyError
-from coverage_eval.published.files import Citation
+from coverage_eval.published.files import Citation, read_data
 from coverage_eval.published.tables import load_table
 
 __all__ = ["IrisReproduction", "load_iris", "reproduce_iris"]
@@ -27,8 +25,8 @@ Activation = Literal["softmax", "sparsemax"]
 Fitting = Literal["adam", "minimum"]
 
 ACTIVATIONS: tuple[Activation, ...] = ("softmax", "sparsemax")
-FITTINGS: tuple[Fitting, ...] = ("adam", "minimum")
 EPOCHS, BATCH = 100, 10
+FITTINGS: dict[Fitting, str] = {"adam": f"Adam, {EPOCHS} epochs", "minimum": "minimum"}
 TEST_PART, FOLDS = 10, 5  # 15 of 150 flowers for the test, the others in 5 folds
 
 MEASURES = {
@@ -76,7 +74,7 @@ class IrisReproduction:
     def verdicts(self) -> list[str]:
         """In how many splits sparsemax is below softmax, as it is in the report."""
         lines = [f"Printed: {citation}: sparsemax below softmax." for citation in self.citations]
-        for fitting, name in zip(FITTINGS, (f"Adam, {EPOCHS} epochs", "minimum"), strict=True):
+        for fitting, name in FITTINGS.items():
             for measure in ("cv_js", "test_js"):
                 values = [self.found[activation, fitting][measure] for activation in ACTIVATIONS]
                 below = int((values[1] < values[0]).sum())
@@ -88,19 +86,9 @@ class IrisReproduction:
 
 
 def load_iris() -> tuple[Array, Array]:
-    """Fisher's flowers: ``[150, 4]`` features and ``[150]`` species.
-
-    Raises:
-        MissingDependencyError: scikit-learn, which ships the data, is not installed.
-    """
-    try:
-        from sklearn.datasets import load_iris as load
-    except ImportError as error:
-        raise MissingDependencyError(
-            "the Iris data come with scikit-learn, which is not installed: pip install scikit-learn"
-        ) from error
-    x, y = load(return_X_y=True)
-    return np.asarray(x), np.asarray(y)
+    """Fisher's flowers: ``[150, 4]`` measurements in cm and ``[150]`` names of species."""
+    rows = read_data("iris")["rows"]
+    return np.array([row[:-1] for row in rows]), np.array([row[-1] for row in rows])
 
 
 def reproduce_iris(*, splits: int = 5, seed: int = 0) -> IrisReproduction:
@@ -108,10 +96,7 @@ def reproduce_iris(*, splits: int = 5, seed: int = 0) -> IrisReproduction:
 
     Args:
         splits: number of splits into 135 training and 15 test flowers; the report has one.
-        seed: of the splits and of the order of training.
-
-    Raises:
-        MissingDependencyError: scikit-learn is not installed.
+        seed: of the splits.
     """
     x, y = load_iris()
     printed = {activation: _printed(activation) for activation in ACTIVATIONS}
@@ -155,37 +140,31 @@ def _evaluate(
     """All measures of one model on one split."""
     from scipy.stats import t
 
-    # A tenth for the test, then as many folds as printed: dealt out class by class.
-    part = _deal(y, TEST_PART, rng)
-    train, test = np.flatnonzero(part > 0), np.flatnonzero(part == 0)
+    parts = _deal(y, TEST_PART, rng)
+    train, test = np.flatnonzero(parts > 0), np.flatnonzero(parts == 0)
     folds = _deal(y[train], FOLDS, rng)
     divergences = []
-    for held_out in _members(folds, train):
-        kept = np.setdiff1d(train, held_out)
+    for fold in range(FOLDS):
+        kept, held_out = train[folds != fold], train[folds == fold]
         model.fit(x[kept], y[kept])
         divergences.append(_divergence(model, x[held_out], y[held_out]))
     model.fit(x[train], y[train])
-    deviation = float(np.std(divergences, ddof=1)) / len(divergences) ** 0.5
+    standard_error = float(np.std(divergences, ddof=1)) / FOLDS**0.5
     return {
         "cv_js": float(np.mean(divergences)),
-        "cv_js_interval": float(t.ppf(0.975, len(divergences) - 1)) * deviation,
+        "cv_js_interval": float(t.ppf(0.975, FOLDS - 1)) * standard_error,
         "test_js": _divergence(model, x[test], y[test]),
         "test_error": 100 * float((model.predict(x[test]) != y[test]).mean()),
     }
 
 
 def _deal(y: Array, parts: int, rng: np.random.Generator) -> Array:
-    """A part, 0 to parts − 1, for each input, every class being dealt out evenly."""
+    """A part for each input, 0 to parts − 1, at random; every class is spread evenly over them."""
     part = np.empty(len(y), dtype=np.intp)
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
         part[members] = np.arange(len(members)) % parts
     return part
-
-
-def _members(part: Array, indices: Array) -> Iterator[Array]:
-    for value in np.unique(part):
-        yield indices[part == value]
 
 
 def _divergence(model: ProbabilisticRegression, x: Array, y: Array) -> float:

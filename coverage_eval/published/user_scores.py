@@ -1,6 +1,6 @@
 """A user's own table against the printed ones: difference of each cell, direction of each effect.
 
-The table is a CSV file with one figure a line and the columns ``system,dataset,metric,value``, in
+The table is a CSV file with one figure per line and the columns ``system,dataset,metric,value``, in
 any order, named in its first line. Names are those of the printed tables; case, spaces and what
 stands in parentheses do not matter, so that ``csparsemax (c = 0.2)`` is ``csparsemax``.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -25,6 +25,9 @@ COLUMNS = ("system", "dataset", "metric", "value")
 _DIGITS = 9
 """Differences of decimal fractions are rounded: 0.1 + 0.2 ties with 0.3."""
 
+_SHOWN = 60
+"""Characters of a bad cell that a message shows."""
+
 
 @dataclass(frozen=True)
 class CellDifference:
@@ -34,7 +37,7 @@ class CellDifference:
         table: Name of the printed table.
         key: System, dataset and metric as they are printed.
         printed: The printed figure.
-        ours: The user's.
+        ours: The user's figure.
     """
 
     table: str
@@ -55,11 +58,11 @@ class Direction:
     Attributes:
         table: Name of the printed table.
         system: The system that is printed above the other.
-        other: The other.
-        dataset: Data set.
-        metric: Metric.
+        other: The system below it.
+        dataset: Where both are compared.
+        metric: By which they are compared.
         printed: By how much the first system is better in print; negative where it is worse.
-        ours: The same in the user's table.
+        ours: By how much it is better in the user's table.
     """
 
     table: str
@@ -80,10 +83,10 @@ class Direction:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that both tables have.
+    """What the printed tables and the user's have in common.
 
     Attributes:
-        cells: In printed order.
+        cells: One for each figure of the user's, in printed order.
         directions: One for each pair of systems, data set and metric.
     """
 
@@ -114,11 +117,12 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Comparison
     return Comparison(tuple(cells), tuple(directions))
 
 
-def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterable[Direction]:
+def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterator[Direction]:
     for system, other in combinations(table.systems, 2):
         for dataset, metric in table.columns:
             one, two = (system, dataset, metric), (other, dataset, metric)
-            if metric not in table.better or not {one, two} <= ours.keys() & table.cells.keys():
+            both = all(key in ours and key in table.cells for key in (one, two))
+            if not both or metric not in table.better:
                 continue
             printed = table.improvement(metric, table.value(*one), table.value(*two))
             mine = table.improvement(metric, ours[one], ours[two])
@@ -135,7 +139,7 @@ def _read(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
     if sorted(header) != sorted(COLUMNS):
         raise DataError(
             f"{name}: line 1: the columns must be {','.join(COLUMNS)}, "
-            + (f"not {','.join(header)}" if header else "but there is no such line")
+            + (f"not {_shown(','.join(header))}" if header else "but there is no such line")
         )
     ours: dict[Key, float] = {}
     for line, cells in rows:
@@ -169,18 +173,18 @@ def _known_key(key: Key, known: dict[Key, Key], where: str) -> Key:
     if folded in known:
         return known[folded]
     for place, column in enumerate(COLUMNS[:3]):
-        names = dict.fromkeys(printed[place] for printed in known.values())
-        if folded[place] not in {given[place] for given in known}:
+        names = {given[place]: printed[place] for given, printed in known.items()}
+        if folded[place] not in names:
             raise DataError(
-                f"{where}: no printed table has {column} '{key[place]}'; one of {', '.join(names)}"
+                f"{where}: no printed table has {column} '{_shown(key[place])}'; one of "
+                + ", ".join(names.values())
             )
-    raise DataError(f"{where}: no printed table has a figure for {', '.join(key)} together")
+    raise DataError(f"{where}: no printed table has a figure for {_shown(', '.join(key))} together")
 
 
 def _fold(key: Key) -> Key:
-    system, dataset, metric = (
-        re.sub(r"\(.*?\)|\s", "", part.casefold().replace(",", "")) for part in key
-    )
+    # Without [^()] a cell of open parentheses would be searched to its end from each of them.
+    system, dataset, metric = (re.sub(r"\([^()]*\)|[\s,]", "", part.casefold()) for part in key)
     return system, dataset, metric
 
 
@@ -190,5 +194,9 @@ def _number(text: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise DataError(f"{where}: value '{text}' is not a number")
+        raise DataError(f"{where}: value '{_shown(text)}' is not a number")
     return value
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

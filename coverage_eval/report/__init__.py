@@ -1,1 +1,1 @@
-"""Rendering of scores and evidence; nothing is computed here."""
+"""What is printed of scores and evidence, and in which formats; nothing is computed here."""

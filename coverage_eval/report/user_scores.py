@@ -1,81 +1,66 @@
-"""A user's table beside the printed ones, as text, CSV, JSON, LaTeX or Markdown."""
+"""A user's table beside the printed ones, as they are printed."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from coverage_eval.published.user_scores import Comparison, Direction
-from coverage_eval.report.tables import render_json, render_table
+from coverage_eval.published.user_scores import Comparison
+from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["render_comparison"]
+__all__ = ["present_user_scores"]
 
-Rows: TypeAlias = "list[tuple[object, ...]]"
+Rows: TypeAlias = "list[tuple[Cell, ...]]"
 
 _CELLS = ("table", "system", "dataset", "metric", "printed", "yours", "difference")
 _DIRECTIONS = ("table", "system", "other", "dataset", "metric", "printed", "yours", "direction")
 
 
-def render_comparison(comparison: Comparison, output_format: str, *, width: int = 2) -> str:
-    """Render differences and directions.
+def present_user_scores(comparison: Comparison) -> Printout:
+    """Differences and directions.
 
-    CSV is one table with a column ``kind``; JSON has two lists. The forms for people show, for each
-    pair of systems and metric, on how many data sets the better system is the same, and then the
-    effects that are not.
-
-    Args:
-        comparison: The comparison.
-        output_format: One of :data:`coverage_eval.report.tables.FORMATS`.
-        width: Digits after the decimal point in text, LaTeX and Markdown.
+    People see, for each pair of systems and metric, on how many data sets the better system is the
+    same, and then the effects that are not. CSV is one table with a column ``kind``; JSON has two
+    lists.
     """
     cells: Rows = [
         (c.table, *c.key, c.printed.value, c.ours, c.difference) for c in comparison.cells
     ]
-    directions: Rows = [_row(item) for item in comparison.directions]
-    if output_format == "json":
-        return render_json(
-            {
-                "cells": [dict(zip(_CELLS, row, strict=True)) for row in cells],
-                "directions": [dict(zip(_DIRECTIONS, row, strict=True)) for row in directions],
-            }
-        )
-    if output_format == "csv":
-        return _as_csv(cells, directions)
-    tables = [render_table(_CELLS, cells, output_format, width=width)]
-    if directions:
-        tables.append(_agreement(comparison, output_format))
-    others = [row for row in directions if row[-1] != "same"]
-    if others:
-        tables.append(render_table(_DIRECTIONS, others, output_format, width=width))
-    return "\n\n".join(tables)
+    directions: Rows = [
+        (d.table, d.system, d.other, d.dataset, d.metric, d.printed, d.ours, d.outcome)
+        for d in comparison.directions
+    ]
+    others = tuple(row for row in directions if row[-1] != "same")
+    tables = [Table(_CELLS, tuple(cells)), _agreement(comparison), Table(_DIRECTIONS, others)]
+    return Printout(
+        tuple(table for table in tables if table.rows),
+        records=_records(cells, directions),
+        data={
+            "cells": [dict(zip(_CELLS, row, strict=True)) for row in cells],
+            "directions": [dict(zip(_DIRECTIONS, row, strict=True)) for row in directions],
+        },
+        numbers=tuple(cell.difference for cell in comparison.cells),
+    )
 
 
-def _row(item: Direction) -> tuple[object, ...]:
-    return (
-        item.table, item.system, item.other, item.dataset, item.metric, item.printed, item.ours,
-        item.outcome,
-    )  # fmt: skip
-
-
-def _as_csv(cells: Rows, directions: Rows) -> str:
-    header = ("kind", *_DIRECTIONS[:-1], "difference", "direction")
+def _records(cells: Rows, directions: Rows) -> Table:
     rows: Rows = [("cell", table, system, None, *rest, None) for table, system, *rest in cells]
     rows += [("direction", *row[:-1], None, row[-1]) for row in directions]
-    return render_table(header, rows, "csv")
+    return Table(("kind", *_DIRECTIONS[:-1], "difference", "direction"), tuple(rows))
 
 
-def _agreement(comparison: Comparison, output_format: str) -> str:
+def _agreement(comparison: Comparison) -> Table:
     """Pairs of systems by metrics: on how many data sets the better system is the same."""
     metrics = list(dict.fromkeys(item.metric for item in comparison.directions))
     counts: dict[tuple[str, str], dict[str, list[bool]]] = {}
     for item in comparison.directions:
         by_metric = counts.setdefault((item.system, item.other), {})
         by_metric.setdefault(item.metric, []).append(item.outcome == "same")
-    rows = [
+    rows = tuple(
         (*pair, *(_share(by_metric.get(metric)) for metric in metrics))
         for pair, by_metric in counts.items()
-    ]
-    header = ("same direction", "as to", *metrics)
-    return render_table(header, rows, output_format)
+    )
+    return Table(("same direction", "as to", *metrics), rows)
 
 
 def _share(same: list[bool] | None) -> str | None:

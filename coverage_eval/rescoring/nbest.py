@@ -1,12 +1,13 @@
 """N-best lists in Moses' format, and the attention that belongs to them.
 
-A list has one hypothesis a line, the hypotheses of a segment together and segments in order::
+A list has one hypothesis per line; the hypotheses of a segment stand together, in the order of the
+segments::
 
     0 ||| das ist ein haus ||| F0= -1.5 ||| -1.5
     0 ||| dies ist ein haus ||| F0= -1.75 ||| -1.75
     1 ||| ja ||| F0= -0.5 ||| -0.5
 
-The attention file has one JSON object a line, for the hypotheses in the same order: either
+The attention file has one JSON object per line, for the hypotheses in the same order: either
 ``attention``, target × source, as ``{"attention": [[0.9, 0.1], [0.2, 0.8]]}`` (the JSON Lines form
 of :mod:`coverage_eval.attention_maps`, whose flag ``src_eos`` is heeded), or what is needed of it,
 the total of each source word: ``{"coverage": [1.1, 0.9]}``. An ``.npz`` file with arrays
@@ -178,7 +179,7 @@ def _totals(weights: Float64Array | list[Any], text: str) -> Float64Array:
     if len(array) not in (words, words + 1):
         raise DataError(
             f"attention of {len(array)} rows for a hypothesis of {words} tokens; there must be one "
-            "a token, and at most one more for the end of sentence"
+            "per token, and at most one more for the end of sentence"
         )
     return np.asarray(np.maximum(array, 0.0).sum(axis=0))
 

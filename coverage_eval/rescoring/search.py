@@ -8,7 +8,7 @@ cp(x; y)`, with α of the length penalty and β of the coverage penalty tuned by
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from coverage_eval.attention.penalties import CoverageForm, coverage_penalty, penalized_score
 from coverage_eval.attention_maps.subwords import Scheme, join_pieces, word_starts
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Score, Signature
-from coverage_eval.metrics.bleu import BLEU
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.score import Score, Signature
 from coverage_eval.rescoring.nbest import NBest
-from coverage_eval.text.corpus import count_all_tokens, tokenize
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["GRID", "Candidates", "GridPoint", "GridSearch", "grid_search"]
 
@@ -35,11 +35,11 @@ class Candidates:
 
     Args:
         nbest: The hypotheses.
-        coverage: Total attention of each source word, one array a hypothesis; None where no
+        coverage: Total attention of each source word, one array per hypothesis; None where no
             coverage penalty is wanted.
         form: The coverage penalty, see :func:`coverage_eval.attention.coverage_penalty`.
         epsilon: ε of the paper's form.
-        count_eos: Count the end of sentence to the length of a hypothesis.
+        count_eos: Count the end of sentence as a token of each hypothesis.
         subwords: How the subwords of hypotheses are marked, which are merged once chosen; the
             length |y| of the penalty is in tokens as listed.
     """
@@ -54,7 +54,8 @@ class Candidates:
     _lengths: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        lengths = np.array(count_all_tokens(self.nbest.texts), dtype=np.int64) + self.count_eos
+        words = [len(tokenize(text)) for text in self.nbest.texts]
+        lengths = np.array(words, dtype=np.int64) + self.count_eos
         object.__setattr__(self, "_lengths", lengths)
         penalties = None
         if self.coverage is not None:
@@ -144,13 +145,14 @@ def grid_search(
 
     Args:
         candidates: N-best lists of a development set.
-        references: One a segment.
+        references: One per segment.
         alphas: Weights of the length penalty to try.
         betas: Weights of the coverage penalty to try.
         metric: BLEU's settings.
 
     Raises:
-        DataError: Not one reference a segment, or no coverage although a β is not 0.
+        DataError: The numbers of segments and references differ, or there is no coverage although
+            a β is not 0.
     """
     nbest = candidates.nbest
     if len(references) != len(nbest.starts):
@@ -164,20 +166,20 @@ def grid_search(
     # Most hypotheses are never chosen: count the n-grams of those that are, once.
     needed = np.unique(np.concatenate(choices))
     segment = np.searchsorted(nbest.starts, needed, side="right") - 1
-    rows = [(candidates.text(i), references[s]) for i, s in zip(needed, segment, strict=True)]
-    statistics = bleu.batch_statistics(rows)
+    texts = [candidates.text(i) for i in needed]
+    statistics = bleu.statistics(texts, [references[s] for s in segment])
     summed = np.stack(
         [statistics[np.searchsorted(needed, choice)].sum(axis=0) for choice in choices]
     )
     points = tuple(
         GridPoint(alpha, beta, float(value))
-        for (alpha, beta), value in zip(grid, bleu.score(summed), strict=True)
+        for (alpha, beta), value in zip(grid, bleu.formula(summed), strict=True)
     )
     best = max(points, key=lambda point: (point.bleu, -point.alpha, -point.beta))
     chosen = statistics[np.searchsorted(needed, choices[points.index(best)])]
-    score = bleu.corpus_score(chosen)
+    score = bleu.score(chosen, references=1)
     signature = _signature(score.signature, candidates, best)
-    return GridSearch(points, best, Score(**{**vars(score), "signature": signature}))
+    return GridSearch(points, best, replace(score, signature=signature))
 
 
 def _signature(bleu: Signature, candidates: Candidates, point: GridPoint) -> Signature:

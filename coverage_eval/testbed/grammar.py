@@ -90,63 +90,41 @@ def _sentence(generator: random.Random) -> Pair:
     object_ = _noun_phrase(generator, "acc", BEINGS + THINGS)
     place = _place(generator) if generator.random() < 0.6 else []
     adverb = _unit(*generator.choice(ADVERBS)) if generator.random() < 0.5 else None
-    clause = _perfect if generator.random() < 0.4 else _present
-    return clause(generator, subject, object_, place, adverb)
+    predicate = _perfect if generator.random() < 0.4 else _present
+    verb, negation = predicate(generator)
+    return _clause(verb, negation, subject, object_, place, adverb)
 
 
-def _present(
-    generator: random.Random,
-    subject: _Phrase,
-    object_: _Phrase,
-    place: _Phrase,
-    adverb: _Unit | None,
-) -> Pair:
-    """The verb second, its prefix last: "heute macht der mann die tür im haus auf"."""
+def _present(generator: random.Random) -> tuple[_Unit, _Phrase]:
+    """A verb, whose prefix stands last: "heute macht der mann die tür im haus auf"."""
     finite, prefix, _, third, base, _ = generator.choice(VERBS)
-    negated = generator.random() < 0.15
-    verb = _Unit(
-        (finite, prefix) if prefix else (finite,), tuple((base if negated else third).split())
-    )
-    negation = [_Unit(("nicht",), ("does", "not"))] if negated else []
-    return _clause(verb, subject, object_, place, adverb, negation)
+    if generator.random() < 0.15:
+        return _unit(f"{finite} {prefix}", base), [_unit("nicht", "does not")]
+    return _unit(f"{finite} {prefix}", third), []
 
 
-def _perfect(
-    generator: random.Random,
-    subject: _Phrase,
-    object_: _Phrase,
-    place: _Phrase,
-    adverb: _Unit | None,
-) -> Pair:
-    """The auxiliary second, the participle last: "der mann hat den hund im park gesehen"."""
+def _perfect(generator: random.Random) -> tuple[_Unit, _Phrase]:
+    """An auxiliary, whose participle stands last: "der mann hat den hund im park gesehen"."""
     _, _, participle, _, _, past = generator.choice(VERBS)
-    return _clause(
-        _Unit(("hat", participle), tuple(past.split())), subject, object_, place, adverb, []
-    )
+    return _unit(f"hat {participle}", past), []
 
 
 def _clause(
     verb: _Unit,
+    negation: _Phrase,
     subject: _Phrase,
     object_: _Phrase,
     place: _Phrase,
     adverb: _Unit | None,
-    negation: _Phrase,
 ) -> Pair:
-    first = [adverb] if adverb else []
+    """The finite verb stands second, after the adverb or else the subject."""
+    opening = [adverb] if adverb else []
+    first, then = (opening, subject) if adverb else (subject, [])
     stop = _unit(".", ".")
-    opening: list[tuple[_Unit, str]] = [(unit, word) for unit in first for word in unit.source]
-    before, after = ([], subject) if adverb else (subject, [])
-    source = [
-        *opening,
-        *_words(before),
-        (verb, verb.source[0]),
-        *_words([*after, *object_, *negation, *place]),
-        *((verb, word) for word in verb.source[1:]),
-        *_words([stop]),
-    ]
-    target = [*first, *subject, *negation, verb, *object_, *place, stop]
-    return _pair(source, target)
+    finite, *last = [(verb, word) for word in verb.source]
+    middle = _words([*then, *object_, *negation, *place])
+    source = [*_words(first), finite, *middle, *last, *_words([stop])]
+    return _pair(source, [*opening, *subject, *negation, verb, *object_, *place, stop])
 
 
 def _words(phrase: _Phrase) -> list[tuple[_Unit, str]]:

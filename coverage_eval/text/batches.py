@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, islice
 from typing import TypeVar
@@ -12,7 +12,6 @@ __all__ = ["BATCH_LENGTH", "BATCH_SEGMENTS", "batched", "map_batches"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-S = TypeVar("S", bound=Sequence[Sized])
 
 BATCH_SEGMENTS = 4096
 """Segments in a batch: enough to hide the cost of a process, little enough to hold in memory."""
@@ -28,23 +27,23 @@ def batched(items: Iterable[T], size: int = BATCH_SEGMENTS) -> Iterator[list[T]]
         yield batch
 
 
-def _shorter(rows: list[S], length: int) -> Iterator[list[S]]:
-    """Halve a batch until no part is longer than ``length`` in all, or it is a single row."""
-    if len(rows) <= 1 or sum(map(len, chain.from_iterable(rows))) <= length:
-        yield rows
+def _shorter(items: list[T], weigh: Callable[[T], int]) -> Iterator[list[T]]:
+    """Halve a batch until no part weighs more than a batch may, or it is a single item."""
+    if len(items) <= 1 or sum(map(weigh, items)) <= BATCH_LENGTH:
+        yield items
         return
-    middle = len(rows) // 2
-    yield from _shorter(rows[:middle], length)
-    yield from _shorter(rows[middle:], length)
+    middle = len(items) // 2
+    yield from _shorter(items[:middle], weigh)
+    yield from _shorter(items[middle:], weigh)
 
 
 def map_batches(
-    function: Callable[[Sequence[S]], R],
-    items: Iterable[S],
+    function: Callable[[Sequence[T]], R],
+    items: Iterable[T],
     *,
+    weigh: Callable[[T], int],
     jobs: int = 1,
     size: int = BATCH_SEGMENTS,
-    length: int = BATCH_LENGTH,
 ) -> Iterator[R]:
     """Apply a function to each batch of a stream; results come in the order of the stream.
 
@@ -53,12 +52,12 @@ def map_batches(
 
     Args:
         function: Picklable when ``jobs`` is above 1.
-        items: The stream of rows, each with one segment a column.
+        items: The stream.
+        weigh: The length of an item, in the unit of :data:`BATCH_LENGTH`.
         jobs: Number of processes.
-        size: Rows in a batch.
-        length: Characters, or tokens, in a batch of more than one row.
+        size: Items in a batch.
     """
-    batches = chain.from_iterable(_shorter(rows, length) for rows in batched(items, size))
+    batches = chain.from_iterable(_shorter(batch, weigh) for batch in batched(items, size))
     first = list(islice(batches, jobs))  # no more processes than there is work for
     batches = chain(first, batches)
     if len(first) <= 1:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias, cast
 
 from coverage_eval.errors import DataError
+from fast_align_wrapper.text import Segment, tokenize
 
 __all__ = [
     "SINK",
@@ -28,7 +29,6 @@ __all__ = [
     "Source",
     "check_source",
     "check_stdin",
-    "count_all_tokens",
     "read_parallel",
     "read_segments",
     "source_name",
@@ -43,65 +43,12 @@ SINK = "<SINK>"
 Source: TypeAlias = "str | os.PathLike[str]"
 """The name of a text file: plain, ``.gz``, or ``-`` for standard input."""
 
-Segment: TypeAlias = "str | Sequence[str]"
-"""A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
-
-_MANY = 32
-"""So many segments are worth the cost of arrays."""
 
 _BOM = b"\xef\xbb\xbf"
 
 
 class CorpusWarning(UserWarning):
     """Something in a text file was repaired on reading; the message names the file."""
-
-
-def tokenize(segment: Segment) -> Sequence[str]:
-    """Split a segment at runs of ASCII space and tab; tokens are returned as they are.
-
-    Other Unicode spaces (no-break, ideographic) and control characters are part of a token.
-
-    >>> tokenize("a  b\\tc ")
-    ['a', 'b', 'c']
-    >>> tokenize("")
-    []
-    """
-    if not isinstance(segment, str):
-        return segment
-    if "\t" in segment:
-        segment = segment.replace("\t", " ")
-    tokens = segment.split(" ")
-    return [token for token in tokens if token] if "" in tokens else tokens
-
-
-def count_all_tokens(segments: Sequence[Segment]) -> list[int]:
-    """The number of tokens that :func:`tokenize` gives for each segment, without making them."""
-    if len(segments) >= _MANY:
-        texts = [segment for segment in segments if isinstance(segment, str)]
-        if len(texts) == len(segments) and "\n" not in "".join(texts):
-            return _count_tokens_of_lines(texts)
-    return [_count_tokens(segment) for segment in segments]
-
-
-def _count_tokens_of_lines(texts: Sequence[str]) -> list[int]:
-    """Counts where a token begins in the bytes of all segments at once."""
-    import numpy as np
-
-    data = np.frombuffer("\n".join([*texts, ""]).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    newline = data == ord("\n")
-    begins = ~(newline | (data == ord(" ")) | (data == ord("\t")))
-    begins[1:] &= ~begins[:-1].copy()
-    lines = np.concatenate(([0], np.flatnonzero(newline)[:-1] + 1))
-    counts: list[int] = np.add.reduceat(begins, lines, dtype=np.int64).tolist()
-    return counts
-
-
-def _count_tokens(segment: Segment) -> int:
-    if not isinstance(segment, str) or segment[:1] in {"", " "} or segment[-1] == " ":
-        return len(tokenize(segment))
-    if "  " in segment or "\t" in segment:
-        return len(tokenize(segment))
-    return segment.count(" ") + 1
 
 
 def source_name(source: Source) -> str:

@@ -1,63 +1,102 @@
-"""sacreBLEU's tokenisers by name, for text that is not tokenised yet."""
+"""From a segment to its tokens: sacreBLEU's tokenisers by name, and lowercasing.
+
+A metric or an aligner holds a :class:`Tokenizer`, applies it and signs it, so that no signature
+can name a tokeniser that was not applied.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 from coverage_eval.errors import MissingDependencyError
+from coverage_eval.text.corpus import Segment, tokenize
 
-__all__ = ["TOKENIZERS", "get_tokenizer", "tokenize_rows"]
+__all__ = ["TOKENIZERS", "Tokenizer"]
 
-# Only those that need no model from the network: scoring never downloads anything.
-_CLASSES = {
-    "13a": ("tokenizer_13a", "Tokenizer13a"),
-    "intl": ("tokenizer_intl", "TokenizerV14International"),
-    "zh": ("tokenizer_zh", "TokenizerZh"),
-    "char": ("tokenizer_char", "TokenizerChar"),
-    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab"),
-    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab"),
+# Name → module and class in sacrebleu.tokenizers, and the class's argument if it takes one.
+_CLASSES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "13a": ("tokenizer_13a", "Tokenizer13a", ()),
+    "intl": ("tokenizer_intl", "TokenizerV14International", ()),
+    "zh": ("tokenizer_zh", "TokenizerZh", ()),
+    "char": ("tokenizer_char", "TokenizerChar", ()),
+    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab", ()),
+    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab", ()),
+    "flores101": ("tokenizer_spm", "TokenizerSPM", ("flores101",)),
+    "flores200": ("tokenizer_spm", "TokenizerSPM", ("flores200",)),
 }
 
 TOKENIZERS = ("none", *_CLASSES)
-"""The names that ``--tokenize`` takes; ``none`` leaves text as it is."""
+"""The names of tokenisers; ``none`` splits at spaces and tabs only."""
 
 
-def get_tokenizer(name: str) -> Callable[[str], str]:
-    """A function from a segment to the same segment with its tokens separated by spaces.
+@dataclass(frozen=True)
+class Tokenizer:
+    """A tokeniser with its settings; calling it gives the tokens of a segment.
+
+    >>> Tokenizer("13a", lowercase=True)("Hello, world!")
+    ['hello', ',', 'world', '!']
+    >>> Tokenizer()(["a", "list", "of", "tokens"])
+    ['a', 'list', 'of', 'tokens']
 
     Args:
         name: One of :data:`TOKENIZERS`.
+        lowercase: Lowercase the segment first.
 
     Raises:
         ValueError: No tokeniser has that name.
-        MissingDependencyError: The tokeniser needs a package that is not installed.
+        MissingDependencyError: The tokeniser needs a package or a model that is not installed.
     """
-    if name == "none":
-        return _unchanged
-    if name not in _CLASSES:
-        raise ValueError(f"unknown tokenizer {name!r}; one of {', '.join(TOKENIZERS)}")
-    module, class_name = _CLASSES[name]
-    language = name.partition("-")[0]
-    try:
-        tokenizer = getattr(import_module(f"sacrebleu.tokenizers.{module}"), class_name)()
-    except (ImportError, RuntimeError) as error:
+
+    name: str = "none"
+    lowercase: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name not in TOKENIZERS:
+            raise ValueError(f"unknown tokenizer {self.name!r}; one of {', '.join(TOKENIZERS)}")
+        if self.name != "none":
+            _ = self._function  # a missing package is said before any text is read
+
+    def __call__(self, segment: Segment) -> Sequence[str]:
+        """The tokens of a segment; those of a list are joined by spaces to be cut anew."""
+        if self.lowercase:
+            segment = segment.lower() if isinstance(segment, str) else [t.lower() for t in segment]
+        if self.name == "none":
+            return tokenize(segment)
+        text = segment if isinstance(segment, str) else " ".join(segment)
+        return tokenize(self._function(text))
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What a signature says of it."""
+        return {"case": "lc" if self.lowercase else "mixed", "tok": self.name}
+
+    @cached_property
+    def _function(self) -> Callable[[str], str]:
+        module, class_name, arguments = _CLASSES[self.name]
+        if class_name == "TokenizerSPM":
+            _check_model(self.name)
+        try:
+            made = getattr(import_module(f"sacrebleu.tokenizers.{module}"), class_name)(*arguments)
+        except (ImportError, RuntimeError) as error:
+            package = "sentencepiece" if arguments else f"sacrebleu[{self.name.partition('-')[0]}]"
+            raise MissingDependencyError(
+                f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
+            ) from error
+        return cast("Callable[[str], str]", made)
+
+
+def _check_model(name: str) -> None:
+    """Refuse a SentencePiece model that is not here: scoring never downloads anything."""
+    spm: Any = import_module("sacrebleu.tokenizers.tokenizer_spm")
+    utils: Any = import_module("sacrebleu.utils")
+    path = Path(utils.SACREBLEU_DIR) / "models" / Path(spm.SPM_MODELS[name]["url"]).name
+    if not path.is_file():
         raise MissingDependencyError(
-            f"tokenizer {name}: its package is not installed; pip install 'sacrebleu[{language}]'"
-        ) from error
-    return cast("Callable[[str], str]", tokenizer)
-
-
-def _unchanged(segment: str) -> str:
-    return segment
-
-
-def tokenize_rows(rows: Iterable[tuple[str, ...]], name: str) -> Iterator[tuple[str, ...]]:
-    """Apply one tokeniser to every side of a stream of parallel segments."""
-    if name == "none":
-        yield from rows
-        return
-    tokenizer = get_tokenizer(name)
-    for row in rows:
-        yield tuple(tokenizer(segment) for segment in row)
+            f"tokenizer {name}: its model is not here ({path}); fetch it once with sacreBLEU: "
+            f"echo a | sacrebleu --tokenize {name} <(echo a)"
+        )

@@ -74,6 +74,7 @@ void finish_direction(const DirectionOutputs& outputs, const Options& options,
     write_full_parameters(outputs.full_parameters, text, direction);
   }
   direction.probabilities = EntryValues();
+  direction.best = BestLinks();
 }
 
 void train_both(const Options& options, ThreadPool& threads) {
@@ -86,10 +87,6 @@ void train_both(const Options& options, ThreadPool& threads) {
   std::cerr << "REVERSE\n";
   TrainedDirection reverse = train_direction(text, true, options, lines);
   finish_direction(options.backward, options, text, reverse);
-  if (!options.symmetrized_links.empty()) {
-    write_symmetrized_links(options.symmetrized_links, text, forward.best, reverse.best,
-                            options.symmetrization);
-  }
   if (!options.statistics.empty()) {
     write_statistics(options.statistics, text, forward, reverse, options.training);
   }
@@ -116,8 +113,8 @@ void check_outputs(const Options& options) {
     OutputFile::check_writable(outputs->pruned_parameters);
     OutputFile::check_writable(outputs->full_parameters);
   }
-  for (const std::string* path : {&options.parameters_to_write, &options.posteriors,
-                                  &options.symmetrized_links, &options.statistics}) {
+  for (const std::string* path :
+       {&options.parameters_to_write, &options.posteriors, &options.statistics}) {
     OutputFile::check_writable(*path);
   }
 }

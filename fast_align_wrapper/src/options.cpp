@@ -13,7 +13,7 @@ namespace aligner {
 
 const char* const kUsage =
     R"(Usage: fast_align -i FILE [options] > LINKS
-       fast_align -i FILE --both [--links F] [--forward-params F] ... [options]
+       fast_align -i FILE --both [--forward-links F] [--forward-params F] ... [options]
        fast_align -i FILE -f PARAMS -T TENSION -m MULTIPLIER [options] > ALIGNED
 
 FILE has one pair a line, "source ||| target"; with -f, "-" is standard input.
@@ -39,7 +39,6 @@ Options of the original fast_align:
 Further options:
       --both                  train both directions from one reading, and write:
       --forward-links F, --reverse-links F       links of each direction
-      --links F, --symmetrize NAME               symmetrised (grow-diag-final-and)
       --forward-params F, --reverse-params F     as -p
       --forward-full F, --reverse-full F         all with p >= 1e-7, in full precision
       --stats F                                  JSON
@@ -59,8 +58,6 @@ enum LongOption : int {
   kBoth = 256,
   kForwardLinks,
   kReverseLinks,
-  kLinks,
-  kSymmetrize,
   kForwardParams,
   kReverseParams,
   kForwardFull,
@@ -95,8 +92,6 @@ const option kLongOptions[] = {
     {"both", no_argument, nullptr, kBoth},
     {"forward-links", required_argument, nullptr, kForwardLinks},
     {"reverse-links", required_argument, nullptr, kReverseLinks},
-    {"links", required_argument, nullptr, kLinks},
-    {"symmetrize", required_argument, nullptr, kSymmetrize},
     {"forward-params", required_argument, nullptr, kForwardParams},
     {"reverse-params", required_argument, nullptr, kReverseParams},
     {"forward-full", required_argument, nullptr, kForwardFull},
@@ -117,12 +112,6 @@ constexpr unsigned kMostThreads = 1024;
 std::uint64_t half_of_memory() {
   const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
-}
-
-Symmetrization parse_symmetrization(const std::string& name) {
-  if (const auto method = symmetrization_named(name)) return *method;
-  throw UsageError("--symmetrize takes intersect, union, grow-diag, grow-diag-final or "
-                   "grow-diag-final-and, not '" + name + "'");
 }
 
 /// The options of the original; false for another.
@@ -156,8 +145,6 @@ void apply_own(int code, const std::string& value, Options& options) {
     case kBoth: options.action = Options::Action::kTrainBoth; break;
     case kForwardLinks: options.forward.links = value; break;
     case kReverseLinks: options.backward.links = value; break;
-    case kLinks: options.symmetrized_links = value; break;
-    case kSymmetrize: options.symmetrization = parse_symmetrization(value); break;
     case kForwardParams: options.forward.pruned_parameters = value; break;
     case kReverseParams: options.backward.pruned_parameters = value; break;
     case kForwardFull: options.forward.full_parameters = value; break;
@@ -185,8 +172,7 @@ void check(const Options& options) {
   const bool both = options.action == Options::Action::kTrainBoth;
   const bool forced = options.action == Options::Action::kForce;
   const bool has_both_outputs = writes_anything(options.forward) ||
-                                writes_anything(options.backward) ||
-                                !options.symmetrized_links.empty() || !options.statistics.empty();
+                                writes_anything(options.backward) || !options.statistics.empty();
   if (options.input.empty()) throw UsageError("-i FILE is needed");
   if (both && (options.reverse || !options.parameters_to_write.empty() || options.print_scores ||
                !options.parameters_to_force.empty())) {
@@ -195,7 +181,7 @@ void check(const Options& options) {
   if (!both && has_both_outputs) {
     throw UsageError("the outputs of both directions need --both");
   }
-  if (both && !has_both_outputs) throw UsageError("--both needs an output, as --links FILE");
+  if (both && !has_both_outputs) throw UsageError("--both needs an output, as --forward-links FILE");
   if (forced && !options.parameters_to_write.empty()) throw UsageError("-f does not go with -p");
   if (!forced && !options.posteriors.empty()) throw UsageError("--posteriors needs -f");
 }

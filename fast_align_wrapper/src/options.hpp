@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "symmetrize.hpp"
 #include "training.hpp"
 
 namespace aligner {
@@ -32,8 +31,6 @@ struct Options {
   std::string posteriors;
   DirectionOutputs forward;
   DirectionOutputs backward;
-  std::string symmetrized_links;
-  Symmetrization symmetrization = Symmetrization::kGrowDiagFinalAnd;
   std::string statistics;
   unsigned threads = 1;
   std::uint64_t memory = 0;

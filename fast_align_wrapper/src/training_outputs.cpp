@@ -1,10 +1,10 @@
 #include "training_outputs.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
 #include "length_model.hpp"
+#include "links.hpp"
 #include "output_file.hpp"
 
 namespace aligner {
@@ -77,33 +77,6 @@ void write_training_links(const std::string& path, const TrainingText& text,
     }
     line += '\n';
     out.write(line);
-  }
-  out.commit();
-}
-
-void write_symmetrized_links(const std::string& path, const TrainingText& text,
-                             const BestLinks& forward, const BestLinks& reverse,
-                             Symmetrization method) {
-  constexpr std::uint64_t kPairsAtOnce = 1024;
-  OutputFile out(path);
-  const std::uint64_t pairs = text.corpus.pairs();
-  std::vector<std::string> lines(16);
-  for (std::uint64_t first = 0; first < pairs; first += kPairsAtOnce * lines.size()) {
-    text.threads.for_each_range(lines.size(), 1, [&](unsigned, std::uint64_t slot, std::uint64_t) {
-      const std::uint64_t begin = first + slot * kPairsAtOnce;
-      Links forward_links;
-      Links reverse_links;
-      Links result;
-      lines[slot].clear();
-      for (std::uint64_t pair = begin; pair < std::min(pairs, begin + kPairsAtOnce); ++pair) {
-        links_of_pair(text, false, forward, pair, forward_links);
-        links_of_pair(text, true, reverse, pair, reverse_links);
-        symmetrize(method, forward_links, reverse_links, result);
-        format_links(result, lines[slot]);
-        lines[slot] += '\n';
-      }
-    });
-    for (const std::string& some : lines) out.write(some);
   }
   out.commit();
 }

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "symmetrize.hpp"
 #include "training.hpp"
 
 namespace aligner {
@@ -11,11 +10,6 @@ namespace aligner {
 /// One line of links per input line; with `scores`, " ||| log-probability" after them.
 void write_training_links(const std::string& path, const TrainingText& text,
                           const TrainedDirection& direction, bool scores);
-
-/// One line of symmetrised links per input line.
-void write_symmetrized_links(const std::string& path, const TrainingText& text,
-                             const BestLinks& forward, const BestLinks& reverse,
-                             Symmetrization method);
 
 /// The figures of both directions as JSON, every number in full precision.
 void write_statistics(const std::string& path, const TrainingText& text,

@@ -63,7 +63,7 @@ class Tools:
 
     def train_both(self, corpus: Path, out: Path, *flags: object) -> dict[str, bytes]:
         """Run ``--both`` with every output; the outputs' bytes by their option's name."""
-        names = ["links", "stats"] + [
+        names = ["stats"] + [
             f"{direction}-{what}"
             for direction in ("forward", "reverse")
             for what in ("links", "params", "full")

@@ -6,24 +6,20 @@ the last bit of a floating-point number decides.
 
 from __future__ import annotations
 
-import gzip
-import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from tests.aligner.conftest import Tools
+from tests.aligner.golden import METHODS, assert_same_lines, comparable_log, read_golden
 
-TOLERATED = 1e-4
 TENSION = {"fwd": "7.21604", "rev": "7.50802"}
 MULTIPLIER = {"fwd": "1.07117", "rev": "0.961227"}
-METHODS = ["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
 
 def golden_lines(shared: Path, name: str) -> list[str]:
-    with gzip.open(shared / "golden" / "fast_align" / f"{name}.gz", "rt", newline="\n") as file:
-        return file.read().split("\n")[:-1]
+    return read_golden(shared / "golden" / "fast_align" / f"{name}.gz")
 
 
 def corpus_of(shared: Path, stem: str, out: Path) -> Path:
@@ -34,12 +30,6 @@ def corpus_of(shared: Path, stem: str, out: Path) -> Path:
     lines = [f"{source} ||| {target}\n" for source, target in zip(*texts, strict=True)]
     out.write_text("".join(lines))
     return out
-
-
-def assert_same_lines(actual: list[str], expected: list[str]) -> None:
-    assert len(actual) == len(expected)
-    differing = [pair for pair in zip(actual, expected, strict=True) if pair[0] != pair[1]]
-    assert len(differing) <= TOLERATED * len(expected), differing[:5]
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +47,7 @@ def test_training(
     parameters = golden_lines(shared, f"{direction}.params")
     assert_same_lines(sorted(saved.read_text().split("\n")[:-1]), sorted(parameters))
     log = (shared / "golden" / "fast_align" / f"{direction}.log").read_text()
-    names = re.compile("conditional probabilities: .*")
-    assert names.sub("", done.stderr) == names.sub("", log)
+    assert comparable_log(done.stderr) == comparable_log(log)
 
 
 def test_model_1(tools: Tools, shared: Path, train_corpus: Path) -> None:
@@ -82,7 +71,6 @@ def test_both_directions_at_once(
     for name, expected in (
         ("forward-links", "train.fwd.al"),
         ("reverse-links", "train.rev.al"),
-        ("links", "train.grow-diag-final-and.al"),
     ):
         assert_same_lines(outputs[name].decode().split("\n")[:-1], golden_lines(shared, expected))
 

@@ -40,7 +40,7 @@ def test_empty_sides_change_nothing_else(tools: Tools, tmp_path: Path) -> None:
         mixed.insert(place, pair)
     plain = tools.train_both(write_corpus(tmp_path / "plain", pairs), tmp_path / "a", *FLAGS)
     holes = tools.train_both(write_corpus(tmp_path / "mixed", mixed), tmp_path / "b", *FLAGS)
-    for name in ("links", "forward-links", "reverse-links"):
+    for name in ("forward-links", "reverse-links"):
         lines = holes[name].split(b"\n")
         assert all(lines[place] == b"" for place in places)
         assert [line for at, line in enumerate(lines) if at not in places] == plain[name].split(
@@ -95,7 +95,7 @@ def test_characters_are_data(tools: Tools, tmp_path: Path) -> None:
     odd_pairs = [(rename(source), rename(target)) for source, target in pairs]
     first = tools.train_both(write_corpus(tmp_path / "plain", pairs), tmp_path / "a", *FLAGS)
     second = tools.train_both(write_corpus(tmp_path / "odd", odd_pairs), tmp_path / "b", *FLAGS)
-    for name in ("links", "forward-links", "reverse-links"):
+    for name in ("forward-links", "reverse-links"):
         assert first[name] == second[name]
     # <eps> names NULL in a saved file, so the word of that name is left out of it.
     number = odd.index("<eps>")
@@ -140,13 +140,6 @@ def test_one_direction_equals_both(tools: Tools, tmp_path: Path) -> None:
         done = tools.fast_align("-i", corpus, *FLAGS, *flags, "-p", saved)
         assert done.stdout == both[f"{direction}-links"]
         assert saved.read_bytes() == both[f"{direction}-params"]
-    for name in ("forward-links", "reverse-links"):
-        (tmp_path / name).write_bytes(both[name])
-    done = tools.atools(
-        *["-c", "grow-diag-final-and", "-i", tmp_path / "forward-links"],
-        *["-j", tmp_path / "reverse-links"],
-    )
-    assert done.stdout == both["links"]
 
 
 def test_forced_alignment_does_not_depend_on_threads(tools: Tools, tmp_path: Path) -> None:
@@ -205,7 +198,7 @@ def test_any_bytes_give_links_or_one_line_of_error(
         (["-i", "empty"], 1, "empty: no pair to train on: each of the 2 lines"),
         (["-i", "good", "-p", "no/where"], 1, "no/where: cannot write: No such file or directory"),
         (["-i", "good", "-p", "."], 1, ".: cannot write: Is a directory"),
-        (["-i", "good", "--both", "--links", "no/where"], 1, "no/where: cannot write"),
+        (["-i", "good", "--both", "--forward-links", "no/where"], 1, "no/where: cannot write"),
         (["-i", "good", "-f", "missing"], 1, "missing: cannot open"),
         (["-i", "good", "-f", "nothing"], 1, "nothing: no parameters in the file"),
         (["-i", "good", "-f", "good"], 1, "good:1: not 'word TAB word TAB log probability'"),
@@ -217,10 +210,9 @@ def test_any_bytes_give_links_or_one_line_of_error(
         (["-i", "good", "-q", "nan"], 2, "-q takes a number from 0"),
         (["-i", "good", "--threads", "-1"], 2, "--threads takes a whole number from 1"),
         (["-i", "good", "--both"], 2, "--both needs an output"),
-        (["-i", "good", "--both", "-r", "--links", "x"], 2, "--both goes with none of"),
-        (["-i", "good", "--links", "x"], 2, "need --both"),
+        (["-i", "good", "--both", "-r", "--stats", "x"], 2, "--both goes with none of"),
+        (["-i", "good", "--stats", "x"], 2, "need --both"),
         (["-i", "good", "--posteriors", "x"], 2, "--posteriors needs -f"),
-        (["-i", "good", "--both", "--symmetrize", "x"], 2, "--symmetrize takes intersect"),
     ],
 )
 def test_errors_are_one_line_and_leave_nothing(
@@ -327,7 +319,7 @@ def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None
 
 def test_progress_lines(tools: Tools, tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", random_corpus(200))
-    options = ["-i", corpus, "--both", "--links", tmp_path / "links", *FLAGS]
+    options = ["-i", corpus, "--both", "--stats", tmp_path / "stats", *FLAGS]
     assert "progress" not in tools.fast_align(*options).stderr
     lines = tools.fast_align(*options, "--progress").stderr.split("\n")
     progress = [line.split(" ") for line in lines if line.startswith("progress ")]

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from coverage_eval.errors import DataError
-from fast_align_wrapper import FastAlign
+from fast_align_wrapper import AlignerDataError, FastAlign
 from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
 from tests.aligner.fake_aligners import someone_elses
 
 VOCABULARY = [f"w{n}" for n in range(25)]
@@ -19,13 +19,13 @@ VOCABULARY = [f"w{n}" for n in range(25)]
 
 def make_text(pairs, seed):
     generator = random.Random(seed)
-    sources, targets = [], []
+    text = []
     for _ in range(pairs):
         words = generator.choices(VOCABULARY, k=generator.randrange(8))
-        sources.append(" ".join(words))
         kept = [word.upper() for word in words if generator.random() < 0.9]
-        targets.append(" ".join(kept if generator.random() < 0.8 else kept[::-1]))
-    return sources, targets
+        target = " ".join(kept if generator.random() < 0.8 else kept[::-1])
+        text.append((" ".join(words), target))
+    return text
 
 
 @pytest.fixture(scope="module")
@@ -35,27 +35,27 @@ def text():
 
 @pytest.fixture(scope="module")
 def model(text):
-    with FastAlign.train(*text) as trained:
+    with FastAlign.train(text) as trained:
         yield trained
 
 
 @pytest.fixture(scope="module")
 def links(model, text):
-    return list(model.align(*text))
+    return list(model.align(text))
 
 
 def test_the_same_training_gives_the_same_bytes(tmp_path, text, model):
     model.save(tmp_path / "one")
     for threads in (1, 2, 8):
-        with FastAlign.train(*text, threads=threads) as again:
+        with FastAlign.train(text, threads=threads) as again:
             again.save(tmp_path / "two")
             assert again.hash == model.hash
         assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
 
 
 def test_token_lists_are_the_same_as_strings(text, model):
-    sides = [[segment.split() for segment in side] for side in text]
-    with FastAlign.train(*sides) as again:
+    tokens = [(source.split(), target.split()) for source, target in text]
+    with FastAlign.train(tokens) as again:
         assert again.hash == model.hash
 
 
@@ -66,7 +66,7 @@ def test_token_lists_are_the_same_as_strings(text, model):
     ids=str,
 )  # fmt: skip
 def test_every_setting_moves_the_hash(text, model, change):
-    with FastAlign.train(*text, **change) as other:
+    with FastAlign.train(text, **change) as other:
         assert other.hash != model.hash
         assert len(other.hash) == 12
 
@@ -76,13 +76,11 @@ def test_every_setting_moves_the_hash(text, model, change):
     [({"iterations": 0}, "iterations must be at least 1, not 0"),
      ({"p0": 1.0}, "p0 must be a probability below 1, not 1.0"),
      ({"alpha": 0.0}, "alpha must be above 0, not 0.0"),
-     ({"tension": float("nan")}, "tension must be above 0, not nan"),
-     ({"symmetrize": "both"}, "unknown symmetrization 'both'"),
-     ({"links": {"both": "x"}}, "links are forward, reverse or symmetrized")],
+     ({"tension": float("nan")}, "tension must be above 0, not nan")],
 )  # fmt: skip
 def test_impossible_settings(text, change, message):
     with pytest.raises(ValueError, match=message):
-        FastAlign.train(*text, **change)
+        FastAlign.train(text, **change)
 
 
 @pytest.mark.parametrize("diagonal", [True, False])
@@ -90,12 +88,12 @@ def test_another_fast_align_gives_the_same_links(tmp_path, text, diagonal):
     fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
     found = []
     for fast_align in (None, fake):
-        paths = {name: tmp_path / name for name in ("forward", "reverse", "symmetrized")}
         options = {"favor_diagonal": diagonal, "fast_align": fast_align, "p0": 0.05}
-        with FastAlign.train(*text, links=paths, **options) as trained:
-            written = [path.read_text() for path in paths.values()]
-            found.append((written, list(trained.align(*text))))
-            unknown = trained.align(["w1"] * 3, ["new", "W1", "new new"], symmetrize="forward")
+        with FastAlign.train(text, **options) as trained:
+            own = [list(trained.training_links(method)) for method in SYMMETRIZATIONS]
+            found.append((own, list(trained.align(text))))
+            unknown = [("w1", "new"), ("w1", "W1"), ("w1", "new new")]
+            unknown = trained.align(unknown, symmetrize="forward")
             found[-1][1].extend(unknown)
             assert trained.manifest.has_full_tables == (fast_align is None)
     assert found[0] == found[1]
@@ -106,7 +104,7 @@ def test_a_loaded_model_is_the_same(tmp_path, text, model, links):
     with FastAlign.load(tmp_path / "one") as loaded:
         assert loaded.manifest == model.manifest
         loaded.save(tmp_path / "two")
-        assert list(loaded.align(*text)) == links
+        assert list(loaded.align(text)) == links
     assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
 
 
@@ -114,54 +112,98 @@ def test_chunks_do_not_change_links(text, model, links):
     cuts = [0, 1, 2, 57, 58, 200, 399, 400]
     chunked = []
     for start, end in pairwise(cuts):
-        chunked += model.align(*(side[start:end] for side in text))
+        chunked += model.align(text[start:end])
     assert chunked == links
 
 
 def test_permuted_segments_have_permuted_links(text, model, links):
     order = list(range(len(links)))
     random.Random(1).shuffle(order)
-    permuted = model.align(*([side[place] for place in order] for side in text))
+    permuted = model.align([text[place] for place in order])
     assert list(permuted) == [links[place] for place in order]
 
 
 def test_no_segments_have_no_links(model):
-    assert list(model.align([], [])) == []
-    assert list(model.posteriors([], [])) == []
+    assert list(model.align([])) == []
+    assert list(model.posteriors([])) == []
 
 
 def test_directions_agree_with_single_ones(text, model):
-    rows = list(model.align_directions(*text))
-    assert [one.links for one, _ in rows] == list(model.align(*text, symmetrize="forward"))
-    assert [two.links for _, two in rows] == list(model.align(*text, symmetrize="reverse"))
-    scored = list(model.align_with_scores(*text, symmetrize="union"))
+    rows = list(model.align_directions(text))
+    assert [one.links for one, _ in rows] == list(model.align(text, symmetrize="forward"))
+    assert [two.links for _, two in rows] == list(model.align(text, symmetrize="reverse"))
+    scored = list(model.align_with_scores(text, symmetrize="union"))
     assert [row.scores for row in scored] == [(one.score, two.score) for one, two in rows]
-    empty = [not source or not target for source, target in zip(*text, strict=True)]
+    empty = [not source or not target for source, target in text]
     assert any(empty)
     assert [row.scores == (None, None) for row in scored] == empty
 
 
-def test_training_links_of_a_single_direction(tmp_path, text):
-    paths = {name: tmp_path / name for name in ("reverse", "symmetrized")}
-    with FastAlign.train(*text, symmetrize="reverse", links=paths):
-        assert paths["symmetrized"].read_bytes() == paths["reverse"].read_bytes()
+def test_training_links_are_joined_as_all_links_are(tmp_path, text):
+    with FastAlign.train(text) as model:
+        links = {method: list(model.training_links(method)) for method in SYMMETRIZATIONS}
+        assert list(model.training_links()) == links["grow-diag-final-and"]
+        with pytest.raises(ValueError, match="unknown symmetrization 'both'"):
+            model.training_links("both")
+        model.save(tmp_path / "model")
+    directions = list(zip(links["forward"], links["reverse"], strict=True))
+    for method in SYMMETRIZATIONS:
+        assert links[method] == [symmetrize(*pair, method) for pair in directions]
+    empty = [not source or not target for source, target in text]
+    assert [not row for row in links["union"]] == empty
+    with FastAlign.load(tmp_path / "model") as loaded, pytest.raises(AlignerDataError) as caught:
+        loaded.training_links()
+    assert str(caught.value) == "links of the training text are not kept in the model file"
 
 
-def test_unequal_texts_are_refused_while_streaming(model):
-    with pytest.raises(DataError, match="unequal numbers of segments: 2 sources and 1 targets"):
-        list(model.align(["w1", "w2"], ["W1"]))
+def test_the_vocabulary_is_what_was_trained_on(tmp_path):
+    odd = ["|||", "<eps>", "a b", "\\", "␛", "\ud800", "é\n"]
+    pairs = [([f"s{n}", *odd], [f"t{n}", *odd, "w"]) for n in range(9)] + [("left out", "")]
+    with FastAlign.train(pairs) as model:
+        model.save(tmp_path / "model")
+    with FastAlign.load(tmp_path / "model") as loaded:
+        sources, targets = loaded.vocabulary()
+    assert sources == {*odd, *(f"s{n}" for n in range(9))}
+    assert targets == {*odd, *(f"t{n}" for n in range(9)), "w"}
+
+
+def test_notes_are_kept_and_move_nothing(tmp_path, text, model):
+    notes = {"tokenize": "13a"}
+
+    def filling():
+        for pair in text:
+            notes["last"] = list(pair)
+            yield pair
+
+    with FastAlign.train(filling(), notes=notes) as noted:
+        noted.save(tmp_path / "model")
+    assert noted.hash == model.hash
+    assert model.manifest.notes == {}
+    with FastAlign.load(tmp_path / "model") as loaded:
+        assert loaded.manifest.notes == {"tokenize": "13a", "last": list(text[-1])}
+        assert loaded.manifest == noted.manifest
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        FastAlign.train(text, notes={"tokenize": {1}})
+
+
+def test_what_is_no_pair_is_refused(model):
+    with pytest.raises(TypeError) as caught:
+        list(model.align([("a", "b"), "ab"]))
+    assert str(caught.value) == "pair 2: 'ab' is not a pair (source, target)"
+    with pytest.raises(TypeError, match=r"pair 1: \('a', 'b', 'c'\) is not a pair"):
+        FastAlign.train([("a", "b", "c")])
 
 
 def test_a_closed_model_says_so(text):
-    model = FastAlign.train(*text)
+    model = FastAlign.train(text)
     model.close()
-    with pytest.raises(DataError, match="this model was closed; load it again"):
-        model.align(["w1"], ["W1"])
+    with pytest.raises(AlignerDataError, match="this model was closed; load it again"):
+        model.align([("w1", "W1")])
 
 
 def fails_to_load(path):
-    with pytest.raises(DataError) as caught, FastAlign.load(path) as model:
-        list(model.align(["w1"], ["W1"], symmetrize="forward"))
+    with pytest.raises(AlignerDataError) as caught, FastAlign.load(path) as model:
+        list(model.align([("w1", "W1")], symmetrize="forward"))
     message = str(caught.value)
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
@@ -171,7 +213,7 @@ def fails_to_load(path):
 def test_what_is_no_model(tmp_path):
     path = tmp_path / "model"
     assert fails_to_load(path) == "no such file"
-    assert fails_to_load(tmp_path) == "is a folder; name a text file"
+    assert fails_to_load(tmp_path) == "cannot be read: Is a directory"
     path.write_text("w1 ||| W1\n")
     assert fails_to_load(path) == "is not an aligner model, or damaged (File is not a zip file)"
     with zipfile.ZipFile(path, "w") as archive:
@@ -214,14 +256,14 @@ def damaged(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (damaged("format_version", 2), "is an aligner model of format version 2; this "
-         "coverage-eval reads version 1: train it again"),
+        (damaged("format_version", 3), "is an aligner model of format version 3; this "
+         "fast_align_wrapper reads versions up to 2: train it again"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
         (damaged("forward/tension", float("nan")),
          "damaged aligner model: manifest: forward: not finite"),
         (damaged("tables/..", "x"), "damaged aligner model: manifest: other tables than expected"),
         (damaged("pairs", "x"), "damaged aligner model: manifest: a value of another type"),
-        (damaged("tokenize", "x"), "damaged aligner model: manifest: unknown tokenizer 'x'"),
+        (damaged("notes", []), "damaged aligner model: manifest: a value of another type"),
         (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
          "below 1, not 2"),
         (damaged("settings", None), None),
@@ -240,6 +282,22 @@ def test_damaged_manifests(tmp_path, model, change, message):
         assert found == message
 
 
+def test_a_file_of_format_version_1_is_read(tmp_path, text, model, links):
+    """What is in the notes now stood beside the rest; the oldest files had no sink."""
+    path = tmp_path / "model"
+    for beside in ({"tokenize": "13a", "sink": True}, {"tokenize": "none"}):
+
+        def to_version_1(values, beside=beside):
+            del values["notes"]
+            values.update(beside, format_version=1)
+
+        model.save(path)
+        rewrite(path, to_version_1)
+        with FastAlign.load(path) as loaded:
+            assert loaded.manifest.notes == beside
+            assert list(loaded.align(text)) == links
+
+
 def test_missing_and_exchanged_tables(tmp_path, model):
     path = tmp_path / "model"
     model.save(path)
@@ -254,7 +312,7 @@ def test_every_cut_or_flipped_byte_is_noticed_or_harmless(tmp_path, text, model)
     path = tmp_path / "model"
     model.save(path)
     data = path.read_bytes()
-    expected = list(model.align(*text, symmetrize="forward"))
+    expected = list(model.align(text, symmetrize="forward"))
     messages = []
     for place in range(0, len(data), len(data) // 12):
         flipped = bytearray(data)
@@ -263,20 +321,32 @@ def test_every_cut_or_flipped_byte_is_noticed_or_harmless(tmp_path, text, model)
             path.write_bytes(content)
             try:
                 with FastAlign.load(path) as loaded:
-                    assert list(loaded.align(*text, symmetrize="forward")) == expected
-            except DataError as error:
+                    assert list(loaded.align(text, symmetrize="forward")) == expected
+            except AlignerDataError as error:
                 messages.append(str(error))
     assert len(messages) > 12
     assert all(message.startswith(f"{path}: ") for message in messages)
 
 
 def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(AlignerDataError, match="cannot be written"):
         model.save(tmp_path / "nowhere" / "model")
     path = tmp_path / "model"
     path.write_text("old")
     (path.parent / "folder").mkdir()
-    with pytest.raises(DataError, match="is a folder"):
+    with pytest.raises(AlignerDataError, match="is a folder"):
         model.save(tmp_path / "folder")
     assert path.read_text() == "old"
     assert sorted(item.name for item in tmp_path.iterdir()) == ["folder", "model"]
+
+
+def test_a_saved_model_replaces_the_file_that_a_link_names(tmp_path, model):
+    model.save(tmp_path / "plain")
+    (tmp_path / "old").write_text("old")
+    (tmp_path / "new").touch()
+    (tmp_path / "link").symlink_to("old")
+    model.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert (tmp_path / "old").stat().st_mode == (tmp_path / "new").stat().st_mode
+    assert {path.name for path in tmp_path.iterdir()} == {"plain", "old", "new", "link"}

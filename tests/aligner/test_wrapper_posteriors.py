@@ -7,8 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from coverage_eval.errors import MissingDependencyError
-from fast_align_wrapper import FastAlign
+from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, FastAlign
 from fast_align_wrapper.binaries import find_fast_align
 from fast_align_wrapper.posteriors import Posterior, take_posteriors
 from tests.aligner.fake_aligners import someone_elses
@@ -23,13 +22,12 @@ def random_text(pairs, seed):
     for letter in "st":
         lengths = generator.integers(1, 9, pairs)
         sides.append([[f"{letter}{n}" for n in generator.integers(0, WORDS, m)] for m in lengths])
-    return sides
+    return list(zip(*sides, strict=True))
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["diagonal", "model 1"])
 def model(request):
-    sources, targets = random_text(300, seed=1)
-    with FastAlign.train(sources, targets, favor_diagonal=request.param) as trained:
+    with FastAlign.train(random_text(300, seed=1), favor_diagonal=request.param) as trained:
         yield trained
 
 
@@ -62,10 +60,10 @@ def test_posteriors_equal_their_definition(tmp_path, model, direction):
     model.save(tmp_path / "model")
     with zipfile.ZipFile(tmp_path / "model") as archive:
         table = read_table(type(tmp_path)(archive.extract(f"{direction}.full", tmp_path)))
-    sources, targets = random_text(60, seed=2)
-    sources[0], targets[1] = ["never", "seen", "s1"], ["new"]
-    posteriors = list(model.posteriors(sources, targets, direction))
-    for source, target, found in zip(sources, targets, posteriors, strict=True):
+    pairs = random_text(60, seed=2)
+    pairs[:2] = [(["never", "seen", "s1"], pairs[0][1]), (pairs[1][0], ["new"])]
+    posteriors = list(model.posteriors(pairs, direction))
+    for (source, target), found in zip(pairs, posteriors, strict=True):
         sides = (source, target) if direction == "forward" else (target, source)
         expected = oracle(model, table, *sides, direction)
         matrix = found.matrix if direction == "forward" else found.matrix.T
@@ -76,19 +74,19 @@ def test_posteriors_equal_their_definition(tmp_path, model, direction):
 
 
 def test_rows_with_null_sum_to_one(model):
-    sources, targets = random_text(60, seed=3)
-    for found in model.posteriors(sources, targets):
+    pairs = random_text(60, seed=3)
+    for found in model.posteriors(pairs):
         np.testing.assert_allclose(found.matrix.sum(axis=1) + found.null, 1, atol=1e-6)
-    for found in model.posteriors(sources, targets, "reverse"):
+    for found in model.posteriors(pairs, "reverse"):
         np.testing.assert_allclose(found.matrix.sum(axis=0) + found.null, 1, atol=1e-6)
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_the_best_of_each_row_is_the_unpruned_link(model, direction):
-    sources, targets = random_text(200, seed=4)
-    rows = model.align(sources, targets, symmetrize=direction, prune=False)
+    pairs = random_text(200, seed=4)
+    rows = model.align(pairs, symmetrize=direction, prune=False)
     compared = 0
-    for links, found in zip(rows, model.posteriors(sources, targets, direction), strict=True):
+    for links, found in zip(rows, model.posteriors(pairs, direction), strict=True):
         matrix = found.matrix if direction == "forward" else found.matrix.T
         for j, row in enumerate(np.column_stack([found.null, matrix])):
             best = np.sort(row)[::-1]
@@ -103,10 +101,10 @@ def test_the_best_of_each_row_is_the_unpruned_link(model, direction):
 
 
 def test_pairs_with_an_empty_side_are_linked_to_null(model):
-    found = list(model.posteriors(["s1 s2", "", ""], ["", "t1 t2 t3", ""]))
+    found = list(model.posteriors([("s1 s2", ""), ("", "t1 t2 t3"), ("", "")]))
     assert [one.matrix.shape for one in found] == [(0, 2), (3, 0), (0, 0)]
     assert [one.null.tolist() for one in found] == [[], [1, 1, 1], []]
-    found = list(model.posteriors(["s1 s2"], [""], "reverse"))
+    found = list(model.posteriors([("s1 s2", "")], "reverse"))
     assert found[0].matrix.shape == (0, 2)
     assert found[0].null.tolist() == [1, 1]
 
@@ -135,17 +133,17 @@ def test_another_fast_align_has_no_posteriors(tmp_path, model):
     fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
     model.save(tmp_path / "model")
     with FastAlign.load(tmp_path / "model", fast_align=fake) as loaded:
-        with pytest.raises(MissingDependencyError) as caught:
-            loaded.posteriors(["s1"], ["t1"])
+        with pytest.raises(AlignerNotFoundError) as caught:
+            loaded.posteriors([("s1", "t1")])
         assert str(caught.value) == (
             f"{fake}: gives no posteriors; use the aligner that comes with coverage-eval"
         )
-    with FastAlign.train(["s1 s2"] * 9, ["t1 t2"] * 9, fast_align=fake) as trained:
+    with FastAlign.train([("s1 s2", "t1 t2")] * 9, fast_align=fake) as trained:
         trained.save(tmp_path / "pruned")
     with FastAlign.load(tmp_path / "pruned") as loaded:
-        for call in (loaded.posteriors, lambda *sides: loaded.align(*sides, prune=False)):
-            with pytest.raises(MissingDependencyError) as caught:
-                call(["s1"], ["t1"])
+        for call in (loaded.posteriors, lambda pairs: loaded.align(pairs, prune=False)):
+            with pytest.raises(AlignerDataError) as caught:
+                call([("s1", "t1")])
             assert str(caught.value) == (
                 "the model has no tables in full precision, as it was trained with another "
                 "fast_align: train it with the aligner that comes with coverage-eval"

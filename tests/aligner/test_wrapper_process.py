@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.errors import AlignerError, MissingDependencyError
-from fast_align_wrapper import FastAlign
+from fast_align_wrapper import AlignerError, AlignerNotFoundError, FastAlign
 from fast_align_wrapper.binaries import Binary, bundled_folder, find_fast_align
 from tests.aligner.fake_aligners import (
     OWN_VERSION,
@@ -24,8 +23,7 @@ from tests.aligner.fake_aligners import (
     write_script,
 )
 
-SOURCES = ["a b c", "b c", "c a"] * 20
-TARGETS = ["x y z", "y z", "z x"] * 20
+PAIRS = [("a b c", "x y z"), ("b c", "y z"), ("c a", "z x")] * 20
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +40,7 @@ def temporary_folder(tmp_path: Path, monkeypatch):
 @pytest.fixture
 def model_file(tmp_path: Path) -> Path:
     path = tmp_path / "good.model"
-    with FastAlign.train(SOURCES, TARGETS) as model:
+    with FastAlign.train(PAIRS) as model:
         model.save(path)
     return path
 
@@ -50,7 +48,7 @@ def model_file(tmp_path: Path) -> Path:
 def fails(tmp_path: Path, body: str, **options) -> str:
     fake = pretender(tmp_path / "fast_align", body)
     with pytest.raises(AlignerError) as caught:
-        FastAlign.train(SOURCES, TARGETS, fast_align=fake, **options)
+        FastAlign.train(PAIRS, fast_align=fake, **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -139,7 +137,7 @@ def test_damaged_results_of_forced_alignment(tmp_path: Path, model_file, printin
     fake = pretender(tmp_path / "fast_align", FORCED.format(print=printing))
     model = FastAlign.load(model_file, fast_align=fake)
     with model, pytest.raises(AlignerError) as caught:
-        list(model.align(SOURCES, TARGETS, symmetrize="forward"))
+        list(model.align(PAIRS, symmetrize="forward"))
     assert str(caught.value) == message
 
 
@@ -148,7 +146,7 @@ def test_forced_lines_without_links(tmp_path: Path, model_file, end):
     printing = f"for line in lines: print(line + {end!r})"
     fake = pretender(tmp_path / "fast_align", FORCED.format(print=printing))
     with FastAlign.load(model_file, fast_align=fake) as model:
-        assert list(model.align(SOURCES, TARGETS)) == [()] * len(SOURCES)
+        assert list(model.align(PAIRS)) == [()] * len(PAIRS)
 
 
 def test_one_that_stops_reading_is_reported_and_the_other_ended(tmp_path: Path, model_file):
@@ -159,9 +157,8 @@ print(os.getpid(), file=open(os.environ["TMPDIR"] + "/../pid", "w"), flush=True)
 sys.stdin.buffer.read(); time.sleep(60)
 """
     fake = pretender(tmp_path / "fast_align", body)
-    many = 200_000
     with FastAlign.load(model_file, fast_align=fake, timeout=3) as model:
-        rows = model.align(["a b c"] * many, ["x y z"] * many)
+        rows = model.align([("a b c", "x y z")] * 200_000)
         with pytest.raises(AlignerError) as caught:
             next(rows)
     assert str(caught.value) in {
@@ -197,12 +194,12 @@ sys.exit(5)
 
 
 def test_an_error_in_the_input_ends_the_aligners(model_file):
-    def sources():
-        yield from ["a b c"] * 50_000
+    def pairs():
+        yield from [("a b c", "x y z")] * 50_000
         raise KeyError("input")
 
     with FastAlign.load(model_file) as model, pytest.raises(KeyError, match="input"):
-        list(model.align(sources(), iter(lambda: "x y z", None)))
+        list(model.align(pairs()))
 
 
 def test_abandoned_results_leave_no_process(tmp_path: Path, model_file):
@@ -213,7 +210,7 @@ os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
 """
     fake = pretender(tmp_path / "fast_align", body)
     with FastAlign.load(model_file, fast_align=fake) as model:
-        rows = model.align(["a b c"] * 100_000, ["x y z"] * 100_000, symmetrize="forward")
+        rows = model.align([("a b c", "x y z")] * 100_000, symmetrize="forward")
         assert next(rows)
         process = int(pid.read_text())
         assert is_running(process)
@@ -224,14 +221,14 @@ os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
 def test_input_is_read_only_a_little_ahead(model_file):
     read = 0
 
-    def sources():
+    def pairs():
         nonlocal read
         for _ in range(300_000):
             read += 1
-            yield "a b c a b c a b c a b c"
+            yield "a b c a b c a b c a b c", "x y z x y z"
 
     with FastAlign.load(model_file) as model:
-        for number, _ in enumerate(model.align(sources(), iter(lambda: "x y z x y z", None))):
+        for number, _ in enumerate(model.align(pairs())):
             if number % 1000 == 0:
                 assert read - number < 40_000
             if number == 60_000:
@@ -240,7 +237,7 @@ def test_input_is_read_only_a_little_ahead(model_file):
 
 def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_folder: Path):
     """Start training from the command line, send a signal when it runs, give what it printed."""
-    for name, lines in (("src", SOURCES), ("tgt", TARGETS)):
+    for name, lines in zip(("src", "tgt"), zip(*PAIRS, strict=True), strict=True):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     command = [Path(sys.executable).parent / "coverage-eval", "align", "train"]
     command += [tmp_path / "src", tmp_path / "tgt", "-o", tmp_path / "out.model"]
@@ -271,7 +268,7 @@ import subprocess, signal
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 child = subprocess.Popen(["sleep", "300"])
-open(sys.argv[sys.argv.index("--links") + 1], "w").write("0-0\\n")
+open(sys.argv[sys.argv.index("--forward-links") + 1], "w").write("0-0\\n")
 print(os.getpid(), child.pid, file=open({str(ready)!r}, "w"), flush=True)
 time.sleep(300)
 """
@@ -305,12 +302,12 @@ def test_which_executable(tmp_path: Path, monkeypatch):
 
 
 def test_a_missing_executable_is_one_clear_line(tmp_path: Path, monkeypatch):
-    with pytest.raises(MissingDependencyError) as caught:
+    with pytest.raises(AlignerNotFoundError) as caught:
         find_fast_align(tmp_path)
     what = "but not an executable fast_align nor a folder with one"
     assert str(caught.value) == f"{tmp_path}: given as fast_align, {what}"
     monkeypatch.setenv("FAST_ALIGN", str(tmp_path / "nothing"))
-    with pytest.raises(MissingDependencyError) as caught:
+    with pytest.raises(AlignerNotFoundError) as caught:
         find_fast_align()
     assert str(caught.value) == f"{tmp_path}/nothing: named by FAST_ALIGN, {what}"
 
@@ -318,8 +315,9 @@ def test_a_missing_executable_is_one_clear_line(tmp_path: Path, monkeypatch):
 def test_without_a_built_aligner(tmp_path: Path, monkeypatch):
     monkeypatch.delenv("FAST_ALIGN", raising=False)
     monkeypatch.setattr("fast_align_wrapper.__path__", [str(tmp_path)])
+    monkeypatch.setattr(sys, "path", [])
     message = "the word aligner is not built: install coverage-eval with pip"
-    with pytest.raises(MissingDependencyError, match=message):
+    with pytest.raises(AlignerNotFoundError, match=message):
         find_fast_align()
     write_script((tmp_path / "bin").mkdir() or tmp_path / "bin" / "fast_align", "")
     assert bundled_folder() == tmp_path / "bin"

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning
-from fast_align_wrapper import FastAlign
+from fast_align_wrapper import AlignerDataError, AlignerWarning, FastAlign
 from fast_align_wrapper.binaries import find_fast_align
-from fast_align_wrapper.text import MARK, escape_token, prepare_pairs
+from fast_align_wrapper.text import MARK, escape_token, prepare_pairs, unescape_token
 from tests.aligner.fake_aligners import someone_elses
 
 odd_characters = st.sampled_from([*"|<>epsa \t\n\v\f\r\0\\20;", MARK, "\ud800", "\u00a0", "é"])
@@ -41,11 +39,14 @@ def test_nothing_special_is_left(token):
     assert escaped not in {"", "|||", "<eps>"}
     assert not set(escaped) & set(" \t\n\v\f\r\0")
     escaped.encode()
+    assert unescape_token(escaped) == token
 
 
 @given(st.lists(st.lists(tokens, max_size=5), min_size=1, max_size=4))
 def test_lines_have_the_given_number_of_tokens(segments):
-    for segment, pair in zip(segments, prepare_pairs(segments, segments), strict=True):
+    for segment, pair in zip(
+        segments, prepare_pairs(zip(segments, segments, strict=True)), strict=True
+    ):
         assert pair.source_length == pair.target_length == len(segment)
         if segment:
             source, target = pair.line.removesuffix(b"\n").split(b" ||| ")
@@ -56,19 +57,8 @@ def test_lines_have_the_given_number_of_tokens(segments):
 
 
 def test_strings_are_split_at_spaces_and_tabs_only():
-    (pair,) = prepare_pairs([" a\tb\u00a0c  d "], ["x"])
+    (pair,) = prepare_pairs([(" a\tb\u00a0c  d ", "x")])
     assert pair == ("a b\u00a0c d ||| x\n".encode(), 3, 1)
-
-
-def test_unequal_numbers_of_segments():
-    with pytest.raises(DataError) as caught:
-        list(prepare_pairs(["a"], ["b", "c", "d"]))
-    assert str(caught.value) == "unequal numbers of segments: 1 sources and 3 targets"
-
-
-def test_a_single_string_is_refused():
-    with pytest.raises(TypeError, match="each a list of segments"):
-        list(prepare_pairs("a b", ["a"]))
 
 
 LEXICON = [(f"s{n}", f"t{n}") for n in range(40)]
@@ -83,7 +73,7 @@ def corpus(odd_source="s38", odd_target="t38"):
         words += [LEXICON[38]] * (n % 3 == 0)
         sides = zip(*words, strict=True)
         pairs.append(tuple([names.get(word, word) for word in side] for side in sides))
-    return [source for source, _ in pairs], [target for _, target in pairs]
+    return pairs
 
 
 @pytest.fixture(scope="module", params=["own", "someone else's"])
@@ -94,15 +84,14 @@ def fast_align(request, tmp_path_factory):
     return someone_elses(path, find_fast_align().path)
 
 
-def links_of(sources, targets, fast_align):
-    with FastAlign.train(sources, targets, fast_align=fast_align) as model:
-        return list(model.align(sources, targets))
+def links_of(pairs, fast_align):
+    with FastAlign.train(pairs, fast_align=fast_align) as model:
+        return list(model.align(pairs))
 
 
 @pytest.fixture(scope="module")
 def plain_links(fast_align):
-    sources, targets = corpus()
-    links = links_of(sources, targets, fast_align)
+    links = links_of(corpus(), fast_align)
     assert all(len(row) >= 2 for row in links)
     return links
 
@@ -115,72 +104,71 @@ ODD_TOKENS = [
 
 @pytest.mark.parametrize("odd", ODD_TOKENS, ids=ascii)
 def test_an_odd_word_is_aligned_as_any_other(odd, fast_align, plain_links):
-    assert links_of(*corpus(odd, odd), fast_align) == plain_links
+    assert links_of(corpus(odd, odd), fast_align) == plain_links
 
 
 def test_every_unicode_space_is_part_of_a_word(fast_align, plain_links):
     spaces = "".join(UNICODE_SPACES)
-    sources, targets = corpus(f"a{spaces}b", spaces)
-    joined = [" ".join(words) for words in sources], [" ".join(words) for words in targets]
-    assert links_of(*joined, fast_align) == plain_links
+    pairs = corpus(f"a{spaces}b", spaces)
+    joined = [(" ".join(source), " ".join(target)) for source, target in pairs]
+    assert links_of(joined, fast_align) == plain_links
 
 
-def with_empty_sides(sources, targets):
+def with_empty_sides(pairs):
     """The same pairs with hollow ones between them, and where the old ones are now."""
     hollow = [("", ""), (["a"], []), ("  \t ", "b b"), ([], ["x"])]
     rows, places = [], []
-    for number, pair in enumerate(zip(sources, targets, strict=True)):
+    for number, pair in enumerate(pairs):
         if number % 50 == 0:
             rows += hollow
         places.append(len(rows))
         rows.append(pair)
     rows += hollow
-    return [row[0] for row in rows], [row[1] for row in rows], places
+    return rows, places
 
 
-def test_empty_sides_have_no_links_and_harm_nothing(tmp_path, fast_align, plain_links):
-    sources, targets, places = with_empty_sides(*corpus())
-    files = {name: tmp_path / name for name in ("forward", "reverse", "symmetrized")}
-    with FastAlign.train(sources, targets, links=files, fast_align=fast_align) as model:
-        links = list(model.align(sources, targets))
-        assert model.manifest.pairs == len(sources)
-        assert model.manifest.empty_pairs == len(sources) - len(places)
+def test_empty_sides_have_no_links_and_harm_nothing(fast_align, plain_links):
+    pairs, places = with_empty_sides(corpus())
+    with FastAlign.train(pairs, fast_align=fast_align) as model:
+        links = list(model.align(pairs))
+        of_training = [list(model.training_links(m)) for m in ("forward", "reverse", "union")]
+        assert model.manifest.pairs == len(pairs)
+        assert model.manifest.empty_pairs == len(pairs) - len(places)
     assert [links[place] for place in places] == plain_links
     assert all(not row for n, row in enumerate(links) if n not in set(places))
-    for path in files.values():
-        lines = path.read_text().split("\n")
-        assert lines.pop() == ""
-        assert len(lines) == len(sources)
-        assert all(bool(line) == (n in set(places)) for n, line in enumerate(lines))
+    for rows in of_training:
+        assert len(rows) == len(pairs)
+        assert all(bool(row) == (n in set(places)) for n, row in enumerate(rows))
 
 
 def test_only_empty_pairs_cannot_be_trained_on(fast_align):
-    with pytest.raises(DataError) as caught:
-        FastAlign.train(["", "a"], ["b", ""], fast_align=fast_align)
+    with pytest.raises(AlignerDataError) as caught:
+        FastAlign.train([("", "b"), ("a", "")], fast_align=fast_align)
     assert str(caught.value) == "no pair of segments to train on has words on both sides"
 
 
 def test_a_line_of_100000_tokens(fast_align, plain_links):
-    sources, targets = corpus()
-    with FastAlign.train(sources, targets, fast_align=fast_align) as model:
-        longer = ["s1 " * 100_000, *sources], ["t1 t1", *targets]
-        links = list(model.align(*longer, symmetrize="forward"))
+    pairs = corpus()
+    with FastAlign.train(pairs, fast_align=fast_align) as model:
+        longer = [("s1 " * 100_000, "t1 t1"), *pairs]
+        links = list(model.align(longer, symmetrize="forward"))
         assert links[0][-1][0] < 100_000
         assert len(links[0]) == 2
-        assert list(model.align(*longer))[1:] == plain_links
+        assert list(model.align(longer))[1:] == plain_links
 
 
-def test_a_pair_too_long_to_train_on_is_left_out_with_a_warning(tmp_path, plain_links):
-    sources, targets = corpus()
-    longer = [sources[0], "a " * 10_000, *sources[1:]], [targets[0], "b " * 10_000, *targets[1:]]
+def test_a_pair_too_long_to_train_on_is_left_out_with_a_warning(plain_links):
+    pairs = corpus()
+    longer = [pairs[0], ("a " * 10_000, "b " * 10_000), *pairs[1:]]
     warning = "training pair 2: 10000 times 10000 words are too many; it is left out"
-    path = tmp_path / "links"
-    with pytest.warns(CorpusWarning, match=warning):
-        model = FastAlign.train(*longer, links={"symmetrized": path})
+    with pytest.warns(AlignerWarning, match=warning):
+        model = FastAlign.train(longer)
     with model:
-        assert list(model.align(sources, targets)) == plain_links
-        with pytest.raises(DataError, match="pair 2: posteriors of 10000 times 10000 words do not"):
-            list(model.posteriors(*longer))
-    lines = path.read_text().split("\n")
-    assert lines[1] == ""
-    assert all(lines[:1] + lines[2:-1])
+        assert list(model.align(pairs)) == plain_links
+        rows = list(model.training_links())
+        assert rows[1] == ()
+        assert all(rows[:1] + rows[2:])
+        with pytest.raises(
+            AlignerDataError, match="pair 2: posteriors of 10000 times 10000 words do not"
+        ):
+            list(model.posteriors(longer))

@@ -28,7 +28,6 @@ ALL: dict[str, Transformation] = {
     "sparsemax": sparsemax,
     "constrained_softmax": lambda z, **kw: constrained_softmax(z, 0.4, **kw),
     "constrained_sparsemax": lambda z, **kw: constrained_sparsemax(z, 0.4, **kw),
-    "by medians": lambda z, **kw: constrained_sparsemax(z, 0.4, method="pardalos-kovoor", **kw),
 }
 every = pytest.mark.parametrize("transform", ALL.values(), ids=ALL.keys())
 BOUNDED = {
@@ -191,8 +190,3 @@ def test_type_of_the_result_follows_scores_and_arrays_of_bounds(transform: Trans
     assert transform(z, np.full(3, 0.7, dtype=np.float32)).dtype == np.float32
     assert transform(z, np.full(3, 0.7)).dtype == np.float64
     assert (transform(np.array([9, 0, 0], np.float32), 0.7) <= np.float32(0.7)).all()
-
-
-def test_unknown_method() -> None:
-    with pytest.raises(AttentionError, match="unknown method 'newton'"):
-        constrained_sparsemax([1.0], 1.0, method="newton")  # type: ignore[arg-type]

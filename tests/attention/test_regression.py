@@ -1,9 +1,7 @@
-"""Sparsemax and softmax regression against general solvers and scikit-learn; Iris."""
+"""Sparsemax and softmax regression against general solvers and scikit-learn."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +11,6 @@ import pytest
 from coverage_eval.attention import AttentionError
 from coverage_eval.attention.losses import cross_entropy, sparsemax_loss
 from coverage_eval.attention.regression import ProbabilisticRegression
-from coverage_eval.errors import MissingDependencyError
-from coverage_eval.published.iris import IrisReproduction, load_iris
 
 RNG = np.random.default_rng(51)
 X = RNG.normal(size=(60, 3))
@@ -97,28 +93,3 @@ def test_distributions_as_targets() -> None:
 def test_errors(fit: Callable[[], object], message: str) -> None:
     with pytest.raises(AttentionError, match=message):
         fit()
-
-
-def test_iris(run_cli: Callable[..., Any]) -> None:
-    pytest.importorskip("sklearn")
-    rows = json.loads(run_cli("reproduce", "iris", "--splits", 1, "-f", "json").stdout)
-    assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]
-    assert len(rows) == 8
-    assert set(rows[0]) == set(IrisReproduction.header)
-    soft, sparse = rows[0], rows[4]
-    adam, minimum = IrisReproduction.header[3], IrisReproduction.header[5]
-    # Direction and size of the printed effect, where training stops early; gone at the minimum.
-    assert sparse[adam] < soft[adam] - 0.02
-    assert abs(soft[adam] - 0.13) < 0.06
-    assert abs(sparse[adam] - 0.09) < 0.06
-    assert max(soft[minimum], sparse[minimum]) < 0.06
-
-
-def test_iris_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with pytest.raises(MissingDependencyError, match="pip install scikit-learn"):
-        load_iris()
-
-
-def test_command(run_cli: Callable[..., Any]) -> None:
-    assert run_cli("reproduce", "iris", "--splits", 0, check=False).returncode == 2

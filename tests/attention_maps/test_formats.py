@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps import FORMATS, AttentionMap, load
+from coverage_eval.attention_maps import FORMATS, AttentionMap, formats, load
+from coverage_eval.attention_maps.dumps import Dump
+from coverage_eval.attention_maps.load import recognise
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import CorpusWarning
 from tests.attention_maps import writers
@@ -49,6 +51,7 @@ def check(case: Case, item: AttentionMap, s: Sample) -> None:
 def test_a_file_is_recognised_and_read(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     path = save(tmp_path, case.write(SAMPLES))
+    assert recognise(Dump(path)).name == case.format
     maps = load(path, **texts(case))
     assert len(maps) == len(SAMPLES)
     for item, s in zip(maps, SAMPLES, strict=True):
@@ -73,6 +76,13 @@ def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> Non
 
 def test_every_format_has_a_case() -> None:
     assert {case.format for case in CASES.values()} == set(FORMATS)
+
+
+def test_every_file_of_formats_is_in_the_list() -> None:
+    """A new format is a file and a line: this says so if the line was forgotten."""
+    files = {path.stem for path in Path(str(formats.__file__)).parent.glob("*.py")}
+    listed = {item.recognise.__module__.rpartition(".")[2] for item in FORMATS.values()}
+    assert files - {"__init__"} == listed
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if FORMATS[CASES[n].format].binary is False])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps.formats.in_memory import (
+from coverage_eval.attention_maps.in_memory import (
     from_arrays,
     from_ctranslate2,
     from_huggingface,
@@ -106,6 +106,10 @@ def test_hugging_face_greedy_stops_at_eos() -> None:
     assert [item.hypothesis for item in maps] == [("5", "6", "2"), ("7", "2")]
     assert all(item.tgt_eos and item.src_eos for item in maps)
     assert from_huggingface(outputs, ["a b", "b c"], eos_token_id=2)[0].weights[0, 0] == 0.5
+    for head in (None, "mean"):
+        mean = from_huggingface(outputs, ["a b", "b c"], head=head, eos_token_id=2)
+        assert mean[0].weights[0, 0] == 0.5
+    assert not from_huggingface(outputs, ["a b", "b c"], head=-1, eos_token_id=2)[0].weights.any()
     with pytest.raises(DataError, match="3 generated tokens, but the text has 1"):
         from_huggingface(outputs, ["a b", "b c"], ["x", "y"], eos_token_id=2)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.attention_maps.formats.raw import ORIENTATIONS, Layout, RawMap
+from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, RawMap
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.errors import DataError
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.attention_maps.formats.unpickling import unpickle_arrays
+from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import SAMPLES, python2_pickle, python2_pickle_protocol_0
 
@@ -134,8 +134,50 @@ def test_what_may_be_called_cannot_be_changed_by_the_pickle() -> None:
 
 
 def test_forged_memo_index_takes_no_memory() -> None:
-    """The interpreter in C allocates 16 GB for this."""
+    """The unpickler in C allocates 16 GB for this."""
     assert unpickle_arrays(b"\x80\x02Nr\xff\xff\xff\x7f.", "f") is None
+
+
+def test_forged_length_of_a_bytearray_takes_no_memory() -> None:
+    """Python's interpreter fills that many bytes with zeros before it looks for them."""
+    forged = b"\x80\x05\x96" + (1 << 62).to_bytes(8, "little") + b"x."
+    with pytest.raises(DataError, match="damaged pickle"):
+        unpickle_arrays(forged, "f")
+
+
+def test_parts_named_many_times_are_made_once() -> None:
+    """Sixty lists, each of twice the one before: 2⁶⁰ lists to whoever takes them one by one."""
+    doubled = b"".join(b"](h%ch%ceq%c" % (number, number, number + 1) for number in range(1, 61))
+    value = unpickle_arrays(b"\x80\x02]q\x01" + doubled + b".", "f")
+    for _ in range(60):
+        assert value[0] is value[1]
+        value = value[0]
+    assert value == []
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        b"\x80\x02})" + b"\x85" * 300_000 + b"Ns.",  # {((((…),),),): None}
+        b"\x80\x02}()" + b"\x85" * 300_000 + b"Nu.",
+        b"\x80\x02()" + b"\x85" * 300_000 + b"Nd.",
+        b"\x80\x04\x8f()" + b"\x85" * 300_000 + b"\x90.",
+        b"\x80\x04()" + b"\x85" * 300_000 + b"\x91.",
+        b"\x80\x02ccollections\nOrderedDict\n]))" + b"\x85" * 300_000 + b"K\x01\x86a\x85R.",
+    ],
+    ids=["item", "items", "dict", "set", "frozenset", "call"],
+)
+def test_keys_are_refused_before_they_are_hashed(forged: bytes) -> None:
+    """So many tuples in each other are more than the stack on which they would be hashed."""
+    with pytest.raises(DataError):
+        unpickle_arrays(forged, "f")
+
+
+@pytest.mark.parametrize("place", [[], (), {}, b"text", 1.5, None])
+def test_only_arrays_and_their_types_take_a_state(place: Any) -> None:
+    content = pickle.dumps(place, protocol=2)[:-1] + b"}U\x01xK\x01sb."
+    with pytest.raises(DataError, match=r"damaged pickle|use of encode"):
+        unpickle_arrays(content, "f")
 
 
 def test_a_container_in_itself_is_refused() -> None:

@@ -301,6 +301,10 @@ def bare_npz(samples: Sequence[Sample]) -> bytes:
     return file.getvalue()
 
 
+def json_arrays(samples: Sequence[Sample]) -> bytes:
+    return "".join(json.dumps(s.weights.tolist()) + "\n" for s in samples).encode()
+
+
 def pharaoh(samples: Sequence[Sample]) -> bytes:
     return "".join(_pairs(s.links) + "\n" for s in samples).encode()
 
@@ -372,4 +376,5 @@ CASES = {
     "naacl": Case("links", naacl, texts="both", hard=True),
     "giza": Case("links", giza, texts="both", hard=True),
     "arrays": Case("arrays", bare_npz, tgt_eos=True, src_eos=True, texts="both"),
+    "json-arrays": Case("json-arrays", json_arrays, tgt_eos=True, src_eos=True, texts="both"),
 }

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps import load
-from coverage_eval.attention_maps.picture import save_picture
+from coverage_eval.attention_maps import FORMATS, load
 from coverage_eval.attention_maps.scores import SCORES
+from coverage_eval.report.attention_picture import save_picture
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli
 
@@ -49,9 +49,9 @@ def test_score_prints_a_line_a_segment_and_the_corpus(run_cli: RunCli, dump: Pat
     lines = [line.split() for line in result.stdout.splitlines()]
     assert lines[0][:4] == ["segment", "mean_coverage", "ignored_source", "under_attended"]
     assert lines[2:5] == [
-        ["1", "1.00", "0.00", "0.00"],
-        ["2", "0.50", "0.50", "1.00", "2:&"],
-        ["corpus", "0.75", "0.25", "1.00"],
+        ["1", "1.00", "0.00", "0"],
+        ["2", "0.50", "0.50", "1", "2:&"],
+        ["corpus", "0.75", "0.25", "1"],
     ]
     assert result.stdout.splitlines()[-1] == SIGNATURE
     assert result.stderr == ""
@@ -194,6 +194,113 @@ def test_ambiguous_shapes_are_refused_with_what_was_seen(run_cli: RunCli, tmp_pa
         "source tokens (each row sums to 1, as in target-source); say which orientation it is\n"
     )
     assert run_cli(*arguments, "--orientation", "target-source").returncode == 0
+
+
+@pytest.fixture
+def layers(tmp_path: Path) -> tuple[str, ...]:
+    """Two layers of three heads, of which each prefers other links; and the texts."""
+    heads = np.zeros((2, 3, 3, 2))
+    for layer, head in np.ndindex(2, 3):
+        heads[layer, head, :, (layer + head) % 2] = 1.0
+        heads[layer, head, 0] = [0.75, 0.25]
+    np.save(tmp_path / "layers.npy", heads)
+    np.savez(tmp_path / "heads.npz", heads[0])
+    (tmp_path / "layers.jsonl").write_text(json.dumps(heads.tolist()) + "\n")
+    (tmp_path / "matrix.jsonl").write_text(json.dumps(heads[0, 0].tolist()) + "\n")
+    (tmp_path / "src").write_text("ein Haus\n")
+    (tmp_path / "hyp").write_text("a little house\n")
+    return "--src", str(tmp_path / "src"), "--hyp", str(tmp_path / "hyp")
+
+
+@pytest.mark.parametrize("name", ["layers.npy", "layers.jsonl"])
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        (("--layer", 1, "--head", 1), "0-0 0-1 0-2\n"),
+        (("--layer", 1, "--head", 2), "0-0 1-1 1-2\n"),
+        (("--layer", -1, "--head", -1), "0-0 1-1 1-2\n"),
+        (("--layer", 2, "--head", "mean"), "0-0 1-1 1-2\n"),
+    ],
+)
+def test_layers_and_heads_are_chosen_from_1(
+    run_cli: RunCli,
+    tmp_path: Path,
+    layers: tuple[str, ...],
+    name: str,
+    choice: tuple[Any, ...],
+    expected: str,
+) -> None:
+    result = run_cli("attention", "links", tmp_path / name, *layers, *choice)
+    assert (result.stdout, result.stderr) == (expected, "")
+
+
+def test_every_command_that_reads_dumps_chooses_heads(
+    run_cli: RunCli, tmp_path: Path, layers: tuple[str, ...]
+) -> None:
+    (tmp_path / "gold").write_text("0-0 1-2\n")
+    dump, output = tmp_path / "heads.npz", tmp_path / "maps.jsonl"
+    run_cli("attention", "convert", dump, *layers, "--head", 2, "-o", output)
+    assert load(output)[0].weights.tolist() == [[0.75, 0.25], [0, 1], [0, 1]]
+    run_cli("attention", "plot", dump, *layers, "--head", 2, "-o", tmp_path / "map.svg")
+    scored = run_cli("attention", "score", dump, *layers, "--head", 2, "-f", "json").stdout
+    assert json.loads(scored)["segments"][0]["coverage"] == [0.75, 2.25]
+    # Links 0-0 1-1 1-2 against two sure ones: 1 - (2 + 2) / (3 + 2).
+    aer = run_cli("attention", "aer", dump, tmp_path / "gold", *layers, "--head", 2, "-b")
+    assert aer.stdout == "20.00\n"
+
+
+def test_a_bare_matrix_a_line(run_cli: RunCli, tmp_path: Path, layers: tuple[str, ...]) -> None:
+    path = tmp_path / "matrix.jsonl"
+    assert run_cli("attention", "links", path, *layers).stdout == "0-0 0-1 0-2\n"
+    named = ("--input-format", "json-arrays")
+    piped = run_cli("attention", "links", "-", *layers, *named, stdin=path.read_bytes())
+    assert piped.stdout == "0-0 0-1 0-2\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "choice", "status", "reason"),
+    [
+        (
+            "layers.npy",
+            (),
+            1,
+            "2 layers: say which by --layer 1 to 2, or -1 for the last; 3 heads:",
+        ),
+        ("layers.jsonl", ("--layer", 1), 1, "line 1: 3 heads: say which by --head 1 to 3"),
+        ("layers.npy", ("--layer", 3, "--head", 1), 1, "2 layers, none of that number"),
+        ("heads.npz", ("--head", 4), 1, "3 heads, none of that number"),
+        ("heads.npz", ("--layer", 1), 1, "3 dimensions, no layers; leave --layer out"),
+        ("heads.npz", (), 1, "3 attention maps, but the source text has 1 segments (an array of"),
+        ("matrix.jsonl", ("--head", "mean"), 1, "2 dimensions, no heads; leave --head out"),
+        ("hyp", ("--head", 1, "--input-format", "fairseq"), 1, "has one matrix a segment"),
+        ("heads.npz", ("--head", 0), 2, "'0' is not a number from 1, or -1 for the last, or mean."),
+        (
+            "layers.npy",
+            ("--layer", "mean"),
+            2,
+            "'mean' is not a number from 1, or -1 for the last.",
+        ),
+    ],
+)
+def test_no_layer_or_head_is_chosen_silently(
+    run_cli: RunCli,
+    tmp_path: Path,
+    layers: tuple[str, ...],
+    name: str,
+    choice: tuple[Any, ...],
+    status: int,
+    reason: str,
+) -> None:
+    result = run_cli("attention", "score", tmp_path / name, *layers, *choice, check=False)
+    assert result.returncode == status
+    assert reason in result.stderr
+    assert status == 2 or result.stderr.count("\n") == 1
+
+
+def test_help_lists_the_formats(run_cli: RunCli) -> None:
+    text = run_cli("attention", "--help").stdout
+    for name, item in FORMATS.items():
+        assert f"    {name:15} {item.title}\n" in text
 
 
 def test_marian_right_to_left(run_cli: RunCli, tmp_path: Path) -> None:

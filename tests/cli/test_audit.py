@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.published.catalogue import AUDITS, run_audit
-from coverage_eval.report.audits import render_overview
+from coverage_eval.report.audits import present_audits
+from coverage_eval.tables.formats import render
 from tests.conftest import RunCli
 
 
@@ -25,11 +26,11 @@ def test_all_audits_run_and_exit_with_0(run_cli: RunCli) -> None:
 
 def test_overview_in_other_forms() -> None:
     audits = [run_audit("table2"), run_audit("figure2")]
-    rows = list(csv.DictReader(io.StringIO(render_overview(audits, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(render(present_audits(audits), "csv"))))
     assert [row["verdict"] for row in rows] == ["holds with exceptions", "holds", "holds"]
     assert rows[0]["exceptions"] == "1 of 12: METEOR: PREDICTED c = 0, CONSTANT f = 2"
     assert rows[0]["place"] == "section 5, page 374"
-    data = json.loads(render_overview(audits, "json"))["audits"]
+    data = json.loads(render(present_audits(audits), "json"))["audits"]
     assert [len(audit["claims"]) for audit in data] == [2, 1]
     assert len(data[0]["claims"][0]["facts"]) == 12
 

@@ -74,7 +74,7 @@ def test_json(run_cli: RunCli, files: tuple[Path, Path]) -> None:
 def test_csv_of_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
     assert lines[0] == "segment,score,repetitions"
-    assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 0,2"', "2,0.0,", "3,0.0,"]
+    assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"', "2,0.0,", "3,0.0,"]
 
 
 def test_undefined_segment_is_empty_in_csv_and_null_in_json(
@@ -96,7 +96,7 @@ def test_other_tables(run_cli: RunCli, files: tuple[Path, Path], output_format: 
     if output_format == "latex":
         assert "\\toprule" in text
     if output_format == "markdown":
-        assert "REP\\|n:2" in text
+        assert "`REP|n:2" in text
 
 
 def test_output_file_appears_complete_or_not_at_all(
@@ -120,6 +120,13 @@ def test_an_output_never_replaces_an_input(run_cli: RunCli, files: tuple[Path, P
         result = run_cli("rep", *files, "-o", target, check=False)
         assert result.returncode == 2
         assert "is one of the input files" in result.stderr
+    for arguments in (
+        ("compare", "--ref", files[1], "--metrics", "rep", f"a={files[0]}"),
+        ("fertility", "constant", files[0]),
+        ("align", "symmetrize", files[0], files[0]),
+    ):
+        result = run_cli(*arguments, "-o", files[0], check=False)
+        assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
     assert files[0].read_text() == HYP
 
 

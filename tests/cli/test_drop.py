@@ -188,7 +188,7 @@ def test_links_to_the_sink_do_not_count(run_cli: RunCli, tmp_path: Path) -> None
     arguments = ("drop", "hyp", "ref", "--src", "src", "--src-ref-align", "links",
                  "--src-hyp-align", "none")  # fmt: skip
     found = run_cli(*arguments, "--sink", "--sentence-level", "-f", "csv", cwd=tmp_path).stdout
-    assert found == "segment,score,dropped\n1,100.0,x at 0\n"
+    assert found == "segment,score,dropped\n1,100.0,x at 1\n"
     result = run_cli(*arguments, cwd=tmp_path, check=False)
     assert result.returncode == 1
     assert "links: line 1: link 2-1 is out of range: the source has 2 tokens" in result.stderr

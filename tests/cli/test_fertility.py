@@ -58,6 +58,8 @@ def test_predicted(run_cli, corpus):
     assert lines(done) == ["2 1.5 2.25", "", "1 2", ""]
     done = run_cli("fertility", "predicted", "-", "--first-class", 0, stdin="0.5,0.5\n")
     assert lines(done) == ["0.5", ""]
+    done = run_cli("fertility", "predicted", "-", "--add", 1, "--sink", stdin="0.5,0.5 1\n")
+    assert lines(done) == ["2.5 2 inf", ""]
 
 
 def test_output_file(run_cli, corpus, tmp_path):

@@ -97,7 +97,7 @@ def test_segments_with_what_their_scores_are_made_of(
         assert 0 <= line["score"] <= max(line["precision"], line["recall"]) + 1e-9
     table = meteor(*files, "--sentence-level", "-f", "csv").stdout
     assert [row["segment"] for row in csv.DictReader(io.StringIO(table))] == ["1", "2", "3", "4"]
-    assert "cats ~ cat (stem) 1-1" in table
+    assert "cats ~ cat (stem) 2-2" in table
 
 
 def test_text_options_and_the_other_metric(meteor: RunCli, files: tuple[Path, Path]) -> None:

@@ -35,10 +35,10 @@ def everything(files: dict[str, Path]) -> list[object]:
 
 def test_text_says_what_each_figure_means(run_cli: RunCli, files: dict[str, Path]) -> None:
     lines = run_cli(*everything(files)).stdout.splitlines()
-    (cdr,) = [line for line in lines if line.startswith("CDR ")]
+    (cdr,) = [line for line in lines if line.startswith("CDR ")]  # signatures stand below
     # Covered 0 of {0, 2} and 1 of {0, 1}.
     assert "50.00" in cdr
-    assert "CDR|links:given|tok:none|version:" in cdr
+    assert any(line.startswith("CDR|links:given|tok:none|version:") for line in lines)
     assert "covered" in cdr
 
 

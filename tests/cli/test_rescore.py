@@ -211,7 +211,7 @@ def test_text_has_the_table_and_the_best_with_its_signature(run_cli, shared, tmp
     _, _, (nbest, attention, ref) = make_corpus(shared, tmp_path, 10)
     arguments = ("rescore", nbest, "--attention", attention, "--ref", ref)
     lines = run_cli(*arguments).stdout.rstrip("\n").split("\n")
-    assert len(lines) == 9
+    assert len(lines) == 10  # the table, an empty line, the score
     assert [float(x) for x in lines[0].split()[3:]] == list(GRID)
     assert [float(line.split()[0]) for line in lines[2:8]] == list(GRID)
     signature, _, value = lines[-1].partition(" = ")

@@ -18,7 +18,6 @@ from coverage_eval.comparison.buckets import (
     read_frequencies,
 )
 from coverage_eval.comparison.details import evidence_records
-from coverage_eval.comparison.evidence import BreakdownTable
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.table import (
     Comparison,
@@ -30,6 +29,7 @@ from coverage_eval.comparison.table import (
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings
 from coverage_eval.metrics.rep import REP
+from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.text.corpus import tokenize
 from fast_align_wrapper import FastAlign
@@ -48,8 +48,7 @@ NONE = Testing(resamples=0)
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[FastAlign]:
-    texts = ([" ".join(getattr(pair, side)) for pair in PAIRS] for side in ("source", "target"))
-    with FastAlign.train(*texts) as trained:
+    with FastAlign.train((pair.source, pair.target) for pair in PAIRS) as trained:
         yield trained
 
 
@@ -65,7 +64,7 @@ def totals(comparison: Comparison, system: str, name: str) -> dict[str, float]:
     return comparison.rows[system][name].score.statistics
 
 
-def table(comparison: Comparison, name: str, top: int = 5) -> BreakdownTable:
+def table(comparison: Comparison, name: str, top: int = 5) -> Table:
     (found,) = break_down(comparison, [name], Options(top))
     assert found.name == name
     return found
@@ -206,25 +205,42 @@ def test_buckets_by_hand() -> None:
 
 def test_differences_by_hand() -> None:
     """REP of both is 66.67 in the first segment and undefined in the last: no difference."""
-    assert table(by_hand(), "differences", top=1).rows == (
+    found = table(by_hand(), "differences", top=1)
+    assert found.rows == (
         ("DROP", 1, "reference", None, "x y z"),
-        ("DROP", 1, "one", 0.0, "x x y z"),
-        ("DROP", 1, "two", pytest.approx(200 / 3), "x y z x y z"),
+        ("DROP", 1, "source of one", None, "a b c"),
+        ("DROP", 1, "one", 0.0, "x [x] y z"),
+        ("DROP", 1, "source of two", None, "a [b] [c]"),
+        ("DROP", 1, "two", pytest.approx(200 / 3), "x y z [x] [y] [z]"),
     )
+    assert [note.split(" are ")[1].split(" ")[0] for note in found.notes] == [
+        "repeated", "dropped",
+    ]  # fmt: skip
+
+
+def test_differences_mark_only_what_the_metrics_see() -> None:
+    systems = {"one": ["a a house"], "two": ["a house"]}
+    chrf = compare(systems, ["a house"], metrics=["chrf"], testing=NONE)
+    found = table(chrf, "differences")
+    assert [row[4] for row in found.rows] == ["a house", "a a house", "a house"]
+    assert found.notes == ()
+    rep = compare(systems, ["a house"], metrics=["rep"], testing=NONE)
+    assert table(rep, "differences").rows[1][4] == "a [a] house"
 
 
 def test_differences_are_the_largest(comparison: Comparison) -> None:
     rows = [row for row in table(comparison, "differences", top=4).rows if row[0] == "REP"]
-    assert len(rows) == 3 * 4
+    assert len(rows) == 5 * 4
     scores = {
         system: REP().sentence_scores(REP().statistics(SYSTEMS[system], REFERENCES))
         for system in SYSTEMS
     }
     gaps = [abs((a or 0) - (b or 0)) for a, b in zip(*scores.values(), strict=True)]
-    shown = [int(str(row[1])) - 1 for row in rows[::3]]
+    shown = [int(str(row[1])) - 1 for row in rows[::5]]
     assert [gaps[i] for i in shown] == sorted(gaps, reverse=True)[:4]
-    assert [row[4] for row in rows[1::3]] == [SYSTEMS["good"][i] for i in shown]
-    assert [row[4] for row in rows[2::3]] == [SYSTEMS["bad"][i] for i in shown]
+    for start, texts in ((1, SOURCES), (2, SYSTEMS["good"]), (3, SOURCES), (4, SYSTEMS["bad"])):
+        unmarked = [str(row[4]).replace("[", "").replace("]", "") for row in rows[start::5]]
+        assert unmarked == [texts[i] for i in shown]
 
 
 def test_classes() -> None:
@@ -271,7 +287,7 @@ def test_what_cannot_be_had_is_said() -> None:
 def test_details_hold_all_evidence(comparison: Comparison) -> None:
     header, *records = evidence_records(comparison)
     assert header["kind"] == "comparison"
-    assert header["signatures"]["REP"] == str(REP().signature())
+    assert header["signatures"]["REP"] == str(REP().signature)
     assert len(records) == 2 * len(REFERENCES)
     sums: Counter[tuple[str, str]] = Counter()
     for record in records:

@@ -41,7 +41,7 @@ def comparison(texts: dict[str, list[str]]) -> Comparison:
         "many": damaged(references, 3, repeated=0.09, omitted=0.16),
         "like few": damaged(references, 4, repeated=0.01, omitted=0.04),
     }
-    model = FastAlign.train(texts["train.de"], texts["train.en"])
+    model = FastAlign.train(zip(texts["train.de"], texts["train.en"], strict=True))
     return compare(
         systems, references, sources=texts["test.de"], model=model,
         metrics=("bleu", "rep", "drop", "softdrop", "chrf"),

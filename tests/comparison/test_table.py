@@ -12,8 +12,8 @@ import pytest
 import coverage_eval
 from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.metrics.chrf import CHRF
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.sacrebleu_adapters import CHRF
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import bootstrap_intervals, holm, paired_test
 from coverage_eval.testbed.grammar import generate
@@ -48,7 +48,7 @@ def test_scores_are_those_of_the_metrics_alone(comparison: Comparison) -> None:
         assert list(cells) == list(METRICS)
         for name, cell in cells.items():
             metric = metrics[name]
-            alone = metric.corpus_score(metric.statistics(SYSTEMS[system], REFERENCES))
+            alone = metric.score(metric.statistics(SYSTEMS[system], REFERENCES))
             assert cell.score.value == alone.value
             assert cell.score.signature == alone.signature
             assert cell.score.system == system
@@ -137,7 +137,7 @@ def test_printing_shows_the_table(comparison: Comparison) -> None:
     lines = str(comparison).splitlines()
     (row,) = (line.split() for line in lines if line.startswith("drops"))
     assert row[1] == f"{comparison.rows['drops']['bleu'].score.value:.3f}"
-    assert str(REP().signature()) in lines
+    assert str(REP().signature) in lines
 
 
 def test_html_is_escaped() -> None:

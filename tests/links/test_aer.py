@@ -25,7 +25,7 @@ def test_by_hand():
     sure = [[(0, 0), (1, 1), (3, 3)], []]
     possible = [[(0, 0)], [(0, 1)]]
     scores = aer(links, sure, possible)
-    assert [score.value for score in scores] == pytest.approx(
+    assert [score.score for score in scores] == pytest.approx(
         [100 * (1 - 5 / 7), 75, 200 / 3, 100 * 2 * 0.75 * (2 / 3) / (0.75 + 2 / 3)]
     )
     assert [score.metric for score in scores] == ["AER", "precision", "recall", "F1"]
@@ -45,7 +45,7 @@ def test_every_count_one_by_one(corpus):
             likely += link in links and (link in sure or link in possible)
     if not a or not s:
         return
-    error, precision, recall, f1 = (score.value / 100 for score in aer(*columns(corpus)))
+    error, precision, recall, f1 = (score.score / 100 for score in aer(*columns(corpus)))
     assert error == pytest.approx(1 - (both + likely) / (a + s))
     assert precision == pytest.approx(likely / a)
     assert recall == pytest.approx(both / s)
@@ -60,27 +60,27 @@ def test_swapped_links_and_shuffled_pairs_score_the_same(corpus):
 
     if not any(links and sure for links, sure, _ in corpus):
         return
-    values = [score.value for score in aer(*columns(corpus))]
+    values = [score.score for score in aer(*columns(corpus))]
     flipped = [tuple(map(flip, row)) for row in reversed(corpus)]
-    assert [score.value for score in aer(*columns(flipped))] == values
+    assert [score.score for score in aer(*columns(flipped))] == values
 
 
 @given(st.lists(link_sets.filter(bool), min_size=1, max_size=4))
 def test_gold_against_itself_is_perfect(corpus):
-    assert [score.value for score in aer(corpus, corpus)] == [0, 100, 100, 100]
+    assert [score.score for score in aer(corpus, corpus)] == [0, 100, 100, 100]
 
 
 def test_segments_without_denominator_have_no_score():
     rows = [([], Gold((), ())), ([(0, 0)], Gold((), ())), ([], Gold(((0, 0),), ()))]
-    statistics = AER.statistics(rows)
-    assert AER().sentence_scores(statistics) == [None, 100, 100]
-    assert Precision().sentence_scores(statistics) == [None, 0, None]
-    assert Recall().sentence_scores(statistics) == [None, None, 0]
-    assert F1().sentence_scores(statistics) == [None, None, None]
+    statistics = AER.count(rows)
+    assert AER().segment_scores(statistics) == [None, 100, 100]
+    assert Precision().segment_scores(statistics) == [None, 0, None]
+    assert Recall().segment_scores(statistics) == [None, None, 0]
+    assert F1().segment_scores(statistics) == [None, None, None]
 
 
 def test_nothing_found_is_an_f1_of_zero():
-    assert [score.value for score in aer([[(0, 0)]], [[(1, 1)]])] == [100, 0, 0, 0]
+    assert [score.score for score in aer([[(0, 0)]], [[(1, 1)]])] == [100, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.alignment.link_files import check_links, read_link_pairs, read_links
 from coverage_eval.errors import DataError
+from fast_align_wrapper import AlignerDataError
 from fast_align_wrapper.links import format_links, parse_links
 
 link_sets = st.sets(st.tuples(st.integers(0, 10**9 - 1), st.integers(0, 200)), max_size=30)
@@ -65,9 +66,15 @@ def test_lines_of_every_kind(line, links):
     ],
 )
 def test_what_is_no_link_is_named(line, token):
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(AlignerDataError) as caught:
         parse_links(line)
     assert str(caught.value) == f"'{token}' is not a link 'source-target', such as 0-0"
+
+
+def test_a_malformed_link_is_refused_every_time():
+    for _ in range(2):
+        with pytest.raises(AlignerDataError):
+            parse_links("0-0 0-")
 
 
 def test_a_files_malformed_link_has_its_line(tmp_path: Path):
@@ -111,5 +118,6 @@ def test_a_link_out_of_range_is_named_with_both_lengths(link):
         check_links([(0, 0), link], 3, 2, name="a.links", line=7)
     assert str(caught.value) == (
         f"a.links: line 7: link {link[0]}-{link[1]} is out of range: the source has 3 tokens, "
-        "the target 2, counted from 0; are these the links of this text, in this tokenisation?"
+        "the target has 2 tokens, counted from 0; "
+        "are these the links of this text, in this tokenisation?"
     )

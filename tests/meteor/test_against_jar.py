@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.meteor.counting import Settings, count_batch, prepare
-from coverage_eval.metrics.meteor.java_backend import JarSettings, jar_scores, jar_statistics
-from tests.meteor.real_text import awkward_text, corpus_lines, manual_lines, perturbed
+from coverage_eval.metrics.meteor.counting import MatchOptions, Row, count_batch, prepare_index
+from coverage_eval.metrics.meteor.java_backend import jar_scores, jar_statistics
+from coverage_eval.metrics.meteor.statistics import score_parts, without_perfect_chunks
+from tests.meteor.real_text import Rows, awkward_text, corpus_lines, manual_lines, perturbed
 
 pytestmark = pytest.mark.usefixtures("java")
+
+
+def one_reference(pairs: Rows) -> list[Row]:
+    return [(hypothesis, [reference]) for hypothesis, reference in pairs]
 
 
 def test_normalised_text(shared: Path) -> None:
@@ -22,14 +27,15 @@ def test_normalised_text(shared: Path) -> None:
     rows = perturbed(manual_lines(1500) + corpus_lines(shared, 1500), generator)
     assert len(rows) >= 2800
     rows += [(awkward_text(generator), awkward_text(generator)) for _ in range(500)]
-    settings = JarSettings(("exact", "stem"), norm=True)
-    counts = count_batch(rows, Settings((0, 1), norm=True, lower=False))
-    np.testing.assert_array_equal(counts, jar_statistics(rows, settings))
+    pairs = one_reference(rows)
+    options = MatchOptions((0, 1), norm=True)
+    counts = count_batch(pairs, options, None)
+    np.testing.assert_array_equal(counts, jar_statistics(pairs, options))
     metric = METEOR(variant="exact-stem", norm=True)
-    scores, final = jar_scores(rows, settings)
+    scores, final = jar_scores(pairs, options)
     statistics = metric.batch_statistics(rows)
     np.testing.assert_allclose(metric.score(statistics), scores, rtol=0, atol=1e-9)
-    assert metric.corpus_score(statistics).value == pytest.approx(final, abs=1e-9)
+    assert metric.score(statistics).value == pytest.approx(final, abs=1e-9)
 
 
 def test_all_modules(shared: Path) -> None:
@@ -38,8 +44,34 @@ def test_all_modules(shared: Path) -> None:
     rows += perturbed(manual_lines(200), generator)
     rows += [(awkward_text(generator), awkward_text(generator)) for _ in range(100)]
     rows += [("", "a b"), ("a b", ""), ("", ""), (" ", "\t")]
-    counts = count_batch(rows, prepare(Settings((0, 1, 2, 3), norm=False, lower=True)))
-    np.testing.assert_array_equal(counts, jar_statistics(rows, JarSettings(lower=True)))
+    options = MatchOptions(lower=True)
+    counts = count_batch(one_reference(rows), options, prepare_index(options))
+    np.testing.assert_array_equal(counts, jar_statistics(one_reference(rows), options))
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_several_references(shared: Path, number: int) -> None:
+    """References that are better or worse than others, alike, empty, or all without a match."""
+    generator = random.Random(number)
+    rows: list[Row] = []
+    for hypothesis, line in perturbed(corpus_lines(shared, 150), generator):
+        others = [perturbed([line], generator)[0][0] for _ in range(number - 1)]
+        rows.append((hypothesis, [line, *others]))
+        rows.append((line, generator.sample([hypothesis, *others], number)))
+    rows += [
+        (hypothesis, (references * number)[:number])
+        for hypothesis, references in [
+            ("a b", ["", "a b"]), ("a b", ["c", ""]), ("", ["a", ""]), ("", ["", ""]),
+            ("a b", ["b a", "b a"]), ("the cat", ["cat", "the"]), ("a b c", ["a b c", "a b c d"]),
+        ]
+    ]  # fmt: skip
+    options = MatchOptions(lower=True)
+    counts = count_batch(rows, options, prepare_index(options))
+    np.testing.assert_array_equal(counts, jar_statistics(rows, options))
+    summed = without_perfect_chunks(counts).sum(axis=0)
+    scores, final = jar_scores(rows, options)
+    np.testing.assert_allclose(score_parts(counts).score, scores, rtol=0, atol=1e-9)
+    assert float(score_parts(summed).score) == pytest.approx(final, abs=1e-9)
 
 
 def test_the_java_backend_gives_the_same_statistics(shared: Path) -> None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -14,8 +18,8 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor import METEOR, counting, phrase_cache
 from coverage_eval.metrics.meteor.phrase_cache import (
     cache_folder,
-    index_folder,
     open_index,
+    phrase_index,
     table_hash,
 )
 from coverage_eval.metrics.meteor.statistics import FIELDS
@@ -51,28 +55,72 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 
 def test_the_index_is_built_once(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = index_folder(table)
-    assert folder.parent == cache
-    assert names(cache) == [folder.name]
-    assert len(open_index(folder).vocabulary) == 3
-    monkeypatch.setattr(phrase_cache, "build_index", None)
-    assert index_folder(table) == folder
+    path = phrase_index(table)
+    assert path.parent == cache
+    assert names(cache) == [path.name]
+    assert open_index(path).paraphrases(b"b") == (b"a",) * 500
+    monkeypatch.setattr(phrase_cache, "write_table", None)
+    assert phrase_index(table) == path
+    assert open_index(path) is open_index(path)
 
 
 def test_another_table_gets_another_index(table: Path, cache: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.gz"
     other.write_bytes(gzip.compress(b"0.5\na\nc\n"))
     assert table_hash(table) != table_hash(other)
-    assert index_folder(table) != index_folder(other)
+    assert phrase_index(table) != phrase_index(other)
     assert len(names(cache)) == 2
 
 
-def test_a_damaged_index_is_built_again(table: Path, cache: Path) -> None:
-    folder = index_folder(table)
-    (folder / "keys.npy").write_bytes(b"")
-    assert index_folder(table) == folder
-    assert len(open_index(folder).keys) > 0
-    assert names(cache) == [folder.name]
+@pytest.mark.parametrize("size", ["0", "half", "one byte less", "one byte more", "as it was"])
+def test_a_damaged_index_is_built_again(table: Path, cache: Path, size: str) -> None:
+    """Whatever was cut off, added or changed: here, last, one letter of a paraphrase."""
+    path = phrase_index(table)
+    whole = path.read_bytes()
+    assert open_index(path).paraphrases(b"a") == (b"b c",) * 500
+    path.write_bytes(
+        {
+            "0": b"",
+            "half": whole[: len(whole) // 2],
+            "one byte less": whole[:-1],
+            "one byte more": whole + b"\0",
+            "as it was": whole.replace(b"b c", b"b x", 1),
+        }[size]
+    )
+    assert path.read_bytes() != whole
+    assert phrase_index(table) == path
+    assert path.read_bytes() == whole
+    assert open_index(path).paraphrases(b"a") == (b"b c",) * 500
+    assert names(cache) == [path.name]
+
+
+def test_what_a_kill_left_is_removed_later(table: Path, cache: Path) -> None:
+    path = phrase_index(table)
+    old, young, foreign = (
+        cache / name for name in (f".{path.stem}.abc", f".{path.stem}.def", ".other")
+    )
+    for file in (old, young, foreign):
+        file.write_bytes(b"half")
+    for file in (old, foreign):
+        os.utime(file, (0, 0))
+    assert phrase_index(table) == path
+    assert sorted(names(cache)) == sorted([path.name, young.name, foreign.name])
+
+
+def test_a_build_that_is_killed_leaves_a_file_of_that_kind(table: Path, cache: Path) -> None:
+    """A process killed in mid-build leaves what later runs see as abandoned, and no index."""
+    child = (
+        "import os, sys, pathlib\n"
+        "from coverage_eval.metrics.meteor import phrase_cache\n"
+        "phrase_cache.write_table = lambda *_: os.kill(os.getpid(), 9)\n"
+        "phrase_cache.phrase_index(pathlib.Path(sys.argv[1]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", child, str(table)], check=False)
+    assert done.returncode == -9
+    (left,) = cache.iterdir()
+    os.utime(left, (0, 0))
+    path = phrase_index(table)
+    assert names(cache) == [path.name]
 
 
 def test_a_build_that_fails_leaves_nothing(
@@ -81,19 +129,19 @@ def test_a_build_that_fails_leaves_nothing(
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(phrase_cache, "build_index", fail)
+    monkeypatch.setattr(phrase_cache, "write_table", fail)
     with pytest.raises(KeyboardInterrupt):
-        index_folder(table)
+        phrase_index(table)
     assert names(cache) == []
 
 
 def _use(table: Path) -> int:
-    return len(open_index(index_folder(table)).targets)
+    return len(open_index(phrase_index(table)).paraphrases(b"a") or ())
 
 
 def test_processes_may_build_at_once(table: Path, cache: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert pool.map(_use, [table] * 6, chunksize=1) == [1000] * 6
+        assert pool.map(_use, [table] * 6, chunksize=1) == [500] * 6
     assert len(names(cache)) == 1
 
 
@@ -104,9 +152,9 @@ def test_without_a_cache_there_is_one_warning_and_an_index(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.warns(UserWarning, match="COVERAGE_EVAL_CACHE") as caught:
-        folder = index_folder(table)
+        path = phrase_index(table)
     assert len(caught) == 1
-    assert len(open_index(folder).targets) == 1000
+    assert open_index(path).paraphrases(b"b") == (b"a",) * 500
 
 
 def test_scoring_goes_on_without_a_cache(
@@ -127,6 +175,28 @@ def test_scoring_goes_on_without_a_cache(
     np.testing.assert_array_equal(statistics, expected)
 
 
+def test_a_full_disk_is_told(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(phrase_cache, "write_table", full)
+    with pytest.warns(UserWarning, match="disk is full"), pytest.raises(DataError, match="is full"):
+        phrase_index(table)
+    assert names(cache) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_after_a_fork_a_process_opens_the_index_itself(table: Path, cache: Path) -> None:
+    path = phrase_index(table)
+    ours = id(open_index(path))
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply(_identity, (path,)) != ours
+
+
+def _identity(path: Path) -> int:
+    return id(open_index(path))
+
+
 def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "file" / "cache"))
@@ -138,13 +208,13 @@ def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(DataError, match=r"no place to write.*No space left"):
-            index_folder(table)
+            phrase_index(table)
 
 
 def test_a_table_that_is_no_gzip_file(tmp_path: Path, cache: Path) -> None:
     (tmp_path / "t.gz").write_bytes(b"abc")
     with pytest.raises(DataError, match="damaged paraphrase table"):
-        index_folder(tmp_path / "t.gz")
+        phrase_index(tmp_path / "t.gz")
     (tmp_path / "t.gz").write_bytes(b"not a gzip file")
     with pytest.raises(DataError, match="damaged paraphrase table"):
-        index_folder(tmp_path / "t.gz")
+        phrase_index(tmp_path / "t.gz")

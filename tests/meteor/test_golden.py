@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.meteor.counting import Settings, count_batch, prepare
+from coverage_eval.metrics.meteor.counting import MatchOptions, count_batch, prepare_index
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
 from coverage_eval.text.corpus import read_segments
 
@@ -31,7 +31,9 @@ def test_segments(golden: Path, variant: str, column: str, modules: tuple[int, .
     rows = list(
         zip(read_segments(golden / "hyp.txt"), read_segments(golden / "ref.txt"), strict=True)
     )
-    counts = count_batch(rows, prepare(Settings(modules, norm=False, lower=False)))
+    options = MatchOptions(modules)
+    pairs = [(hypothesis, [reference]) for hypothesis, reference in rows]
+    counts = count_batch(pairs, options, prepare_index(options))
     expected = table(golden / f"stats_{column}.tsv")
     assert len(expected) == len(rows) == 200
     for row, line in zip(counts.tolist(), expected, strict=True):
@@ -53,9 +55,9 @@ def test_corpus(golden: Path, variant: str, column: str, modules: tuple[int, ...
     (expected,) = [
         line for line in table(golden / "corpus.tsv") if line["configuration"] == f"meteor_{column}"
     ]
-    score = metric.corpus_score(statistics)
+    score = metric.score(statistics)
     assert score.value == pytest.approx(float(expected["corpus_score"]), abs=1e-12)
-    assert np.mean(metric.sentence_scores(statistics)) == pytest.approx(
+    assert np.mean(metric.segment_scores(statistics)) == pytest.approx(
         float(expected["mean_segment_score"]), abs=1e-11
     )
     assert f"|id:{expected['eval_id']}|" in str(score.signature)

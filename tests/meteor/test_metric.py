@@ -58,8 +58,8 @@ def test_order_and_shards_do_not_matter(
 def test_a_text_against_itself_scores_1(texts: list[list[str]]) -> None:
     metric = METEOR()
     statistics = metric.statistics(texts, texts)
-    assert metric.corpus_score(statistics).value == 1.0
-    assert metric.sentence_scores(statistics) == [1.0] * len(texts)
+    assert metric.score(statistics).value == 1.0
+    assert metric.segment_scores(statistics) == [1.0] * len(texts)
 
 
 @settings(max_examples=60, deadline=None)

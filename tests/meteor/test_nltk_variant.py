@@ -46,8 +46,8 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean() -> None:
         single_meteor_score(r.split(), h.split(), wordnet=wordnet) if h and r else 0.0
         for h, r in PAIRS
     ]
-    assert metric.sentence_scores(statistics) == pytest.approx(expected)
-    assert metric.corpus_score(statistics).value == pytest.approx(np.mean(expected))
+    assert metric.segment_scores(statistics) == pytest.approx(expected)
+    assert metric.score(statistics).value == pytest.approx(np.mean(expected))
     assert all(0 <= score <= 1 for score in expected)
     assert expected[3:] == [0.0] * 4
 
@@ -75,6 +75,6 @@ def test_the_synsets_of_a_word_hold_all_words_with_their_numbers() -> None:
 
 
 def test_it_is_named_as_another_metric() -> None:
-    signature = str(NLTKMeteor().signature())
+    signature = str(NLTKMeteor().signature)
     assert signature.startswith("meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|nltk:")
     assert not signature.startswith(METEOR().name)

@@ -1,21 +1,21 @@
-"""The paraphrase index, and what is found with it, against plain searches of small tables."""
+"""The paraphrase table as a SQLite file, and what is found with it, against plain searches."""
 
 from __future__ import annotations
 
 import gzip
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.meteor import phrase_builder
 from coverage_eval.metrics.meteor.paraphrases import PhraseMatch, find_paraphrases
-from coverage_eval.metrics.meteor.phrase_builder import build_index, read_table
-from coverage_eval.metrics.meteor.phrase_index import PhraseIndex
+from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, write_table
 
 Pair = tuple[str, str]
 
@@ -24,10 +24,13 @@ tables = st.lists(st.tuples(phrases, phrases), max_size=25)
 texts = st.lists(st.lists(st.sampled_from("abcéx"), max_size=7), min_size=1, max_size=5)
 
 
-def index_of(table: list[Pair]) -> PhraseIndex:
-    """The index of a table, given in several blocks."""
-    blocks = [table[start : start + 7] for start in range(0, len(table), 7)]
-    return build_index(([a.encode() for a, _ in b], [t.encode() for _, t in b]) for b in blocks)
+@contextmanager
+def stored(table: list[Pair]) -> Iterator[PhraseTable]:
+    """A table in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "with space and % and ?.sqlite"
+        write_table(((a.encode(), b.encode()) for a, b in table), path)
+        yield PhraseTable(path)
 
 
 def places(text: list[str], phrase: list[str]) -> list[int]:
@@ -60,58 +63,62 @@ def test_paraphrases_are_those_of_a_plain_search(
 ) -> None:
     size = min(len(left), len(right))
     hypotheses, references = left[:size], right[:size]
-    expected = [plain_search(table, h, r) for h, r in zip(hypotheses, references, strict=True)]
-    assert find_paraphrases(index_of(table), hypotheses, references) == expected
+    with stored(table) as index:
+        for hypothesis, reference in zip(hypotheses, references, strict=True):
+            expected = plain_search(table, hypothesis, reference)
+            assert find_paraphrases(index, hypothesis, reference) == expected
 
 
-@settings(max_examples=25, deadline=None)
-@given(tables.filter(bool))
-def test_a_saved_index_is_the_same(table: list[Pair]) -> None:
-    index = index_of(table)
-    with tempfile.TemporaryDirectory() as folder:
-        index.save(Path(folder))
-        loaded = PhraseIndex.load(Path(folder))
-        assert loaded.vocabulary == index.vocabulary
-        for name in ("keys", "levels", "sources", "offsets", "targets"):
-            np.testing.assert_array_equal(getattr(loaded, name), getattr(index, name))
+def test_paraphrases_of_phrases_of_their_beginnings_and_of_others() -> None:
+    with stored([("a b c", "d"), ("a", "e"), ("a b c", "f g"), ("a", "e")]) as index:
+        assert index.paraphrases(b"a b c") == (b"d", b"f g")
+        assert index.paraphrases(b"a b") == ()
+        assert index.paraphrases(b"a") == (b"e", b"e")
+        assert index.paraphrases(b"b") is None
 
 
-def test_an_index_without_a_file_is_not_whole(tmp_path: Path) -> None:
-    index_of([("a", "b")]).save(tmp_path)
-    (tmp_path / "targets.npy").unlink()
-    with pytest.raises(DataError, match="not a whole paraphrase index"):
-        PhraseIndex.load(tmp_path)
+def test_only_whole_words_match_and_odd_characters_do_no_harm() -> None:
+    with stored([("one", "in"), ("null\0", "in")]) as index:
+        assert find_paraphrases(index, ["inn", "in", "\ud800"], ["one", "\udcff"]) == [(0, 1, 1, 1)]
+        assert find_paraphrases(index, ["in"], ["null\0"]) == [(0, 0, 1, 1)]
 
 
-def test_an_index_with_a_short_file_is_not_whole(tmp_path: Path) -> None:
-    index_of([("a", "b"), ("b", "c d")]).save(tmp_path)
-    file = tmp_path / "keys.npy"
-    file.write_bytes(file.read_bytes()[:-3])
-    with pytest.raises(DataError, match="not a whole paraphrase index"):
-        PhraseIndex.load(tmp_path)
+def test_threads_may_share_a_table() -> None:
+    words = [f"w{number}" for number in range(300)]
+    with stored([(word, word.upper()) for word in words]) as index, ThreadPool(4) as pool:
+        expected = [[(0, 0, 1, 1)] for _ in words]
+        found = pool.map(lambda word: find_paraphrases(index, [word.upper()], [word]), words)
+        assert found == expected
 
 
-def write_table(path: Path, table: list[Pair]) -> Path:
+def test_damage_to_an_open_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "table.sqlite"
+    write_table(((b"%d" % number, b"x" * 100) for number in range(5000)), path)
+    index = PhraseTable(path)
+    assert index.paraphrases(b"1") is not None
+    with path.open("r+b") as file:
+        file.truncate(8192)
+    with pytest.raises(DataError, match=r"table\.sqlite: damaged index.*delete the file"):
+        [index.paraphrases(b"%d" % number) for number in range(5000)]
+
+
+def gzip_table(path: Path, table: list[Pair]) -> Path:
     lines = [f"0.5\n{source}\n{target}\n" for source, target in table]
     path.write_bytes(gzip.compress("".join(lines).encode()))
     return path
 
 
-@pytest.mark.parametrize("block", [1, 5, 64, 1 << 22])
-def test_a_table_is_read_whole_whatever_the_blocks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
-) -> None:
-    monkeypatch.setattr(phrase_builder, "BLOCK", block)
-    table = [("a b", "c"), ("a b", "d é"), ("e", "f")]
-    path = write_table(tmp_path / "table.gz", table)
-    read = [
-        pair for sources, targets in read_table(path) for pair in zip(sources, targets, strict=True)
-    ]
-    assert read == [(source.encode(), target.encode()) for source, target in table]
+def test_a_table_is_read_in_order(tmp_path: Path) -> None:
+    table = [("a b", "c"), ("a b", "d é"), ("e", "f"), ("a", "\x0bb\r")]
+    path = gzip_table(tmp_path / "table.gz", table)
+    expected = [(source.encode(), target.encode()) for source, target in table]
+    assert list(read_table(path)) == expected
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())[:-1]))
+    assert list(read_table(path)) == expected
 
 
 def test_a_damaged_table_is_named(tmp_path: Path) -> None:
-    path = write_table(tmp_path / "table.gz", [("a", "b")] * 200)
+    path = gzip_table(tmp_path / "table.gz", [("a", "b")] * 200)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError, match=r"table\.gz: damaged paraphrase table"):

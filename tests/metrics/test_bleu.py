@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sacrebleu
 
-from coverage_eval.metrics.bleu import BLEU
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,9 @@ def test_equals_sacrebleu(
     texts: tuple[list[str], list[str]], tokenize: str, lowercase: bool
 ) -> None:
     metric = BLEU(tokenize=tokenize, lowercase=lowercase)
-    score = metric.corpus_score(metric.statistics(*texts))
+    score = metric.corpus_score(*texts)
     theirs = sacrebleu.BLEU(tokenize=tokenize, lowercase=lowercase)
-    assert score.value == theirs.corpus_score(texts[0], [texts[1]]).score
+    assert score.score == theirs.corpus_score(texts[0], [texts[1]]).score
     assert str(theirs.get_signature()) in str(score.signature)
 
 
@@ -56,7 +56,7 @@ def multi_bleu(hypotheses: list[str], references: list[str]) -> float:
 
 def test_compat_equals_multi_bleu(texts: tuple[list[str], list[str]]) -> None:
     metric = BLEU.acl2018()
-    value = metric.corpus_score(metric.statistics(*texts)).value
+    value = metric.score(metric.statistics(*texts)).score
     assert f"{value:.2f}" == f"{multi_bleu(*texts):.2f}"
     assert multi_bleu(["a b c"], ["a b c"]) == 0  # unsmoothed: no 4-gram, no score
-    assert metric.corpus_score(metric.statistics(["a b c"], ["a b c"])).value == 0
+    assert metric.score(metric.statistics(["a b c"], ["a b c"])).score == 0

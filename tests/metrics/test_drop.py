@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings, DroppedWord
-from coverage_eval.metrics.soft_drop import CoveredSegment, SoftDROP, coverage
+from coverage_eval.metrics.drop import DROP, DroppedWord
+from coverage_eval.metrics.soft_drop import LostCoverage, SoftDROP
 from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.rows import Row
 from tests.metrics import oracles
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
 ROWS = st.lists(st.tuples(LINKS, LINKS), min_size=1, max_size=6)
 SOURCE = "v w x y z"
+NOTHING = Aligner.from_links([], [])
+
+
+def drop_of(
+    ref: Sequence[Any], hyp: Sequence[Any], sources: list[str] | None = None, **settings: Any
+) -> tuple[DROP, Any]:
+    """A metric on links, and the statistics of one system by it."""
+    sink = settings.pop("sink", False)
+    metric = DROP(Aligner.from_links(list(ref), list(hyp), sink=sink), **settings)
+    text = ["t t t t t"] * len(ref)
+    return metric, metric.statistics(text, text, sources)
+
+
+def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> list[DroppedWord]:
+    """The evidence of one segment."""
+    row = AlignedRow(None if source is None else source.split(), (tuple(ref),), (tuple(hyp),))
+    ((evidence,),) = metric.explain([row])
+    return evidence["dropped"]
 
 
 @given(ROWS)
@@ -23,14 +46,13 @@ def test_agrees_with_the_definition(
     rows: list[tuple[set[tuple[int, int]], set[tuple[int, int]]]],
 ) -> None:
     ref, hyp = zip(*rows, strict=True)
-    metric = DROP()
-    statistics = metric.statistics(ref, hyp)
+    metric, statistics = drop_of(ref, hyp)
     if not any(ref):
         with pytest.raises(DataError, match="no source word is aligned with the reference"):
-            metric.corpus_score(statistics)
+            metric.score(statistics)
         return
-    assert metric.corpus_score(statistics).value == oracles.drop(ref, hyp)
-    evidence = [len(metric.evidence(AlignedSegment(SOURCE, *row))) for row in rows]
+    assert metric.score(statistics).score == oracles.drop(ref, hyp)
+    evidence = [len(found(metric, *row)) for row in rows]
     assert evidence == statistics[:, 0].tolist()
 
 
@@ -43,8 +65,8 @@ def test_compat_agrees_with_the_script(
         [" ".join(f"{i}-{j}" for i, j in sorted(links)) for links in column]
         for column in (ref, hyp)
     ]
-    metric = DROP(compat="acl2018")
-    value = metric.corpus_score(metric.statistics(ref, hyp)).value
+    metric, statistics = drop_of(ref, hyp, compat="acl2018")
+    value = metric.score(statistics).score
     assert value == pytest.approx(oracles.drop_script(*lines))
 
 
@@ -52,88 +74,110 @@ def test_the_measured_case_of_an_empty_line() -> None:
     """Half of two words dropped and an empty pair: 50 %, and 33.33 % by the script."""
     ref, hyp = [{(0, 0), (1, 1)}, set()], [{(0, 0)}, set()]
     for compat, expected in ((None, 50.0), ("acl2018", 100 / 3)):
-        metric = DROP(compat=compat)
-        assert metric.corpus_score(metric.statistics(ref, hyp)).value == pytest.approx(expected)
+        metric, statistics = drop_of(ref, hyp, compat=compat)
+        assert metric.score(statistics).score == pytest.approx(expected)
 
 
 def test_undefined_segments_are_none() -> None:
-    metric = DROP()
-    statistics = metric.statistics([set(), {(0, 0)}], [{(0, 0)}, set()])
-    assert metric.sentence_scores(statistics) == [None, 100.0]
+    metric, statistics = drop_of([set(), {(0, 0)}], [{(0, 0)}, set()])
+    assert metric.segment_scores(statistics) == [None, 100.0]
 
 
 def test_all_source_words_as_denominator() -> None:
-    metric = DROP(denominator="source")
-    statistics = metric.statistics([{(0, 0), (1, 0)}], [{(0, 0)}], [SOURCE])
-    assert metric.corpus_score(statistics).value == 100 / 5
+    links = [{(0, 0), (1, 0)}], [{(0, 0)}]
+    metric, statistics = drop_of(*links, [SOURCE], denominator="source")
+    assert metric.score(statistics).score == 100 / 5
 
 
 def test_stop_words_are_neither_dropped_nor_expected() -> None:
     stop = StopWords.of(["w", " ", "nothing"])
     ref, hyp = [{(0, 0), (1, 0), (2, 0)}], [{(0, 0)}]
     for denominator, expected in (("aligned", 2), ("source", 4)):
-        metric = DROP(denominator=denominator, stopwords=stop)
-        assert metric.statistics(ref, hyp, [SOURCE]).tolist() == [[1, expected]]
-    assert metric.evidence(AlignedSegment(SOURCE, ref[0], hyp[0])) == [DroppedWord(2, "x")]
-    assert "|stop:2-" in str(metric.signature())
+        metric, statistics = drop_of(ref, hyp, [SOURCE], denominator=denominator, stopwords=stop)
+        assert statistics.tolist() == [[1, expected]]
+    assert found(metric, ref[0], hyp[0]) == [DroppedWord(2, "x")]
+    assert "|stop:2-" in str(metric.signature)
 
 
 def test_the_sink_does_not_count() -> None:
-    metric = DROP(alignment=AlignmentSettings(sink=True))
-    assert metric.statistics([{(0, 0), (5, 1)}], [set()], [SOURCE]).tolist() == [[1, 1]]
+    _, statistics = drop_of([{(0, 0), (5, 1)}], [set()], [SOURCE], sink=True)
+    assert statistics.tolist() == [[1, 1]]
+
+
+def test_of_several_references_only_what_all_translate_is_expected() -> None:
+    aligner = Aligner.from_links([[{(0, 0), (1, 0)}], [{(0, 0), (2, 0)}]], [[set()], [{(1, 0)}]])
+    row = Row(("a", "a"), ("a", "a"), SOURCE)
+    metric = DROP(aligner)
+    statistics = metric.count(metric.observe([row]))
+    assert statistics.tolist() == [[[1, 1]], [[1, 1]]]
+    assert "|refs:2|" in str(metric.sign(references=2))
+
+
+def test_links_are_named_by_their_content() -> None:
+    one, same, other = (
+        str(drop_of([{(0, 0)}], [links])[0].signature) for links in ({(0, 0)}, [(0, 0)], {(1, 1)})
+    )
+    assert one == same != other
 
 
 @pytest.mark.parametrize(
-    "metric",
-    [
-        DROP(denominator="source"),
-        DROP(stopwords=StopWords.of(["a"])),
-        DROP(alignment=AlignmentSettings(sink=True)),
-    ],
+    "settings",
+    [{"denominator": "source"}, {"stopwords": StopWords.of(["a"])}, {"sink": True}],
 )
-def test_sources_are_asked_for_where_they_are_needed(metric: DROP) -> None:
+def test_sources_are_asked_for_where_they_are_needed(settings: dict[str, Any]) -> None:
     with pytest.raises(DataError, match="source text is needed"):
-        metric.statistics([{(0, 0)}], [set()])
+        drop_of([{(0, 0)}], [set()], **settings)
 
 
 @pytest.mark.parametrize("settings", [{"denominator": "target"}, {"compat": "acl2019"}])
 def test_settings(settings: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="must be"):
-        DROP(**settings)  # type: ignore[arg-type]
+        DROP(NOTHING, **settings)  # type: ignore[arg-type]
+
+
+def soft_of(
+    ref: Sequence[Any], hyp: Any, source: str, stopwords: StopWords | None = None
+) -> tuple[SoftDROP, list[float], list[LostCoverage]]:
+    """Soft DROP of one segment by coverages: the metric, its statistics and its evidence."""
+    metric = SoftDROP(NOTHING, stopwords or StopWords())
+    row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
+    statistics = metric.count([row])[0]
+    ((evidence,),) = metric.explain([row])
+    return metric, statistics[0].tolist(), evidence["lost"]
 
 
 class TestSoft:
     def test_by_hand(self) -> None:
-        ref = coverage(np.array([[0.9, 0.1, 0.0], [0.6, 0.3, 0.0]]))
-        hyp = coverage(np.array([[0.5, 0.5, 0.0]]))
-        assert ref.tolist() == [1.0, 0.4, 0.0]
-        metric = SoftDROP()
-        statistics = metric.statistics([ref], [hyp], ["x y z"])
-        assert statistics.tolist() == [[0.5, 1.4]]
-        assert metric.corpus_score(statistics).value == pytest.approx(100 * 0.5 / 1.4)
-        (lost,) = metric.evidence(CoveredSegment("x y z", ref, hyp))
+        metric, statistics, (lost,) = soft_of([[1.0, 0.4, 0.0]], [0.5, 0.5, 0.0], "x y z")
+        assert statistics == [0.5, 1.4]
+        assert float(metric.formula(np.array(statistics))) == pytest.approx(100 * 0.5 / 1.4)
         assert (lost.position, lost.word, lost.lost) == (0, "x", 0.5)
-
-    def test_an_empty_text_covers_nothing(self) -> None:
-        assert coverage(np.zeros((0, 3))).tolist() == [0, 0, 0]
 
     @given(st.integers(1, 5), st.integers(0, 4), st.integers(0, 2**32 - 1))
     def test_between_0_and_100(self, words: int, length: int, seed: int) -> None:
         generator = np.random.default_rng(seed)
-        ref, hyp = (coverage(generator.random((n, words))) for n in (length + 1, length))
-        metric = SoftDROP()
-        value = metric.corpus_score(metric.statistics([ref], [hyp], ["w " * words])).value
-        assert 0 <= value <= 100
-        same = metric.statistics([ref], [ref], ["w " * words])
-        assert metric.corpus_score(same).value == 0
+        ref, hyp = (
+            np.minimum(1, generator.random((n, words)).sum(axis=0)) for n in (length + 1, length)
+        )
+        metric, statistics, _ = soft_of([ref], hyp, "w " * words)
+        assert 0 <= float(metric.formula(np.array(statistics))) <= 100
+        assert soft_of([ref], ref, "w " * words)[1][0] == 0
 
-    def test_sink_and_stop_words_are_left_out(self) -> None:
-        metric = SoftDROP(StopWords.of(["y"]), AlignmentSettings(sink=True))
-        ref, hyp = np.array([1.0, 1.0, 1.0]), np.array([0.25, 0.0, 0.0])
-        assert metric.statistics([ref], [hyp], ["x y"]).tolist() == [[0.75, 1.0]]
-        assert [item.word for item in metric.evidence(CoveredSegment("x y", ref, hyp))] == ["x"]
+    def test_stop_words_are_left_out(self) -> None:
+        _, statistics, lost = soft_of([[1.0, 1.0]], [0.25, 0.0], "x y", StopWords.of(["y"]))
+        assert statistics == [0.75, 1.0]
+        assert [item.word for item in lost] == ["x"]
+
+    def test_of_several_references_the_smallest_coverage_is_expected(self) -> None:
+        _, statistics, lost = soft_of([[1.0, 0.25], [0.5, 1.0]], [0.0, 0.25], "x y")
+        assert statistics == [0.5, 0.75]
+        assert [item.reference for item in lost] == [0.5]
 
     def test_no_coverage_at_all(self) -> None:
-        metric = SoftDROP()
+        metric, statistics, _ = soft_of([[0.0]], [0.0], "x")
         with pytest.raises(DataError, match="covers no source word"):
-            metric.corpus_score(metric.statistics([np.zeros(1)], [np.zeros(1)], ["x"]))
+            metric.score(np.array([statistics]))
+
+    def test_links_have_no_probabilities(self) -> None:
+        with pytest.raises(DataError, match="coverage needs a model"):
+            SoftDROP(NOTHING).corpus_score(["a"], ["a"], ["x"])

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics.profile import Profile, profile
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injected_errors import repeat_phrases
@@ -19,7 +20,7 @@ RATES = (0.0, 0.05, 0.15, 0.4)
 def repeating(rate: float) -> Profile:
     generator = random.Random(1)
     outputs = [repeat_phrases(pair.target, rate, generator) for pair in PAIRS]
-    return profile(hypotheses=outputs, sources=SOURCES, references=[p.target for p in PAIRS])
+    return profile(outputs, [pair.target for pair in PAIRS], SOURCES)
 
 
 def omitting(rate: float) -> Profile:
@@ -31,15 +32,14 @@ def omitting(rate: float) -> Profile:
         outputs.append([pair.target[place] for place in kept])
         places = {old: new for new, old in enumerate(kept)}
         links.append([(s, places[t]) for s, t in pair.links if t in places])
-    return profile(
-        hypotheses=outputs, sources=SOURCES, hypothesis_links=links, reference_links=LINKS
-    )
+    references = [pair.target for pair in PAIRS]
+    return profile(outputs, references, SOURCES, Aligner.from_links(LINKS, links))
 
 
 def values(profiles: list[Profile], key: str) -> list[float]:
     scores = [item[key].score for item in profiles]
     assert None not in scores
-    return [score.value for score in scores if score is not None]
+    return [score.score for score in scores if score is not None]
 
 
 REPEATING = [repeating(rate) for rate in RATES]

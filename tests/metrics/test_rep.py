@@ -26,7 +26,7 @@ SEGMENTS = st.lists(
 
 def corpus_score(hypotheses: list[str], references: list[str], **settings: float) -> float:
     metric = REP(**settings)  # type: ignore[arg-type]
-    return metric.corpus_score(metric.statistics(hypotheses, references)).value
+    return metric.score(metric.statistics(hypotheses, references)).score
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_agrees_on_real_text(shared: Path) -> None:
 
 @pytest.mark.parametrize("as_tokens", [False, True])
 def test_long_ngrams_of_many_words(as_tokens: bool) -> None:
-    """Codes of long n-grams outgrow 62 bits and are numbered again, on both sides alike."""
+    """N-grams of any length, of many different words."""
     generator = random.Random(4)
     hypotheses, references = [], []
     for _ in range(3000):
@@ -119,7 +119,7 @@ def test_long_ngrams_of_many_words(as_tokens: bool) -> None:
             else (hypotheses, references)
         )
         metric = REP(n=n)
-        assert metric.corpus_score(metric.statistics(*columns)).value == expected
+        assert metric.score(metric.statistics(*columns)).score == expected
 
 
 class TestMetamorphic:
@@ -150,12 +150,12 @@ class TestMetamorphic:
         columns = [list(column) * 60 for column in zip(*rows, strict=True)]
         assert np.array_equal(metric.statistics(*columns, jobs=2), metric.statistics(*columns))
 
-    def test_long_segments_are_counted_in_parts(
+    def test_batches_change_nothing(
         self, rows: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         metric, columns = REP(), list(zip(*rows, strict=True))
         whole = metric.statistics(*columns)
-        monkeypatch.setattr("coverage_eval.metrics.rep._MOST_CHARACTERS", 50)
+        monkeypatch.setattr("coverage_eval.text.batches.BATCH_LENGTH", 50)
         assert np.array_equal(metric.statistics(*columns), whole)
 
 
@@ -166,14 +166,14 @@ class TestErrors:
 
     def test_undefined_sentence(self) -> None:
         metric = REP()
-        assert metric.sentence_scores(metric.statistics(["a", "a"], ["", "b"])) == [None, 0.0]
+        assert metric.sentence_scores(["a", "a"], ["", "b"]) == [None, 0.0]
 
     def test_unequal(self) -> None:
-        with pytest.raises(DataError, match="2 hypotheses, 1 references"):
+        with pytest.raises(DataError, match="the hypothesis has 2, the reference has 1"):
             REP().statistics(["a", "b"], ["a"])
 
     def test_a_string_is_not_a_list_of_segments(self) -> None:
-        with pytest.raises(TypeError, match="each a list of segments"):
+        with pytest.raises(TypeError, match="not a single string"):
             REP().statistics("a b", "a b")
 
     @pytest.mark.parametrize("settings", [{"n": 0}, {"w1": -1.0}, {"w2": math.nan}])
@@ -183,8 +183,8 @@ class TestErrors:
 
 
 def test_signature_names_all_that_moves_the_score() -> None:
-    signature = str(REP(n=3, w1=0.5, tok="13a").signature())
-    assert signature == "REP|n:3|w1:0.5|w2:2.0|norm:refwords|tok:13a|version:0.1.0"
+    signature = str(REP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature)
+    assert signature == "REP|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
 
 
 class TestSacreBLEU:
@@ -217,6 +217,37 @@ class TestSacreBLEU:
         text = str(metric.get_signature())
         assert "n:1|w1:1.0|w2:2.0|tok:none|version:coverage-eval-0.1.0" in text
 
-    def test_one_reference_only(self) -> None:
-        with pytest.raises(ValueError, match="one reference"):
-            coverage_eval.metrics.for_sacrebleu.REP().corpus_score(["a"], [["a"], ["b"]])
+    def test_several_references(self) -> None:
+        metric = coverage_eval.metrics.for_sacrebleu.REP()
+        # "a a" is in the second reference, which is also the closest in length.
+        assert metric.corpus_score(["a a"], [["a"], ["a a"]]).score == 0
+
+
+class TestSeveralReferences:
+    """REP clips by the greatest count in any, and divides by the words of the closest."""
+
+    def test_by_hand(self) -> None:
+        # t(a b) = 3, at most 2 in a reference; four words are as near to six as eight: the fewer.
+        references = [["a b a b"], ["a b c d e f g h"]]
+        statistics = REP().statistics(["a b a b a b"], references)
+        assert statistics.tolist() == [[1 + 1, 0, 4]]  # "b a": 2 against 1
+
+    @given(SEGMENTS, st.integers(1, 3))
+    def test_one_reference_given_twice_is_one_reference(
+        self, rows: list[tuple[str, str]], n: int
+    ) -> None:
+        hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
+        metric = REP(n=n)
+        once = metric.statistics(hypotheses, references)
+        assert np.array_equal(once, metric.statistics(hypotheses, [references, references]))
+
+    @given(SEGMENTS)
+    def test_another_reference_never_adds_repetitions(self, rows: list[tuple[str, str]]) -> None:
+        hypotheses, references = [list(column) for column in zip(*rows, strict=True)]
+        once = REP().statistics(hypotheses, references)
+        twice = REP().statistics(hypotheses, [references, hypotheses[::-1]])
+        assert (twice[:, :2] <= once[:, :2]).all()
+
+    def test_transposed_references_are_refused(self) -> None:
+        with pytest.raises(DataError, match="one list a reference"):
+            REP().corpus_score(["a", "b", "c"], [["a", "x"], ["b", "y"], ["c", "z"]])

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from coverage_eval.attention import InfeasibleBoundsError
-from coverage_eval.errors import DataError
+from coverage_eval.attention import InfeasibleBoundsError, attend_with_credit
 from coverage_eval.plotting import colours, simplex_figure1
-from coverage_eval.plotting.transformation_panels import attention_rounds
 
 # Read off the figure in the paper (its caption gives the scores): a column for each
 # transformation, a line for each step.
@@ -52,14 +50,14 @@ def test_only_the_constrained_columns_have_bounds(axes):
 
 def test_points_never_exceed_their_bounds():
     for name in ("csoftmax", "csparsemax"):
-        weights, bounds = attention_rounds([[1.2, 0.8, -0.2]] * 3, [1, 1, 1], name)
+        weights, bounds = attend_with_credit([[1.2, 0.8, -0.2]] * 3, [1, 1, 1], name)
         assert (weights <= bounds + 1e-12).all()
         assert np.allclose(bounds[1:], 1 - np.cumsum(weights, axis=0)[:-1])
 
 
 def test_cumulative_attention_is_drawn_against_fertilities(axes):
     for column, name in enumerate(PRINTED):
-        weights, _ = attention_rounds(
+        weights, _ = attend_with_credit(
             [[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]], [1, 1, 1], name
         )
         tops = np.zeros(3)
@@ -89,16 +87,3 @@ def test_other_steps_and_fertilities_are_drawn_too():
 def test_fertilities_that_run_out_are_refused():
     with pytest.raises(InfeasibleBoundsError):
         simplex_figure1(np.zeros((4, 3)))
-
-
-@pytest.mark.parametrize(
-    ("scores", "fertilities", "name"),
-    [
-        (np.zeros(3), [1, 1, 1], "softmax"),
-        (np.zeros((2, 3)), [1, 1], "softmax"),
-        (np.zeros((2, 3)), [1, 1, 1], "hardmax"),
-    ],
-)
-def test_rounds_refuse_what_they_cannot_do(scores, fertilities, name):
-    with pytest.raises(DataError):
-        attention_rounds(scores, fertilities, name)

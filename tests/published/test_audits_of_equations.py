@@ -24,7 +24,8 @@ from coverage_eval.published.audits import (
 )
 from coverage_eval.published.claims import Audit, Verdict
 from coverage_eval.published.worked_example import load_figure1
-from coverage_eval.report.audits import render_audit, render_overview
+from coverage_eval.report.audits import present_audit, present_audits
+from coverage_eval.tables.formats import render
 
 Vector = NDArray[np.float64]
 
@@ -144,6 +145,17 @@ def test_differences_of_text_and_scripts_all_show() -> None:
     assert {claim.verdict for claim in claims} == {Verdict.HOLDS}
 
 
+def test_row_10_says_that_the_scripts_add_1_and_ours_does_not() -> None:
+    (row,) = [claim for claim in scripts.audit() if claim.text.startswith("10.")]
+    outcomes = [(fact.what.split(",")[0], fact.outcome) for fact in row.facts]
+    assert outcomes == [("GUIDED", "equal")] * 4 + [
+        (strategy, outcome)
+        for strategy in ("ACTUAL", "PREDICTED")
+        for outcome in ("differs", "equal")
+    ]
+    assert "bare" in row.note
+
+
 def test_random_problems_are_the_same_each_time_and_feasible() -> None:
     first, second = (list(random_problems.bounded_problems(20, margin=1e-3)) for _ in range(2))
     for (z, u), (same_z, same_u) in zip(first, second, strict=True):
@@ -162,5 +174,5 @@ def test_without_the_meteor_extra_one_row_is_not_checked(monkeypatch: pytest.Mon
     assert row.text.startswith("5. METEOR")
     assert row.verdict is Verdict.UNCHECKED
     for form in ("text", "csv", "json"):
-        assert "coverage-eval[meteor]" in render_overview([audit], form)
-        assert "not checked" in render_audit(audit, form)
+        assert "coverage-eval[meteor]" in render(present_audits([audit]), form)
+        assert "not checked" in render(present_audit(audit), form)

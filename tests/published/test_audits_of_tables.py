@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from coverage_eval.published import appendix_b, tables
-from coverage_eval.published.audits import appendix_b as appendix_b_audit
-from coverage_eval.published.audits import figure2, report_tables, table1, table2
+from coverage_eval.published import tables, translations
+from coverage_eval.published.audits import appendix_b, figure2, report_tables, table1, table2
 from coverage_eval.published.claims import Claim, Verdict
 from coverage_eval.published.tables import Cell, PrintedTable, load_table
 
@@ -132,13 +131,13 @@ def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.Mon
 
 
 def test_appendix_b() -> None:
-    avoids, others = appendix_b_audit.audit()
+    avoids, others = appendix_b.audit()
     assert avoids.verdict is Verdict.EXCEPTIONS
     assert [fact.what for fact in avoids.exceptions] == ["example 8, csparsemax"]
     # Σ over examples of σ, counted by hand, over the 151 words of the references. Softmax: ", you"
     # and "you know" (1 + 1), contempt twice (2), that twice (2), "don't have" (2), "in the" (1);
     # csparsemax: "in the" (1).
-    words = sum(len(text.split()) for text in appendix_b.load_appendix_b().references)
+    words = sum(len(text.split()) for text in translations.load_appendix_b().references)
     assert words == 151
     assert avoids.facts[0].against == f"{100 * 9 / words:.2f}"
     assert avoids.facts[0].printed == f"{100 * 1 / words:.2f}"
@@ -149,7 +148,7 @@ def test_appendix_b() -> None:
 def test_figure_2(monkeypatch: pytest.MonkeyPatch) -> None:
     (claim,) = figure2.audit()
     assert claim.verdict is Verdict.HOLDS
-    examples = appendix_b.load_figure2()
+    examples = translations.load_figure2()
     swapped = replace(
         examples,
         examples=tuple(

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.published.catalogue import AUDITS, run_audit
 from coverage_eval.published.claims import Audit, Claim, Fact, Verdict
-from coverage_eval.report.audits import render_audit
-from coverage_eval.report.tables import FORMATS
+from coverage_eval.report.audits import present_audit
+from coverage_eval.tables.formats import FORMATS, render
 
 FACTS = st.lists(
     st.builds(
@@ -54,7 +54,7 @@ def test_every_audit_runs_and_names_places_and_facts(name: str) -> None:
         names = [fact.what for fact in claim.facts]
         assert len(set(names)) == len(names)
     for form in FORMATS:
-        assert render_audit(audit, form)
+        assert render(present_audit(audit), form)
 
 
 def test_an_unknown_audit_is_refused() -> None:

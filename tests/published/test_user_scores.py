@@ -99,6 +99,14 @@ def test_bad_lines_are_named(tmp_path: Path, lines: list[str], message: str) -> 
     assert message in str(caught.value)
 
 
+def test_a_long_cell_is_read_once_and_shown_in_part(tmp_path: Path) -> None:
+    # Minutes, were it searched to its end from each parenthesis.
+    with pytest.raises(DataError) as caught:
+        compare_scores(write(tmp_path, "(" * 130_000 + ",De-En,BLEU,1"))
+    assert "no printed table has system '((((" in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
 @pytest.mark.parametrize("header", ["", "system,dataset,value\n", "system,dataset,metric,score\n"])
 def test_a_bad_header_is_named(tmp_path: Path, header: str) -> None:
     path = write(tmp_path, "softmax,De-En,BLEU,1", header=header)

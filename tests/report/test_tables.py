@@ -5,14 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.report.tables import FORMATS, render_table
+from coverage_eval.tables.formats import FORMATS, render
+from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Cell, Table
 
 NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max_size=8)
+
+
+def render_table(
+    header: Sequence[str], rows: Sequence[tuple[Cell, ...]], output_format: str
+) -> str:
+    return render(Printout((Table(tuple(header), tuple(rows)),)), output_format)
 
 
 def cells(rows: list[tuple[int, str]]) -> list[str]:

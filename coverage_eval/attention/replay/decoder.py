@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError, FloatArray
+from coverage_eval.attention._inputs import AttentionError, BoolArray, FloatArray
 from coverage_eval.attention.replay.encoder import Encoding, check_tokens, embed
 from coverage_eval.attention.replay.lstm import LSTMState, LSTMWeights, stacked_lstm_cell
 from coverage_eval.attention.source import AttentionSource, length_mask
@@ -127,7 +127,7 @@ def decoder_step(
     weights: DecoderWeights,
     step: AttentionStep,
     *,
-    active: FloatArray | None = None,
+    active: BoolArray | None = None,
 ) -> tuple[DecoderOutput, DecoderState]:
     """Read one word of each target and predict the next.
 
@@ -165,7 +165,7 @@ def decoder_step(
     return DecoderOutput(_log_softmax(logits), attentional, result), after
 
 
-def _keep(running: FloatArray, new: FloatArray, old: FloatArray) -> FloatArray:
+def _keep(running: BoolArray, new: FloatArray, old: FloatArray) -> FloatArray:
     return np.where(running[:, None], new, old)
 
 

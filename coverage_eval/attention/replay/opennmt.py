@@ -30,7 +30,7 @@ from coverage_eval.attention._inputs import AttentionError
 from coverage_eval.attention.replay.decoder import DecoderWeights
 from coverage_eval.attention.replay.encoder import EncoderWeights
 from coverage_eval.attention.replay.lstm import LSTMWeights
-from coverage_eval.attention.scoring import BilinearScore, CoverageForm
+from coverage_eval.attention.scoring import BilinearScore, CoverageFormula
 
 __all__ = ["ModelWeights", "opennmt_weights"]
 
@@ -54,7 +54,7 @@ class ModelWeights:
 
 
 def opennmt_weights(
-    parameters: Mapping[str, ArrayLike], *, coverage: CoverageForm | None = None
+    parameters: Mapping[str, ArrayLike], *, coverage: CoverageFormula | None = None
 ) -> ModelWeights:
     """Build a model from a checkpoint's arrays.
 

@@ -1,1 +1,30 @@
-"""The formats that MT toolkits write attention in, one file a toolkit."""
+"""The formats that MT toolkits write attention in, one file a toolkit, and the list of them.
+
+A new format is a file here whose ``FORMATS`` describes it, and its name in the list below.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from coverage_eval.attention_maps.dumps import Format
+
+__all__ = ["FORMATS"]
+
+# In the order in which they are tried: what is told by more comes first.
+_FILES = (
+    "native",
+    "alti",
+    "fairseq",
+    "nematus",
+    "sockeye",
+    "marian",
+    "opennmt",
+    "arrays",
+    "word_aligners",
+)
+
+FORMATS: dict[str, Format] = {
+    item.name: item for file in _FILES for item in import_module(f"{__name__}.{file}").FORMATS
+}
+"""Every format by the name that ``--input-format`` takes, in the order in which they are tried."""

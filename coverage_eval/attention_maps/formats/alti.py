@@ -9,11 +9,11 @@ Source: facebookresearch/stopes, stopes/eval/alti.
 
 from __future__ import annotations
 
-from coverage_eval.attention_maps.formats.parsing import as_matrix, as_tokens, parse_object
-from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
+from coverage_eval.attention_maps.parsing import as_array, as_tokens, parse_object
 from coverage_eval.errors import DataError
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMATS"]
 
 
 def _recognise(dump: Dump) -> bool:
@@ -21,17 +21,19 @@ def _recognise(dump: Dump) -> bool:
 
 
 def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    return [_segment(line, dump.where(number)) for number, line in enumerate(dump.lines, start=1)]
+    return [_segment(line, where) for where, line in dump.places]
 
 
 def _segment(line: str, where: str) -> RawMap:
     record = parse_object(line, where)
-    source = as_tokens(record.get("src_toks"), where)
-    fed = as_tokens(record.get("tgt_toks"), where)
-    predicted = as_tokens(record.get("pred_toks"), where)
+    source, fed, predicted = (
+        as_tokens(record.get(name), where) for name in ("src_toks", "tgt_toks", "pred_toks")
+    )
     if "contributions" not in record or source is None or (fed is None and predicted is None):
         raise DataError(f"{where}: no ALTI+ record with contributions, src_toks and pred_toks")
-    matrix = as_matrix(record["contributions"], where, columns=len(source))
+    matrix = as_array(record["contributions"], where, columns=len(source))
+    if matrix.ndim != 2:
+        raise DataError(f"{where}: contributions are not a list of rows")
     rows, columns = matrix.shape
     prefixed = len(source) + (len(fed) if fed is not None else rows)
     if columns not in {len(source), prefixed}:
@@ -44,18 +46,7 @@ def _segment(line: str, where: str) -> RawMap:
         raise DataError(
             f"{where}: contributions have {rows} rows, as many as neither pred_toks nor tgt_toks"
         )
-    return RawMap(
-        where,
-        matrix=matrix[:, : len(source)],
-        source=source,
-        hypothesis=hypothesis,
-    )
+    return RawMap(where, matrix=matrix[:, : len(source)], source=source, hypothesis=hypothesis)
 
 
-FORMAT = Format(
-    name="alti",
-    title="stopes ALTI+ JSON Lines",
-    layout=Layout(),
-    recognise=_recognise,
-    read=_read,
-)
+FORMATS = (Format("alti", "stopes ALTI+ JSON Lines", _recognise, _read),)

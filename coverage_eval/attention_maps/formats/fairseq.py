@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import re
 
-from coverage_eval.attention_maps.formats.parsing import (
+from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.parsing import (
     parse_integer,
     parse_links,
     parse_rows,
     shown,
+    tokens_of,
 )
-from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import tokenize
 
-__all__ = ["FORMAT"]
+__all__ = ["FORMATS"]
 
 _LINE = re.compile(r"(?:^|\s)([ASH])-(\d{1,9})\t(.*)$", re.ASCII)
 _HARD = re.compile(r"\d+-\d+")
@@ -32,12 +32,12 @@ def _recognise(dump: Dump) -> bool:
 
 
 def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    found: dict[str, dict[int, tuple[int, str]]] = {"A": {}, "S": {}, "H": {}}
-    for number, line in enumerate(dump.lines, start=1):
+    found: dict[str, dict[int, tuple[str, str]]] = {"A": {}, "S": {}, "H": {}}
+    for where, line in dump.places:
         if match := _LINE.match(line):
             kind, identity, content = match.groups()
             # An n-best list repeats the id, best first.
-            found[kind].setdefault(int(identity), (number, content))
+            found[kind].setdefault(int(identity), (where, content))
     alignments = found["A"]
     missing = set(range(len(alignments))) - alignments.keys()
     if missing:
@@ -45,21 +45,13 @@ def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
             f"{dump.name}: no line A-{min(missing)}, but one of A-{max(alignments)}; "
             "segments that fairseq skipped have to be left out and the rest renumbered"
         )
-    return [
-        _segment(
-            dump.where(alignments[identity][0]),
-            alignments[identity][1].strip(),
-            _tokens(found["S"].get(identity), scored=False),
-            _tokens(found["H"].get(identity), scored=True),
-        )
-        for identity in sorted(alignments)
-    ]
-
-
-def _tokens(entry: tuple[int, str] | None, *, scored: bool) -> tuple[str, ...] | None:
-    if entry is None:
-        return None
-    return tuple(tokenize(entry[1].partition("\t")[2] if scored else entry[1]))
+    raws = []
+    for identity, (where, content) in sorted(alignments.items()):
+        source = tokens_of(found["S"][identity][1]) if identity in found["S"] else None
+        scored = found["H"].get(identity)  # its score is before the tab
+        hypothesis = tokens_of(scored[1].partition("\t")[2]) if scored else None
+        raws.append(_segment(where, content.strip(), source, hypothesis))
+    return raws
 
 
 def _segment(
@@ -91,10 +83,12 @@ def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | Non
     return tokens if tokens is not None and len(tokens) + 1 == size else None
 
 
-FORMAT = Format(
-    name="fairseq",
-    title="fairseq --print-alignment",
-    layout=Layout(tgt_eos=True, src_eos=True),
-    recognise=_recognise,
-    read=_read,
+FORMATS = (
+    Format(
+        "fairseq",
+        "fairseq --print-alignment",
+        _recognise,
+        _read,
+        Layout(tgt_eos=True, src_eos=True),
+    ),
 )

@@ -17,77 +17,81 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.formats.parsing import (
+from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.parsing import (
+    not_json,
     parse_integer,
     parse_rows,
     shown,
     split_fields,
+    tokens_of,
 )
-from coverage_eval.attention_maps.formats.raw import Dump, Format, Layout, RawMap, ReadOptions
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import tokenize
 
-__all__ = ["FORMAT", "JSON", "blocks"]
+__all__ = ["FORMATS", "is_header", "read_blocks"]
 
 
-def blocks(dump: Dump) -> Iterator[tuple[int, str, list[str]]]:
-    """Line number, header and matrix rows of each block; a blank line ends one.
+def is_header(dump: Dump, fields: int) -> bool:
+    """Whether a file begins with a header of so many fields, the end of which are two counts."""
+    found = split_fields(dump.probe[0]) if dump.probe else []
+    counts = " ".join(found[4:]).split()
+    return (
+        len(found) == fields
+        and len(counts) == 2
+        and all(count.isascii() and count.isdecimal() for count in counts)
+    )
 
-    Some writers leave the rows out of a segment without tokens, so a further blank line is skipped.
+
+def read_blocks(dump: Dump, fields: int, counts: str) -> list[RawMap]:
+    """The segments of a file of headers, each with the rows of its matrix below it.
+
+    Args:
+        dump: The file.
+        fields: Number of fields of a header, of which the second is the target text and the
+            fourth the source text.
+        counts: Its last fields, for messages.
+
+    Raises:
+        DataError: Another header, a count that is none, or rows that are no matrix.
     """
-    header, start, rows = "", 0, list[str]()
-    for number, line in enumerate(dump.lines, start=1):
-        if start == 0:
-            if line.strip():
-                header, start, rows = line, number, []
-        elif line.strip():
-            rows.append(line)
-        else:
-            yield start, header, rows
-            start = 0
-    if start:
-        yield start, header, rows
-
-
-def _recognise(dump: Dump) -> bool:
-    fields = split_fields(dump.probe[0]) if dump.probe else []
-    return len(fields) == 5 and len(fields[4].split()) == 2 and _all_digits(fields[4].split())
-
-
-def _all_digits(texts: list[str]) -> bool:
-    return all(text.isascii() and text.isdecimal() for text in texts)
-
-
-def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
     raws = []
-    for number, header, rows in blocks(dump):
-        where = dump.where(number)
-        fields = split_fields(header)
-        if len(fields) != 5:
+    for where, header, rows in _blocks(dump):
+        found = split_fields(header)
+        if len(found) != fields:
             raise DataError(
-                f"{where}: {shown(header)} is not a header of 5 fields 'id ||| target ||| score "
-                "||| source ||| S T'"
+                f"{where}: {shown(header)} is not a header of {fields} fields 'id ||| target ||| "
+                f"score ||| source ||| {counts}'"
             )
-        for count in fields[4].split():
+        for count in " ".join(found[4:]).split():
             parse_integer(count, where)
         raws.append(
             RawMap(
                 where,
                 matrix=parse_rows([row.split() for row in rows], where),
-                source=tuple(tokenize(fields[3])),
-                hypothesis=tuple(tokenize(fields[1])),
+                source=tokens_of(found[3]),
+                hypothesis=tokens_of(found[1]),
             )
         )
     return raws
 
 
-FORMAT = Format(
-    name="nematus",
-    title="Nematus -a (matrices)",
-    layout=Layout(tgt_eos=True, src_eos=True),
-    recognise=_recognise,
-    read=_read,
-)
+def _blocks(dump: Dump) -> Iterator[tuple[str, str, list[str]]]:
+    """Place, header and matrix rows of each block; a blank line ends one.
+
+    Some writers leave the rows out of a segment without tokens, so a further blank line is skipped.
+    """
+    start, header, rows = "", "", list[str]()
+    for where, line in dump.places:
+        if not start:
+            if line.strip():
+                start, header, rows = where, line, []
+        elif line.strip():
+            rows.append(line)
+        else:
+            yield start, header, rows
+            start = ""
+    if start:
+        yield start, header, rows
 
 
 def _recognise_json(dump: Dump) -> bool:
@@ -95,7 +99,7 @@ def _recognise_json(dump: Dump) -> bool:
     if not first.startswith("[["):
         return False
     links, _ = _decode(first, 0, dump.name)
-    return bool(links) and isinstance(links[0], list) and len(links[0]) == 5
+    return bool(links) and _is_link(links[0])
 
 
 def _decode(text: str, start: int, where: str) -> tuple[list[Any], int]:
@@ -103,8 +107,7 @@ def _decode(text: str, start: int, where: str) -> tuple[list[Any], int]:
     try:
         value, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError) as error:
-        reason = str(error) or type(error).__name__
-        raise DataError(f"{where}: not JSON: {reason}".replace("\n", " ")) from error
+        raise not_json(error, where) from error
     if not isinstance(value, list):
         raise DataError(f"{where}: JSON, but not a list of links")
     return value, end
@@ -155,10 +158,15 @@ def _is_link(link: object) -> bool:
     )
 
 
-JSON = Format(
-    name="nematus-json",
-    title="Nematus JSON links",
-    layout=Layout(tgt_eos=True, src_eos=True),
-    recognise=_recognise_json,
-    read=_read_json,
+_BOTH_EOS = Layout(tgt_eos=True, src_eos=True)
+
+FORMATS = (
+    Format(
+        "nematus",
+        "Nematus -a (matrices)",
+        lambda dump: is_header(dump, 5),
+        lambda dump, _: read_blocks(dump, 5, "S T"),
+        _BOTH_EOS,
+    ),
+    Format("nematus-json", "Nematus JSON links", _recognise_json, _read_json, _BOTH_EOS),
 )

@@ -9,20 +9,9 @@ Source: awslabs/sockeye at 1.18.115, sockeye/output_handler.py. Release 2.0 remo
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from coverage_eval.attention_maps.formats.nematus import blocks
-from coverage_eval.attention_maps.formats.parsing import (
-    as_links,
-    parse_integer,
-    parse_links,
-    parse_object,
-    parse_rows,
-    shown,
-    split_fields,
-)
-from coverage_eval.attention_maps.formats.raw import (
+from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
     Dump,
     Format,
@@ -30,64 +19,38 @@ from coverage_eval.attention_maps.formats.raw import (
     RawMap,
     ReadOptions,
 )
+from coverage_eval.attention_maps.formats.nematus import is_header, read_blocks
+from coverage_eval.attention_maps.parsing import (
+    LINKS,
+    as_links,
+    parse_links,
+    parse_object,
+    shown,
+    tokens_of,
+)
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import tokenize
 
-__all__ = ["JSON", "LINKS", "MATRIX"]
-
-_LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
-_PROBED = 50
-
-
-def _recognise_matrix(dump: Dump) -> bool:
-    fields = split_fields(dump.probe[0]) if dump.probe else []
-    return len(fields) == 6 and all(field.strip().isdecimal() for field in fields[4:])
-
-
-def _read_matrix(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    raws = []
-    for number, header, rows in blocks(dump):
-        where = dump.where(number)
-        fields = split_fields(header)
-        if len(fields) != 6:
-            raise DataError(
-                f"{where}: {shown(header)} is not a header of 6 fields 'id ||| target ||| score "
-                "||| source ||| S ||| T'"
-            )
-        for count in fields[4:]:
-            parse_integer(count.strip(), where)
-        raws.append(
-            RawMap(
-                where,
-                matrix=parse_rows([row.split() for row in rows], where),
-                source=tuple(tokenize(fields[3])),
-                hypothesis=tuple(tokenize(fields[1])),
-            )
-        )
-    return raws
+__all__ = ["FORMATS"]
 
 
 def _recognise_links(dump: Dump) -> bool:
-    pairs = [line.rpartition("\t") for line in dump.probe[:_PROBED]]
+    pairs = [line.rpartition("\t") for line in dump.sample]
     return (
         bool(pairs)
-        and all(tab and _LINKS.fullmatch(links.strip()) for _, tab, links in pairs)
+        and all(tab and LINKS.fullmatch(links.strip()) for _, tab, links in pairs)
         and any(links.strip() for _, _, links in pairs)
     )
 
 
 def _read_links(dump: Dump, _: ReadOptions) -> list[RawMap]:
     raws = []
-    for number, line in enumerate(dump.lines, start=1):
-        where = dump.where(number)
+    for where, line in dump.places:
         text, tab, links = line.rpartition("\t")
         if not tab:
             raise DataError(f"{where}: {shown(line)} has no tab with links after it")
-        tokens = tuple(tokenize(text))
         # A threshold on the attention of EOS gives links to it on either side.
-        raws.append(
-            RawMap(where, links=parse_links(links, where), hypothesis=tokens, links_to_eos=True)
-        )
+        parsed = parse_links(links, where)
+        raws.append(RawMap(where, links=parsed, hypothesis=tokens_of(text), links_to_eos=True))
     return raws
 
 
@@ -97,8 +60,7 @@ def _recognise_json(dump: Dump) -> bool:
 
 def _read_json(dump: Dump, _: ReadOptions) -> list[RawMap]:
     raws = []
-    for number, line in enumerate(dump.lines, start=1):
-        where = dump.where(number)
+    for where, line in dump.places:
         record = parse_object(line, where)
         if "alignments" not in record:
             raise DataError(
@@ -121,27 +83,22 @@ def _best(alignments: Any) -> Any:
 def _translation(record: dict[str, Any]) -> tuple[str, ...] | None:
     several = record.get("translations")
     text = several[0] if isinstance(several, list) and several else record.get("translation")
-    return tuple(tokenize(text)) if isinstance(text, str) else None
+    return tokens_of(text) if isinstance(text, str) else None
 
 
-MATRIX = Format(
-    name="sockeye",
-    title="Sockeye 1.x translation_with_alignment_matrix",
-    layout=Layout(orientations=ORIENTATIONS),
-    recognise=_recognise_matrix,
-    read=_read_matrix,
-)
-LINKS = Format(
-    name="sockeye-links",
-    title="Sockeye 1.x translation_with_alignments",
-    layout=Layout(),
-    recognise=_recognise_links,
-    read=_read_links,
-)
-JSON = Format(
-    name="sockeye-json",
-    title="Sockeye 1.x JSON n-best lists",
-    layout=Layout(),
-    recognise=_recognise_json,
-    read=_read_json,
+FORMATS = (
+    Format("sockeye-json", "Sockeye 1.x JSON n-best lists", _recognise_json, _read_json),
+    Format(
+        "sockeye",
+        "Sockeye 1.x translation_with_alignment_matrix",
+        lambda dump: is_header(dump, 6),
+        lambda dump, _: read_blocks(dump, 6, "S ||| T"),
+        Layout(orientations=ORIENTATIONS),
+    ),
+    Format(
+        "sockeye-links",
+        "Sockeye 1.x translation_with_alignments",
+        _recognise_links,
+        _read_links,
+    ),
 )

@@ -1,86 +1,112 @@
-"""From sentence pairs to Meteor's statistics, batch by batch."""
+"""From texts to Meteor's statistics: tokens, matches, and the best of several references."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.meteor.aligner import Match, align
-from coverage_eval.metrics.meteor.candidates import PARAPHRASE, find_candidates
+from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE, find_candidates
 from coverage_eval.metrics.meteor.lexicon import Lexicon
 from coverage_eval.metrics.meteor.normalizer import normalize
-from coverage_eval.metrics.meteor.paraphrases import PhraseMatch, find_paraphrases
-from coverage_eval.metrics.meteor.phrase_cache import index_folder, open_index
+from coverage_eval.metrics.meteor.paraphrases import find_paraphrases
+from coverage_eval.metrics.meteor.phrase_cache import open_index, phrase_index
+from coverage_eval.metrics.meteor.phrase_table import PhraseTable
 from coverage_eval.metrics.meteor.resources import paraphrase_path
-from coverage_eval.metrics.meteor.statistics import FIELDS, pair_statistics
+from coverage_eval.metrics.meteor.statistics import FIELDS, pair_statistics, score_parts
 from coverage_eval.text.corpus import Segment
 
-__all__ = ["AlignedPair", "Settings", "align_batch", "count_batch", "prepare"]
+__all__ = ["AlignedPair", "MatchOptions", "Row", "align_batch", "count_batch", "prepare_index"]
 
-_SEPARATORS = re.compile("[\t\n\r\f]")
+Row: TypeAlias = "tuple[Segment, Sequence[Segment]]"
+"""A hypothesis and its references, of which there is at least one."""
+
+_SEPARATORS = re.compile("[ \t\n\r\f]+")
 
 
-class Settings(NamedTuple):
-    """What decides the matches of a pair."""
+@dataclass(frozen=True)
+class MatchOptions:
+    """What decides which words match.
 
-    modules: tuple[int, ...]
-    """Numbers of the matchers, ascending."""
-    norm: bool
-    """Tokenise and normalise as ``-norm`` does."""
-    lower: bool
-    """Lowercase only, as ``-lower`` does."""
-    index_folder: Path | None = None
-    """The folder of the paraphrase index, for the paraphrase matcher."""
+    Attributes:
+        modules: Numbers of the matchers, ascending (see :data:`MODULES`).
+        norm: Tokenise, normalise and lowercase, as ``-norm`` does.
+        lower: Lowercase only, as ``-lower`` does.
+    """
+
+    modules: tuple[int, ...] = tuple(range(len(MODULES)))
+    norm: bool = False
+    lower: bool = False
 
 
 class AlignedPair(NamedTuple):
-    """A pair's tokens and the matches between them."""
+    """The tokens of a hypothesis and a reference, and the matches between them."""
 
     hypothesis: list[str]
     reference: list[str]
     matches: list[Match]
+    counts: list[int]
+    """Meteor's 23 statistics."""
 
 
-def prepare(settings: Settings) -> Settings:
-    """Settings complete for :func:`align_batch`: makes sure that there is a paraphrase index.
+def prepare_index(options: MatchOptions) -> Path | None:
+    """The paraphrase index for :func:`count_batch`, if the options ask for paraphrases.
 
-    Done once before any worker process starts, so that not each of them builds an index.
+    Called once before any worker process starts, so that not each of them builds an index.
     """
-    if PARAPHRASE in settings.modules and settings.index_folder is None:
-        return settings._replace(index_folder=index_folder(paraphrase_path()))
-    return settings
+    return phrase_index(paraphrase_path()) if PARAPHRASE in options.modules else None
 
 
-def align_batch(rows: Sequence[tuple[Segment, ...]], settings: Settings) -> list[AlignedPair]:
-    """Align the pairs of a batch; each result depends on its own pair only."""
+def count_batch(
+    rows: Sequence[Row], options: MatchOptions, index: Path | None
+) -> NDArray[np.int64]:
+    """Meteor's 23 statistics of each row, ``[len(rows), 23]``; arguments as :func:`align_batch`."""
+    counts = [pair.counts for pair in align_batch(rows, options, index)]
+    return np.array(counts, dtype=np.int64).reshape(-1, len(FIELDS))
+
+
+def align_batch(
+    rows: Sequence[Row], options: MatchOptions, index: Path | None
+) -> list[AlignedPair]:
+    """Align each hypothesis with the reference that gives it the best score.
+
+    Of references that give the same score it is the first, as with the jar's ``-r N``. Each result
+    depends on its own row only.
+
+    Args:
+        rows: The segments.
+        options: Which words match.
+        index: What :func:`prepare_index` gives for these options.
+    """
+    table = None if index is None else open_index(index)
+    pairs = [
+        [_align(_tokens(hypothesis, options), _tokens(reference, options), options, table)
+         for reference in references]
+        for hypothesis, references in rows
+    ]  # fmt: skip
+    return [choices[0] if len(choices) == 1 else _best(choices) for choices in pairs]
+
+
+def _best(choices: Sequence[AlignedPair]) -> AlignedPair:
+    return choices[int(np.argmax(score_parts(np.array([pair.counts for pair in choices])).score))]
+
+
+def _align(
+    hypothesis: list[str], reference: list[str], options: MatchOptions, table: PhraseTable | None
+) -> AlignedPair:
     lexicon = _lexicon()
-    hypotheses = [_tokens(row[0], settings) for row in rows]
-    references = [_tokens(row[1], settings) for row in rows]
-    if settings.index_folder is None:
-        phrases: list[list[PhraseMatch]] = [[] for _ in rows]
-    else:
-        phrases = find_paraphrases(open_index(settings.index_folder), hypotheses, references)
-    return [
-        AlignedPair(hyp, ref, align(find_candidates(hyp, ref, lexicon, settings.modules, found)))
-        for hyp, ref, found in zip(hypotheses, references, phrases, strict=True)
-    ]
-
-
-def count_batch(rows: Sequence[tuple[Segment, ...]], settings: Settings) -> NDArray[np.int64]:
-    """Meteor's 23 statistics of each pair, ``[len(rows), 23]``."""
-    lexicon = _lexicon()
-    counts = np.zeros((len(rows), len(FIELDS)), dtype=np.int64)
-    for row, (hypothesis, reference, matches) in enumerate(align_batch(rows, settings)):
-        hyp_functions = lexicon.function_flags(hypothesis)
-        ref_functions = lexicon.function_flags(reference)
-        counts[row] = pair_statistics(matches, hyp_functions, ref_functions)
-    return counts
+    phrases = find_paraphrases(table, hypothesis, reference) if table else []
+    candidates = find_candidates(hypothesis, reference, lexicon, options.modules, phrases)
+    matches = align(candidates)
+    flags = lexicon.function_flags(hypothesis), lexicon.function_flags(reference)
+    return AlignedPair(hypothesis, reference, matches, pair_statistics(matches, *flags))
 
 
 @cache
@@ -88,14 +114,11 @@ def _lexicon() -> Lexicon:
     return Lexicon()
 
 
-def _tokens(segment: Segment, settings: Settings) -> list[str]:
+def _tokens(segment: Segment, options: MatchOptions) -> list[str]:
     """A segment's tokens; Meteor splits text at spaces, tabs, line ends and form feeds only."""
-    if not isinstance(segment, str):
-        if not settings.norm:
-            return [token.lower() for token in segment] if settings.lower else list(segment)
-        segment = " ".join(segment)
-    if settings.norm:
-        segment = normalize(segment)
-    elif settings.lower:
-        segment = segment.lower()
-    return [token for token in _SEPARATORS.sub(" ", segment).split(" ") if token]
+    text = segment if isinstance(segment, str) else " ".join(segment)
+    if options.norm:
+        text = normalize(text)
+    elif options.lower:
+        text = text.lower()
+    return [token for token in _SEPARATORS.split(text) if token]

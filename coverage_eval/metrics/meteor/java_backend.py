@@ -11,14 +11,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE
+from coverage_eval.metrics.meteor.counting import MatchOptions, Row
 from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
 from coverage_eval.metrics.meteor.statistics import (
     FIELDS,
@@ -27,10 +27,7 @@ from coverage_eval.metrics.meteor.statistics import (
 )
 from coverage_eval.text.corpus import Segment
 
-__all__ = ["JarSettings", "checked_statistics", "jar_scores", "jar_statistics"]
-
-Rows: TypeAlias = "Sequence[tuple[Segment, ...]]"
-"""Hypothesis and reference of each segment; at least one segment."""
+__all__ = ["checked_statistics", "jar_scores", "jar_statistics"]
 
 _SEGMENT = re.compile(r"^Segment (\d+) score:\t(\S+)$", re.MULTILINE)
 _FINAL = re.compile(r"^Final score:\s+(\S+)$", re.MULTILINE)
@@ -40,46 +37,34 @@ _START_SECONDS, _SEGMENT_SECONDS = 300.0, 0.25
 """The time limit: what starting may take on a slow machine, and what each segment may add."""
 
 
-@dataclass(frozen=True)
-class JarSettings:
-    """What the jar is told.
+def _jar_options(options: MatchOptions, references: int) -> list[str]:
+    """The options on the jar's command line.
 
-    Attributes:
-        modules: Names of the matchers; all if None.
-        norm: Pass ``-norm``.
-        lower: Pass ``-lower``.
+    Raises:
+        MissingDependencyError: The ``meteor`` extra is not installed.
     """
-
-    modules: tuple[str, ...] | None = None
-    norm: bool = False
-    lower: bool = False
-
-    def options(self) -> list[str]:
-        """The options on the jar's command line.
-
-        Raises:
-            MissingDependencyError: The ``meteor`` extra is not installed.
-        """
-        options = ["-l", "en"]
-        if self.modules is None:
-            options += ["-a", str(paraphrase_path())]
-        else:
-            options += ["-m", " ".join(self.modules)]
-        return options + ["-norm"] * self.norm + ["-lower"] * self.lower
+    if PARAPHRASE in options.modules:
+        matchers = ["-a", str(paraphrase_path())]
+    else:
+        matchers = ["-m", " ".join(MODULES[module] for module in options.modules)]
+    words = ["-l", "en", *matchers, "-r", str(references)]
+    return words + ["-norm"] * options.norm + ["-lower"] * options.lower
 
 
-def checked_statistics(rows: Rows, settings: JarSettings) -> NDArray[np.int64]:
+def checked_statistics(rows: Sequence[Row], options: MatchOptions) -> NDArray[np.int64]:
     """The jar's 23 counts of each segment, ``[segments, 23]``, checked against the jar's scores.
 
-    The program prints either statistics or scores, so it runs twice; the scores that it gives the
-    second time must be those of the statistics that it gave the first.
+    The counts are those with the best of a segment's references. The program prints either
+    statistics or scores, so it runs twice; the scores that it gives the second time must be those
+    of the statistics that it gave the first.
 
     Raises:
         MissingDependencyError: There is no Java, or the ``meteor`` extra is not installed.
-        DataError: The program failed, took too long, or its output does not fit the input.
+        DataError: The program failed, took too long, or its output does not fit the input; or not
+            all segments have equally many references, as the program demands.
     """
-    statistics = jar_statistics(rows, settings)
-    scores, final = jar_scores(rows, settings)
+    statistics = jar_statistics(rows, options)
+    scores, final = jar_scores(rows, options)
     summed = without_perfect_chunks(statistics).sum(axis=0)
     ours = np.append(score_parts(statistics).score, score_parts(summed).score)
     if not np.allclose(ours, np.append(scores, final), rtol=0, atol=1e-9):
@@ -87,14 +72,14 @@ def checked_statistics(rows: Rows, settings: JarSettings) -> NDArray[np.int64]:
     return statistics
 
 
-def jar_statistics(rows: Rows, settings: JarSettings) -> NDArray[np.int64]:
+def jar_statistics(rows: Sequence[Row], options: MatchOptions) -> NDArray[np.int64]:
     """The jar's 23 counts of each segment, ``[segments, 23]``; errors as above."""
-    return _parse_statistics(_run(rows, [*settings.options(), "-ssOut"]), len(rows))
+    return _parse_statistics(_run(rows, options, "-ssOut"), len(rows))
 
 
-def jar_scores(rows: Rows, settings: JarSettings) -> tuple[NDArray[np.float64], float]:
+def jar_scores(rows: Sequence[Row], options: MatchOptions) -> tuple[NDArray[np.float64], float]:
     """The jar's score of each segment, and its final score; errors as above."""
-    return _parse_scores(_run(rows, settings.options()), len(rows))
+    return _parse_scores(_run(rows, options), len(rows))
 
 
 def _line(segment: Segment) -> str:
@@ -103,22 +88,28 @@ def _line(segment: Segment) -> str:
     return _LINE_ENDS.sub(" ", text)
 
 
-def _run(rows: Rows, options: list[str]) -> str:
-    """What the jar prints on files with these segments."""
+def _run(rows: Sequence[Row], options: MatchOptions, *more: str) -> str:
+    """What the jar prints on files with these segments, of which there is at least one."""
     java = shutil.which("java")
     if java is None:
         raise MissingDependencyError(
             "--backend java needs a Java runtime (no program java was found); install one, "
             "or leave the option out: the scores are the same"
         )
+    hypotheses = [hypothesis for hypothesis, _ in rows]
+    references = [reference for _, several in rows for reference in several]
+    number = len(rows[0][1])
+    if any(len(several) != number for _, several in rows):
+        raise DataError("the Meteor jar needs as many references for each segment as for any other")
     locale = ["-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
     with tempfile.TemporaryDirectory(prefix="coverage-eval-") as folder:
         files = [Path(folder) / name for name in ("hypotheses", "references")]
-        for column, file in enumerate(files):
-            lines = [_line(row[column]) + "\n" for row in rows]
+        for file, segments in zip(files, (hypotheses, references), strict=True):
+            lines = [_line(segment) + "\n" for segment in segments]
             file.write_text("".join(lines), encoding="utf-8", newline="\n")
-        command = [java, *locale, "-Xmx2G", "-jar", str(jar_path()), *map(str, files), *options]
-        return _output(command, limit=_START_SECONDS + _SEGMENT_SECONDS * len(rows))
+        command = [java, *locale, "-Xmx2G", "-jar", str(jar_path()), *map(str, files)]
+        command += [*_jar_options(options, number), *more]
+        return _output(command, limit=_START_SECONDS + _SEGMENT_SECONDS * len(references))
 
 
 def _output(command: list[str], limit: float) -> str:

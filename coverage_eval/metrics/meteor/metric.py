@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Signature, Statistics, TextMetric
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Evidence, Statistics, TextMetric, one_segment, setting
 from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
 from coverage_eval.metrics.meteor.counting import (
     AlignedPair,
-    Settings,
+    MatchOptions,
     align_batch,
     count_batch,
-    prepare,
+    prepare_index,
 )
-from coverage_eval.metrics.meteor.java_backend import JarSettings, checked_statistics
+from coverage_eval.metrics.meteor.counting import Row as MeteorRow
+from coverage_eval.metrics.meteor.java_backend import checked_statistics
 from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
@@ -31,8 +34,9 @@ from coverage_eval.metrics.meteor.statistics import (
     score_parts,
     without_perfect_chunks,
 )
-from coverage_eval.text.batches import batched, map_batches
+from coverage_eval.text.batches import map_batches
 from coverage_eval.text.corpus import Segment
+from coverage_eval.text.rows import Row, row_length
 
 __all__ = ["BACKENDS", "METEOR", "VARIANTS", "MeteorMatch"]
 
@@ -40,6 +44,8 @@ VARIANTS = {"full": 4, "exact-stem": 2}
 """How many of the matchers each variant uses."""
 
 BACKENDS = ("python", "java")
+
+SCALES = (100, 1)
 
 _BATCH = 256
 
@@ -62,34 +68,47 @@ class MeteorMatch:
     hypothesis_start: int
     reference_start: int
 
+    def to_dict(self) -> dict[str, Any]:
+        """The match as plain values; positions from 0."""
+        return asdict(self)
+
     def __str__(self) -> str:
-        places = f"{self.hypothesis_start}-{self.reference_start}"
+        """Both texts, the kind of match, and where either begins: for people, from 1."""
+        places = f"{self.hypothesis_start + 1}-{self.reference_start + 1}"
         return f"{' '.join(self.hypothesis)} ~ {' '.join(self.reference)} ({self.kind}) {places}"
 
 
 @dataclass(frozen=True)
 class METEOR(TextMetric):
-    """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores (from 0 to 1).
+    """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
 
     The corpus score is that of the summed statistics, not the mean of the segments' scores. A
-    segment with an empty side scores 0, and its words count in the corpus.
+    segment with an empty side scores 0, and its words count in the corpus. Of several references,
+    the first that gives a segment its best score counts, as with the jar's ``-r``.
 
     Args:
         variant: ``"full"``, or ``"exact-stem"`` for Meteor without synonyms and paraphrases.
         norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
         lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
         backend: ``"python"``, or ``"java"`` to have the statistics counted by the jar itself.
+        scale: The score's upper end: 100, or 1 as the jar prints it.
 
     Raises:
-        ValueError: A variant or backend of another name.
+        ValueError: A variant, backend or scale that there is not.
     """
 
-    variant: str = "full"
-    norm: bool = False
-    lower: bool = False
-    backend: str = "python"
+    variant: str = setting(
+        "full", "METEOR 1.5 with all of its matchers or only two.", choices=tuple(VARIANTS)
+    )
+    norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
+    lower: bool = setting(False, "Lowercase both sides.")
+    backend: str = setting(
+        "python", "java runs Meteor's own program, as a cross-check.", choices=BACKENDS
+    )
+    scale: int = setting(100, "The score's upper end; 1 is the jar's own scale.", choices=SCALES)
 
     name: ClassVar[str] = "METEOR"
+    evidence_name: ClassVar[str | None] = "inexact_matches"
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
@@ -99,6 +118,8 @@ class METEOR(TextMetric):
             raise ValueError(f"unknown variant {self.variant!r}; one of {', '.join(VARIANTS)}")
         if self.backend not in BACKENDS:
             raise ValueError(f"unknown backend {self.backend!r}; one of {', '.join(BACKENDS)}")
+        if self.scale not in SCALES:
+            raise ValueError(f"scale must be one of {SCALES}, not {self.scale!r}")
 
     @property
     def eval_id(self) -> str:
@@ -110,7 +131,7 @@ class METEOR(TextMetric):
         weights = "_".join(str(weight) for weight in MODULE_WEIGHTS[:used])
         return f"meteor-1.5-wo-en-{text}-{parameters}-{modules}-{weights}"
 
-    def signature(self) -> Signature:
+    def settings(self) -> Mapping[str, object]:
         """Meteor's Eval ID, and the versions of the packages that it takes words from.
 
         Raises:
@@ -120,63 +141,85 @@ class METEOR(TextMetric):
         versions = {"data": f"pycocoevalcap-{package_version('pycocoevalcap')}"}
         if self.backend == "python":
             versions["stemmer"] = f"snowballstemmer-{package_version('snowballstemmer')}"
-        return Signature.of(self.name, id=self.eval_id, backend=self.backend, **versions)
+        return {"id": self.eval_id, "scale": self.scale, "backend": self.backend, **versions}
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
-        """F-mean * (1 - fragmentation penalty), see :func:`score_parts`; never NaN."""
-        return score_parts(summed).score
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
+        return self.scale * score_parts(summed).score
 
-    def _settings(self) -> Settings:
-        modules = tuple(range(VARIANTS[self.variant]))
-        return prepare(Settings(modules, norm=self.norm, lower=self.lower))
+    @property
+    def options(self) -> MatchOptions:
+        """What decides which words match."""
+        return MatchOptions(tuple(range(VARIANTS[self.variant])), self.norm, self.lower)
 
-    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
+    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
         """The 23 statistics of each segment, without the chunk of perfect segments."""
-        if self.backend == "java":
-            modules = None if self.variant == "full" else MODULES[: VARIANTS[self.variant]]
-            counts = checked_statistics(rows, JarSettings(modules, self.norm, self.lower))
-        else:
-            counts = count_batch(rows, self._settings())
-        return without_perfect_chunks(counts)
+        return _count_rows(rows, self.options, prepare_index(self.options))
 
-    def stream_statistics(
-        self, rows: Iterable[tuple[Segment, ...]], *, jobs: int = 1
-    ) -> NDArray[np.int64]:
-        """Statistics of a stream of rows; the jar, being slow to start, gets it as a whole."""
+    def count(self, observed: Iterable[Row], *, jobs: int = 1) -> NDArray[np.int64]:
+        """Statistics ``[systems, segments, 23]``; the jar, slow to start, gets all at once."""
         if self.backend == "java":
-            return self.batch_statistics(list(rows))
-        count = partial(count_batch, settings=self._settings())
-        batches = list(map_batches(count, rows, jobs=jobs, size=_BATCH))
-        return without_perfect_chunks(np.concatenate(batches))
+            return _count_by_jar(list(observed), self.options)
+        # The index is made before any process starts, so that not each of them makes one.
+        count = partial(_count_rows, options=self.options, index=prepare_index(self.options))
+        blocks = list(map_batches(count, observed, weigh=row_length, jobs=jobs, size=_BATCH))
+        if not blocks:
+            raise DataError("no segments to score")
+        return np.concatenate(blocks).swapaxes(0, 1)
 
-    def evidence(self, hypothesis: Segment, reference: Segment) -> list[MeteorMatch]:
-        """The matches of one segment, in the order of the reference."""
-        (pair,) = align_batch([(hypothesis, reference)], self._settings())
+    def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
+        """What each score is made of: precision, recall and penalty (0 to 1), inexact matches."""
+        index = prepare_index(self.options)
+        for row in observed:
+            pairs = align_batch(_pairs([row]), self.options, index)
+            yield tuple(map(_explain_pair, pairs))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[MeteorMatch]:
+        """All matches of one segment with its best reference, in the order of the reference."""
+        rows = self._rows(*one_segment(hypothesis, reference, source))
+        (pair,) = align_batch(_pairs(rows), self.options, prepare_index(self.options))
         return _matches(pair)
 
-    def evidence_columns(
-        self, rows: Sequence[tuple[Segment, ...]], statistics: Statistics
-    ) -> Iterator[dict[str, Any]]:
-        """What each segment's score is made of, for a table: its parts, and its inexact matches.
 
-        Args:
-            rows: Hypothesis and reference of each segment.
-            statistics: Their statistics.
-        """
-        parts = score_parts(statistics)
-        settings = self._settings()
-        numbers = zip(
-            parts.precision.tolist(), parts.recall.tolist(), parts.penalty.tolist(), strict=True
-        )
-        for batch in batched(rows, _BATCH):
-            for pair in align_batch(batch, settings):
-                precision, recall, penalty = next(numbers)
-                yield {
-                    "precision": precision,
-                    "recall": recall,
-                    "penalty": penalty,
-                    "inexact_matches": [m for m in _matches(pair) if m.kind != MODULES[EXACT]],
-                }
+def _pairs(rows: Sequence[Row]) -> list[MeteorRow]:
+    """Each hypothesis with its references, row by row."""
+    return [(text, row.references) for row in rows for text in row.hypotheses]
+
+
+def _count_rows(
+    rows: Sequence[Row], options: MatchOptions, index: Path | None
+) -> NDArray[np.int64]:
+    """Statistics ``[rows, systems, 23]``."""
+    counts = count_batch(_pairs(rows), options, index)
+    return without_perfect_chunks(counts).reshape(len(rows), -1, len(FIELDS))
+
+
+def _count_by_jar(rows: Sequence[Row], options: MatchOptions) -> NDArray[np.int64]:
+    """Statistics ``[systems, rows, 23]``, system by system, as a call of the jar is of one."""
+    if not rows:
+        raise DataError("no segments to score")
+    systems = zip(*(row.hypotheses for row in rows), strict=True)
+    references = [row.references for row in rows]
+    return np.stack(
+        [
+            without_perfect_chunks(
+                checked_statistics(list(zip(texts, references, strict=True)), options)
+            )
+            for texts in systems
+        ]
+    )
+
+
+def _explain_pair(pair: AlignedPair) -> Evidence:
+    parts = score_parts(without_perfect_chunks(np.array([pair.counts])))
+    return {
+        "precision": float(parts.precision[0]),
+        "recall": float(parts.recall[0]),
+        "penalty": float(parts.penalty[0]),
+        "inexact_matches": [m for m in _matches(pair) if m.kind != MODULES[EXACT]],
+    }
 
 
 def _matches(pair: AlignedPair) -> list[MeteorMatch]:

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Signature, Statistics, TextMetric
+from coverage_eval.metrics.base import Statistics, TextMetric
 from coverage_eval.metrics.meteor.lexicon import find_synsets
 from coverage_eval.metrics.meteor.resources import (
     jar_path,
@@ -27,6 +27,7 @@ from coverage_eval.metrics.meteor.resources import (
     read_synsets,
 )
 from coverage_eval.text.corpus import Segment, tokenize
+from coverage_eval.text.rows import Row
 
 __all__ = ["NLTKMeteor", "WordNet"]
 
@@ -85,41 +86,49 @@ class NLTKMeteor(TextMetric):
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     undefined: ClassVar[str] = "there are no segments"
 
-    def signature(self) -> Signature:
+    def settings(self) -> dict[str, object]:
         """NLTK's parameters and version, and the origin of WordNet.
 
         Raises:
             MissingDependencyError: The ``meteor`` extra is not installed.
         """
         jar_path()
-        return Signature.of(
-            self.name,
-            alpha=0.9,
-            beta=3.0,
-            gamma=0.5,
-            corpus="mean",
-            nltk=version("nltk"),
-            wordnet=f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
-        )
+        return {
+            "alpha": 0.9,
+            "beta": 3.0,
+            "gamma": 0.5,
+            "corpus": "mean",
+            "scale": 100,
+            "nltk": version("nltk"),
+            "wordnet": f"3.0-pycocoevalcap-{package_version('pycocoevalcap')}",
+        }
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
-        """The mean of the segments' scores, each from 0 to 1."""
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """The mean of the segments' scores, 0 to 100."""
         total, segments = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean: NDArray[np.float64] = total / segments
+            mean: NDArray[np.float64] = 100 * total / segments
         return mean
 
-    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.float64]:
-        """Each segment's score, and 1; a segment with an empty side scores 0."""
-        from nltk.translate.meteor_score import single_meteor_score
+    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.float64]:
+        """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
+        scores = [
+            [
+                max(_score(text, reference) for reference in row.references)
+                for text in row.hypotheses
+            ]
+            for row in rows
+        ]
+        values = np.array(scores, dtype=np.float64)
+        return np.stack([values, np.ones_like(values)], axis=-1)
 
-        wordnet = _wordnet()
-        statistics = np.ones((len(rows), 2))
-        for row, (hypothesis, reference) in enumerate(rows):
-            hyp, ref = tokenize(hypothesis), tokenize(reference)
-            score = single_meteor_score(ref, hyp, wordnet=wordnet) if hyp and ref else 0.0
-            statistics[row, 0] = score
-        return statistics
+
+def _score(hypothesis: Segment, reference: Segment) -> float:
+    from nltk.translate.meteor_score import single_meteor_score
+
+    hyp, ref = tokenize(hypothesis), tokenize(reference)
+    score: float = single_meteor_score(ref, hyp, wordnet=_wordnet()) if hyp and ref else 0.0
+    return score
 
 
 @cache

@@ -1,7 +1,8 @@
-"""The index of Meteor's paraphrase table in the user's cache folder, made at the first use.
+"""The SQLite form of Meteor's paraphrase table in the user's cache folder, made at the first use.
 
-Reading the table takes seconds, opening its index milliseconds. Several processes may want the
-index at once: each builds its own under a temporary name, the first to be done gives it its place.
+Reading the table takes seconds, looking up phrases of its SQLite form milliseconds. The file's name
+ends in a checksum of its content, so that a damaged file is noticed, and made again. Several
+processes may want it at once: each makes its own under a temporary name and renames it when whole.
 """
 
 from __future__ import annotations
@@ -9,22 +10,25 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import struct
+import sqlite3
 import tempfile
+import time
 import warnings
+import zlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from tqdm import tqdm
-
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.meteor.phrase_builder import BLOCK, build_index, read_table
-from coverage_eval.metrics.meteor.phrase_index import PhraseIndex
+from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, write_table
 
-__all__ = ["cache_folder", "index_folder", "open_index", "table_hash"]
+__all__ = ["cache_folder", "open_index", "phrase_index", "table_hash"]
 
-_FORMAT = 1
-"""Part of the index's name; a change of the index's form must raise it."""
+_PREFIX = "meteor-paraphrases-2"
+"""How the files' names begin; a change of the files' form must raise the number."""
+
+_ABANDONED = 3600.0
+"""Seconds after which a temporary file, the work of some ten seconds, is one that a kill left."""
 
 
 def cache_folder() -> Path:
@@ -42,27 +46,20 @@ def cache_folder() -> Path:
 
 
 def table_hash(table: Path) -> str:
-    """The hash that a gzip file carries: CRC-32 and length of its contents, in hexadecimal.
+    """The hash that a gzip file ends in: CRC-32 and length of its contents, in hexadecimal.
 
     It is there at no cost, and unpacking the table for the index checks it.
     """
-    crc, length = _trailer(table)
-    return f"{crc:08x}{length:08x}"
-
-
-def _trailer(table: Path) -> tuple[int, int]:
-    """CRC-32 of a gzip file's contents, and their length modulo 2**32."""
     try:
         with table.open("rb") as file:
             file.seek(-8, os.SEEK_END)
-            crc, length = struct.unpack("<II", file.read(8))
+            return file.read().hex()
     except OSError as error:
         raise DataError(f"{table}: damaged paraphrase table ({error})") from error
-    return crc, length
 
 
-def index_folder(table: Path) -> Path:
-    """The folder of a whole index of a table; built now if there is none yet.
+def phrase_index(table: Path) -> Path:
+    """The whole index of a table; built now if there is none yet.
 
     If the cache folder cannot be written to, the index is built in the system's folder for
     temporary files, with a warning, and lasts as long as this process.
@@ -70,65 +67,78 @@ def index_folder(table: Path) -> Path:
     Raises:
         DataError: The table is damaged, or there is no place at all to write the index.
     """
-    cached = cache_folder() / f"meteor-paraphrases-{_FORMAT}-{table_hash(table)}"
-    if _is_whole(cached):
-        return cached
+    folder = cache_folder().absolute()
+    name = f"{_PREFIX}-{table_hash(table)}"
     try:
-        _build(table, cached)
-    except OSError as error:
+        _remove_abandoned(folder)
+        for path in sorted(folder.glob(f"{name}-*.sqlite")):
+            if _is_whole(path):
+                return path
+            path.unlink(missing_ok=True)
+        return _build(table, folder, name)
+    except (OSError, sqlite3.Error) as error:
         warnings.warn(
-            f"cannot keep the paraphrase index in {cached.parent} ({error.strerror or error}), so "
+            f"cannot keep the paraphrase index in {folder} ({_reason(error)}), so "
             "it is built anew each time; set COVERAGE_EVAL_CACHE to a folder that can be written",
             stacklevel=2,
         )
         return _temporary_index(table)
-    return cached
+
+
+def open_index(path: Path) -> PhraseTable:
+    """The index of :func:`phrase_index`, opened once a process."""
+    return _open(path, _state(path), os.getpid())
 
 
 @cache
-def open_index(folder: Path) -> PhraseIndex:
-    """The index in a folder, opened once a process."""
-    return PhraseIndex.load(folder)
+def _open(path: Path, state: tuple[int, ...], process: int) -> PhraseTable:  # noqa: ARG001
+    # A child process must not use its parent's connection: they would share the place in the file.
+    return PhraseTable(path)
 
 
-def _is_whole(folder: Path) -> bool:
-    if not folder.is_dir():
-        return False
-    try:
-        PhraseIndex.load(folder)
-    except DataError:
-        return False
-    return True
+def _state(path: Path) -> tuple[int, ...]:
+    """What changes when a file is replaced or written to."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-def _build(table: Path, folder: Path) -> None:
+def _is_whole(path: Path) -> bool:
+    """Whether a file has the content that its name tells."""
+    return path.stem.endswith(f"-{_checksum(path, _state(path))}")
+
+
+@cache
+def _checksum(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
+    """The CRC-32 of a file, read once a process unless it changes."""
+    checksum = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            checksum = zlib.crc32(block, checksum)
+    return f"{checksum:08x}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files of processes that were killed while they built an index."""
+    for path in folder.glob(f".{_PREFIX}-*"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                path.unlink()
+
+
+def _build(table: Path, folder: Path, name: str) -> Path:
     """Build an index beside its place and move it there when it is complete."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary_name = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    os.close(descriptor)
+    temporary = Path(temporary_name)
     try:
-        blocks = tqdm(
-            read_table(table),
-            desc="indexing METEOR's paraphrases, once",
-            total=_trailer(table)[1] // BLOCK + 1,
-            disable=None,
-            leave=False,
+        write_table(read_table(table), temporary)
+        temporary.chmod(0o644)
+        return temporary.replace(
+            folder / f"{name}-{_checksum(temporary, _state(temporary))}.sqlite"
         )
-        build_index(blocks).save(temporary)
-        temporary.chmod(0o755)
-        _move(temporary, folder)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _move(temporary: Path, folder: Path) -> None:
-    try:
-        temporary.rename(folder)
-    except OSError:
-        # Another process was first. If what lies there is whole, it is the same index.
-        if _is_whole(folder):
-            return
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.rename(folder)
+        temporary.unlink(missing_ok=True)
 
 
 @cache
@@ -136,10 +146,13 @@ def _temporary_index(table: Path) -> Path:
     try:
         folder = Path(tempfile.mkdtemp(prefix="coverage-eval-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        _build(table, folder / "index")
-    except OSError as error:
+        return _build(table, folder, _PREFIX)
+    except (OSError, sqlite3.Error) as error:
         raise DataError(
-            f"no place to write the paraphrase index ({error.strerror or error}); "
+            f"no place to write the paraphrase index ({_reason(error)}); "
             "set COVERAGE_EVAL_CACHE to a folder that can be written to"
         ) from error
-    return folder / "index"
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

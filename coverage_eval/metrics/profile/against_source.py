@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar
 
-from coverage_eval.metrics.base import Signature
-from coverage_eval.metrics.profile.ratio import SegmentRatio
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.alignment.aligner import AlignedRow
+from coverage_eval.metrics.aligned import AlignedMetric
+from coverage_eval.metrics.base import Statistics
+from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio, ratio_of_sums
 from coverage_eval.metrics.rep import REP
-from coverage_eval.text.corpus import Segment, tokenize
+from coverage_eval.text.rows import Row
+from fast_align_wrapper.links import Links
 
 __all__ = ["CDR", "LengthRatio", "SourceREP", "UncoveredSource"]
-
-Links: TypeAlias = "Collection[tuple[int, int]]"
-"""Links of one segment: pairs of source and target position, from 0."""
 
 
 @dataclass(frozen=True)
@@ -27,61 +30,79 @@ class SourceREP(REP):
     """
 
     name: ClassVar[str] = "REP-src"
-    columns: ClassVar[tuple[str, ...]] = ("hypotheses", "sources")
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     statistic_names: ClassVar[tuple[str, ...]] = (
         "repeated_ngrams",
         "repeated_words",
         "source_words",
     )
     undefined: ClassVar[str] = "the source has no words at all, and the score is per source word"
+    norm: ClassVar[str] = "srcwords"
 
-    def signature(self) -> Signature:
-        """As REP's, normalised by source words."""
-        return Signature.of(
-            self.name, n=self.n, w1=float(self.w1), w2=float(self.w2), norm="srcwords", tok=self.tok
-        )
+    def _expected(self, row: Row) -> Sequence[Any]:
+        return [row.source or ""]
 
 
 @dataclass(frozen=True)
 class LengthRatio(SegmentRatio):
     """Σ |hypothesis| / Σ |source| in tokens; a segment's low ratio hints at omission."""
 
-    tok: str = "none"
-
     name: ClassVar[str] = "length-ratio"
-    columns: ClassVar[tuple[str, ...]] = ("hypotheses", "sources")
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     scale: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "the source has no words at all"
 
-    def count(self, hypothesis: Segment, source: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
         """Tokens of hypothesis and source."""
-        return len(tokenize(hypothesis)), len(tokenize(source))
+        return len(hypothesis), len(source)
 
 
 @dataclass(frozen=True)
-class UncoveredSource(SegmentRatio):
+class _LinkRatio(AlignedMetric[AlignedRow]):
+    """A ratio of sums over segments, of links."""
+
+    statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
+    higher_is_better: ClassVar[bool] = False
+
+    def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
+        """The rows' links."""
+        return self.aligner.align(rows)
+
+    def settings(self) -> dict[str, object]:
+        """What the aligner says of its links."""
+        return dict(self.aligner.settings)
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """100 · numerator / denominator; NaN for an empty denominator."""
+        return ratio_of_sums(summed, PERCENT)
+
+
+def _covered(links: Links) -> set[int]:
+    """C(x): the source positions aligned to some word."""
+    return {position for position, _ in links}
+
+
+@dataclass(frozen=True)
+class UncoveredSource(_LinkRatio):
     """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
 
     C(x) are the source positions aligned to some word of x. It needs no reference, and so also
     counts what no translation would express; compare systems, not languages.
     """
 
-    links: str = "given"
-    tok: str = "none"
-
     name: ClassVar[str] = "uncovered-source"
-    columns: ClassVar[tuple[str, ...]] = ("hypothesis_links", "sources")
+    needs: ClassVar[frozenset[str]] = frozenset({"sources", "links"})
     undefined: ClassVar[str] = "the source has no words at all"
 
-    def count(self, links: Links, source: Segment) -> tuple[float, float]:
+    def count_row(self, row: AlignedRow) -> list[tuple[float, float]]:
         """Source words without link, and source words."""
-        words = len(tokenize(source))
-        return words - len({position for position, _ in links if position < words}), words
+        words = len(row.source or ())
+        return [(words - len(_covered(links)), words) for links in row.hypotheses]
 
 
 @dataclass(frozen=True)
-class CDR(SegmentRatio):
+class CDR(_LinkRatio):
     """Coverage difference ratio: 1 − Σ |C(ref) without C(hyp)| / Σ |C(ref)|, in percent.
 
     Kong et al., Neural Machine Translation with Adequacy-Oriented Learning (AAAI 2019,
@@ -89,16 +110,12 @@ class CDR(SegmentRatio):
     Experimental: the formula is quoted from memory and was not compared with the paper.
     """
 
-    links: str = "given"
-    tok: str = "none"
-
     name: ClassVar[str] = "CDR"
-    columns: ClassVar[tuple[str, ...]] = ("hypothesis_links", "reference_links")
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "no source word is aligned with the reference"
 
-    def count(self, hypothesis_links: Links, reference_links: Links) -> tuple[float, float]:
+    def count_row(self, row: AlignedRow) -> list[tuple[float, float]]:
         """Source words that both cover, and those that the reference covers."""
-        expected = {position for position, _ in reference_links}
-        covered = {position for position, _ in hypothesis_links}
-        return len(expected & covered), len(expected)
+        expected = set.intersection(*map(_covered, row.references))
+        return [(len(expected & _covered(links)), len(expected)) for links in row.hypotheses]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from coverage_eval.metrics.base import Signature
 from coverage_eval.metrics.profile.ratio import SegmentRatio
-from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["CompressionRatio", "DuplicateNgrams"]
 
@@ -21,19 +20,17 @@ class CompressionRatio(SegmentRatio):
     ``compression_ratio`` by which OpenAI's Whisper (Radford et al. 2022) finds looping output.
     """
 
-    tok: str = "none"
-
     name: ClassVar[str] = "compression"
     scale: ClassVar[float] = 1.0
     undefined: ClassVar[str] = "there is no segment"
 
-    def signature(self) -> Signature:
+    def settings(self) -> dict[str, object]:
         """The library's version: another may find shorter codes."""
-        return Signature.of(self.name, zlib=zlib.ZLIB_RUNTIME_VERSION, level=6, tok=self.tok)
+        return {"zlib": zlib.ZLIB_RUNTIME_VERSION, "level": 6, **self.tokens.settings}
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """Bytes before and after compression."""
-        text = hypothesis if isinstance(hypothesis, str) else " ".join(hypothesis)
+        text = " ".join(hypothesis)
         data = text.encode("utf-8", "surrogatepass")
         return len(data), len(zlib.compress(data, 6))
 
@@ -49,22 +46,20 @@ class DuplicateNgrams(SegmentRatio):
     """
 
     n: int = 5
-    tok: str = "none"
 
     name: ClassVar[str] = "duplicate-chars"
     undefined: ClassVar[str] = "the hypotheses have no characters"
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """Duplicated characters and characters, tokens being joined by single spaces."""
-        tokens = tokenize(hypothesis)
         seen: set[tuple[str, ...]] = set()
         duplicated = start = 0
-        while start <= len(tokens) - self.n:
-            gram = tuple(tokens[start : start + self.n])
+        while start <= len(hypothesis) - self.n:
+            gram = tuple(hypothesis[start : start + self.n])
             if gram in seen:
                 duplicated += len(" ".join(gram))
                 start += self.n
             else:
                 seen.add(gram)
                 start += 1
-        return duplicated, len(" ".join(tokens))
+        return duplicated, len(" ".join(hypothesis))

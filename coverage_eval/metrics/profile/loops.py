@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import ClassVar
 
 from coverage_eval.metrics.profile.ratio import SegmentRatio
-from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["TNG", "SubstringRepetition", "TailLoop", "tail_repeats", "top_ngram_count"]
 
@@ -30,13 +29,12 @@ class TailLoop(SegmentRatio):
     most: int = 50
     longest: int = 90
     phrase: str = "any"
-    tok: str = "none"
 
     name: ClassVar[str] = "tail-loop"
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """1 for a flagged segment, else 0; and 1."""
-        repeats = tail_repeats(tokenize(hypothesis), self.longest)
+        repeats = tail_repeats(hypothesis, self.longest)
         if self.phrase == "top" and repeats:
             top = max(repeats, key=lambda n: (repeats[n], -n))
             repeats = {top: repeats[top]}
@@ -75,13 +73,12 @@ class SubstringRepetition(SegmentRatio):
     least: int = 3
     most: int = 100
     repeats: int = 2
-    tok: str = "none"
 
     name: ClassVar[str] = "substring-rep"
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """1 for a flagged segment, else 0; and 1."""
-        text = hypothesis if isinstance(hypothesis, str) else " ".join(hypothesis)
+        text = " ".join(hypothesis)
         return int(bool(_substring(self.least, self.most, self.repeats).search(text))), 1
 
 
@@ -104,18 +101,16 @@ class TNG(SegmentRatio):
     t: int = 2
     least_count: int = 0
     least_words: int = 0
-    tok: str = "none"
 
     name: ClassVar[str] = "TNG"
-    columns: ClassVar[tuple[str, ...]] = ("hypotheses", "sources")
+    needs: ClassVar[frozenset[str]] = frozenset({"sources"})
 
-    def count(self, hypothesis: Segment, source: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:
         """1 for a flagged segment, else 0; and 1."""
-        tokens = tokenize(hypothesis)
-        if len(tokens) < self.least_words:
+        if len(hypothesis) < self.least_words:
             return 0, 1
-        top = top_ngram_count(tokens, self.n)
-        excess = top - top_ngram_count(tokenize(source), self.n)
+        top = top_ngram_count(hypothesis, self.n)
+        excess = top - top_ngram_count(source, self.n)
         return int(top >= self.least_count and excess >= self.t), 1
 
 

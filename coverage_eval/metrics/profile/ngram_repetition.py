@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Statistics, TextMetric
+from coverage_eval.metrics.base import Statistics, TokenMetric
 from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio
-from coverage_eval.text.corpus import Segment, tokenize
+from coverage_eval.text.rows import Row
 
 __all__ = ["LOOPS", "DistinctN", "Diversity", "RepN", "SeqRep", "count_ngrams"]
 
@@ -19,15 +19,14 @@ LOOPS = ("exact", "simctg")
 """Which n-grams count: all, or all but the last of each segment, as SimCTG's loop has it."""
 
 
-def count_ngrams(segment: Segment, n: int, loop: str = "exact") -> tuple[int, int]:
+def count_ngrams(tokens: Sequence[str], n: int, loop: str = "exact") -> tuple[int, int]:
     """The number of different n-grams of a segment, and of all.
 
-    >>> count_ngrams("a b a b", 2)
+    >>> count_ngrams(["a", "b", "a", "b"], 2)
     (2, 3)
-    >>> count_ngrams("a b a b", 2, "simctg")
+    >>> count_ngrams(["a", "b", "a", "b"], 2, "simctg")
     (2, 2)
     """
-    tokens = tokenize(segment)
     if loop == "simctg":
         tokens = tokens[:-1]
     grams = list(zip(*(tokens[start:] for start in range(n)), strict=False))
@@ -44,11 +43,10 @@ class SeqRep(SegmentRatio):
     """
 
     n: int = 4
-    tok: str = "none"
 
     name: ClassVar[str] = "seq-rep"
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """The repeated share of one segment's n-grams, and 1."""
         unique, total = count_ngrams(hypothesis, self.n)
         return (1 - unique / total if total else 0.0), 1
@@ -65,11 +63,10 @@ class RepN(SegmentRatio):
 
     n: int = 2
     loop: str = "exact"
-    tok: str = "none"
 
     name: ClassVar[str] = "rep"
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """Repeated n-grams and n-grams of one segment."""
         unique, total = count_ngrams(hypothesis, self.n, self.loop)
         return total - unique, total
@@ -85,18 +82,17 @@ class DistinctN(SegmentRatio):
 
     n: int = 2
     loop: str = "exact"
-    tok: str = "none"
 
     name: ClassVar[str] = "distinct"
     higher_is_better: ClassVar[bool] = True
 
-    def count(self, hypothesis: Segment) -> tuple[float, float]:
+    def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """Different n-grams and n-grams of one segment."""
         return count_ngrams(hypothesis, self.n, self.loop)
 
 
 @dataclass(frozen=True)
-class Diversity(TextMetric):
+class Diversity(TokenMetric):
     """diversity: Π over n = 2…4 of (1 − rep-n), between 0 and 1.
 
     As in SimCTG (see :class:`RepN`), which also rounds each rep-n to two digits of a percentage
@@ -105,10 +101,9 @@ class Diversity(TextMetric):
     """
 
     loop: str = "exact"
-    tok: str = "none"
 
     name: ClassVar[str] = "diversity"
-    columns: ClassVar[tuple[str, ...]] = ("hypotheses",)
+    needs: ClassVar[frozenset[str]] = frozenset()
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = (
         *(f"different_{n}" for n in (2, 3, 4)),
@@ -116,13 +111,16 @@ class Diversity(TextMetric):
     )
     undefined: ClassVar[str] = "no hypothesis has four words"
 
-    def batch_statistics(self, rows: Sequence[tuple[Segment, ...]]) -> NDArray[np.int64]:
-        """Different n-grams, then n-grams, for n = 2, 3, 4; ``[len(rows), 6]``."""
-        pairs = [[count_ngrams(row[0], n, self.loop) for n in (2, 3, 4)] for row in rows]
-        counts = np.array(pairs, dtype=np.int64).reshape(len(rows), 3, 2)
-        return np.concatenate([counts[:, :, 0], counts[:, :, 1]], axis=1)
+    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
+        """Different n-grams, then n-grams, for n = 2, 3, 4; ``[len(rows), systems, 6]``."""
+        counts = []
+        for row in rows:
+            texts = [self.tokens(text) for text in row.hypotheses]
+            counts.append([[count_ngrams(t, n, self.loop) for n in (2, 3, 4)] for t in texts])
+        pairs = np.array(counts, dtype=np.int64)
+        return np.concatenate([pairs[..., 0], pairs[..., 1]], axis=-1)
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The product of the three shares of different n-grams; NaN where there are none."""
         values = np.asarray(summed, dtype=np.float64)
         different, total = values[..., :3], values[..., 3:]

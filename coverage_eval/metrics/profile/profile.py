@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Score, Statistics
+from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.profile.figures import Figure, select_figures
-from coverage_eval.metrics.significance import bootstrap_interval
+from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.text.batches import map_batches
+from coverage_eval.text.corpus import Segment
+from coverage_eval.text.rows import Row, make_text_rows, row_length
 
 __all__ = ["Profile", "ProfiledFigure", "profile", "profile_rows"]
 
@@ -23,18 +28,20 @@ class ProfiledFigure:
     """A figure and what it is for one output.
 
     Attributes:
-        figure: Its metric and meaning.
+        figure: Its name and meaning.
+        metric: The metric with its settings.
         statistics: Of each segment, ``[segments, k]``.
         score: The corpus score; None where it is undefined.
     """
 
     figure: Figure
+    metric: Metric[Any]
     statistics: Statistics
     score: Score | None
 
     def sentence_scores(self) -> list[float | None]:
         """One value a segment, None where it is undefined."""
-        return self.figure.metric.sentence_scores(self.statistics)
+        return self.metric.segment_scores(self.statistics)
 
 
 @dataclass(frozen=True)
@@ -47,80 +54,118 @@ class Profile:
         return next(item for item in self.figures if item.figure.key == key)
 
 
-def profile(jobs: int = 1, tok: str = "none", **columns: Iterable[Any]) -> Profile:
-    """Compute every figure that some columns allow.
+def profile(
+    hypotheses: Sequence[Segment],
+    references: Sequence[Any] | None = None,
+    sources: Sequence[Segment] | None = None,
+    aligner: Aligner | None = None,
+    **options: Any,
+) -> Profile:
+    """Compute every cheap figure of one output that the given texts allow.
+
+    >>> figures = profile(["a a b"], ["a b"], ["x y"])
+    >>> float(figures["seq-rep-1"].score), float(figures["length-ratio"].score)
+    (33.333333333333336, 1.5)
 
     Args:
-        jobs: Number of processes; the result does not depend on it.
-        tok: The tokeniser that was applied to the text, for the signatures.
-        **columns: One value a segment: texts (``hypotheses``, ``sources``, ``references``) and
-            links (``hypothesis_links``, ``reference_links``: pairs of source and target position).
+        hypotheses: The system's segments, strings or lists of tokens.
+        references: The reference's segments, or a list of several references.
+        sources: The source's segments.
+        aligner: What links them, for figures of uncovered source words.
+        **options: ``tokenize``, ``lowercase``, ``jobs``, ``resamples`` and ``seed`` as in
+            :func:`profile_rows`.
 
     Raises:
         DataError: Unequal numbers of segments, or none at all.
-        TypeError: A column that no figure uses, or no ``hypotheses``.
     """
-    known = {name for figure in select_figures(_ALL) for name in figure.metric.columns}
-    if "hypotheses" not in columns or not known >= set(columns):
-        raise TypeError(f"profile takes hypotheses and any of {sorted(known)}, not {list(columns)}")
-    lists = {name: list(values) for name, values in columns.items()}
-    if len({len(values) for values in lists.values()}) > 1:
-        counts = ", ".join(f"{len(values)} {name}" for name, values in lists.items())
-        raise DataError(f"unequal numbers of segments: {counts}")
-    return profile_rows(tuple(lists), zip(*lists.values(), strict=True), jobs=jobs, tok=tok)
-
-
-_ALL = ("hypotheses", "references", "sources", "hypothesis_links", "reference_links")
+    return profile_rows(make_text_rows(hypotheses, references, sources), aligner, **options)
 
 
 def profile_rows(
-    columns: Sequence[str],
-    rows: Iterable[tuple[Any, ...]],
+    rows: Iterable[Row],
+    aligner: Aligner | None = None,
     *,
+    tokenize: str = "none",
+    lowercase: bool = False,
     jobs: int = 1,
-    tok: str = "none",
-    confidence: tuple[int, int] | None = None,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
 ) -> Profile:
-    """As :func:`profile`, from a stream of rows with one value for each of ``columns``.
+    """As :func:`profile`, from a stream of rows.
 
     Args:
-        columns: Names of the columns.
-        rows: The segments.
-        jobs: Number of processes.
-        tok: The tokeniser that was applied, for the signatures.
-        confidence: Resamples and seed of bootstrap intervals, None for none.
+        rows: The segments; without an aligner they are never held in memory.
+        aligner: As in :func:`profile`.
+        tokenize: The tokeniser of the figures of text.
+        lowercase: Whether they lowercase the text first.
+        jobs: Number of processes; the result does not depend on it.
+        resamples: Bootstrap resamples of intervals; 0 for none.
+        seed: Their seed.
     """
-    figures = select_figures(columns, tok=tok)
-    count = partial(_count, figures, tuple(columns))
-    batches = list(map_batches(count, rows, jobs=jobs))
-    if not batches:
+    stream = iter(rows) if aligner is None else iter(rows := list(rows))
+    first = next(stream, None)
+    if first is None:
         raise DataError("no segments to profile")
-    blocks = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
-    pairs = zip(figures, blocks, strict=True)
-    return Profile(tuple(_profiled(figure, block, confidence) for figure, block in pairs))
-
-
-def _count(
-    figures: Sequence[Figure], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
-) -> list[Statistics]:
-    """The statistics of each figure for a batch of rows."""
-    values = dict(zip(columns, zip(*rows, strict=True), strict=True))
-    return [
-        figure.metric.batch_statistics(
-            list(zip(*(values[name] for name in figure.metric.columns), strict=True))
-        )
-        for figure in figures
+    chosen = [
+        (figure, figure.make(tokenize=tokenize, lowercase=lowercase))
+        for figure in select_figures(_at_hand(first, None))
     ]
+    batches = map_batches(
+        partial(_count, [metric for _, metric in chosen]),
+        chain([first], stream),
+        weigh=row_length,
+        jobs=jobs,
+    )
+    blocks = [np.concatenate(parts)[:, 0] for parts in zip(*batches, strict=True)]
+    if aligner is not None:
+        linked, statistics = _count_links(rows, aligner, first)
+        chosen += linked
+        blocks += statistics
+    references = len(first.references)
+    return Profile(
+        tuple(
+            _profiled(figure, metric, block, references, resamples, seed)
+            for (figure, metric), block in zip(chosen, blocks, strict=True)
+        )
+    )
+
+
+def _at_hand(row: Row, aligner: Aligner | None) -> set[str]:
+    have = {"references": row.references, "sources": row.source is not None, "links": aligner}
+    return {name for name, there in have.items() if there}
+
+
+def _count(metrics: Sequence[Any], rows: Sequence[Row]) -> list[Statistics]:
+    """The statistics of each metric of text for a batch of rows."""
+    return [metric.count_batch(rows) for metric in metrics]
+
+
+def _count_links(
+    rows: Iterable[Row], aligner: Aligner, first: Row
+) -> tuple[list[tuple[Figure, Metric[Any]]], list[Statistics]]:
+    """The figures of links, all counted from one run of the aligner."""
+    if not aligner.links_references:
+        rows = [row._replace(references=()) for row in rows]
+        first = first._replace(references=())
+    aligned = list(aligner.align(rows))
+    figures = [f for f in select_figures(_at_hand(first, aligner)) if "links" in f.needs]
+    chosen: list[tuple[Figure, Metric[Any]]] = [(f, f.make(aligner)) for f in figures]
+    return chosen, [metric.count(aligned)[0] for _, metric in chosen]
 
 
 def _profiled(
-    figure: Figure, statistics: Statistics, confidence: tuple[int, int] | None
+    figure: Figure,
+    metric: Metric[Any],
+    statistics: Statistics,
+    references: int,
+    resamples: int,
+    seed: int,
 ) -> ProfiledFigure:
-    if np.isnan(figure.metric.score(statistics.sum(axis=0))):
-        return ProfiledFigure(figure, statistics, None)
+    if np.isnan(metric.formula(statistics.sum(axis=0))):
+        return ProfiledFigure(figure, metric, statistics, None)
     interval = None
-    if confidence is not None:
-        resamples, seed = confidence
-        interval = bootstrap_interval(figure.metric, statistics, resamples=resamples, seed=seed)
-    score = figure.metric.corpus_score(statistics, interval=interval)
-    return ProfiledFigure(figure, statistics, score)
+    if resamples:
+        interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
+    signed = references if "references" in metric.needs else 0
+    score = metric.score(statistics, references=signed, interval=interval)
+    return ProfiledFigure(figure, metric, statistics, score)

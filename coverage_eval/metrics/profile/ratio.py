@@ -10,38 +10,50 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Statistics, TextMetric
+from coverage_eval.metrics.base import Statistics, TokenMetric
+from coverage_eval.text.rows import Row
 
-__all__ = ["PERCENT", "SegmentRatio"]
+__all__ = ["PERCENT", "SegmentRatio", "ratio_of_sums"]
 
 PERCENT = 100.0
 
 
+def ratio_of_sums(summed: Statistics, scale: float) -> NDArray[np.float64]:
+    """``scale · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
+    numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator > 0, scale * numerator / denominator, np.nan)
+
+
 @dataclass(frozen=True)
-class SegmentRatio(TextMetric):
+class SegmentRatio(TokenMetric):
     """A figure of the form scale · Σ numerators / Σ denominators over segments.
 
     A share of flagged segments and a mean over segments have this form too, with 1 as every
     denominator.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("hypotheses",)
+    needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     scale: ClassVar[float] = PERCENT
     higher_is_better: ClassVar[bool] = False
     undefined: ClassVar[str] = "no hypothesis is long enough for this figure"
 
     @abstractmethod
-    def count(self, *args: Any, **kwargs: Any) -> tuple[float, float]:
-        """Numerator and denominator of one segment, from one value for each of ``columns``."""
+    def ratio(self, *args: Any, **kwargs: Any) -> tuple[float, float]:
+        """Numerator and denominator of one segment.
 
-    def batch_statistics(self, rows: Sequence[tuple[Any, ...]]) -> NDArray[np.float64]:
-        """Numerator and denominator of each segment, ``[len(rows), 2]``."""
-        counts = [self.count(*row) for row in rows]
-        return np.array(counts, dtype=np.float64).reshape(len(rows), 2)
+        It takes the tokens of the hypothesis and, where the figure needs them, of the source.
+        """
 
-    def score(self, summed: Statistics) -> NDArray[np.float64]:
+    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.float64]:
+        """Numerator and denominator of each segment, ``[len(rows), systems, 2]``."""
+        counts = []
+        for row in rows:
+            source = [self.tokens(row.source or "")] if "sources" in self.needs else []
+            counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
+        return np.array(counts, dtype=np.float64)
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """``scale · numerator / denominator``; NaN for an empty denominator."""
-        numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(denominator > 0, self.scale * numerator / denominator, np.nan)
+        return ratio_of_sums(summed, self.scale)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from coverage_eval.published.appendix_b import SYSTEMS, ExampleSet, load_appendix_b
 from coverage_eval.published.audits.repetitions import (
     CSPARSEMAX,
     corpus_rep,
@@ -10,6 +9,7 @@ from coverage_eval.published.audits.repetitions import (
     repetitions,
 )
 from coverage_eval.published.claims import Claim, Fact
+from coverage_eval.published.translations import SYSTEMS, ExampleSet, load_appendix_b
 
 __all__ = ["audit"]
 

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention import constrained_softmax, constrained_sparsemax, softmax, sparsemax
+from coverage_eval.attention import attend_with_credit, find_transformation
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.worked_example import Triple, load_figure1
 
 __all__ = ["audit"]
 
-FREE = {"softmax": softmax, "sparsemax": sparsemax}
-CONSTRAINED = {"csoftmax": constrained_softmax, "csparsemax": constrained_sparsemax}
-
 
 def audit() -> tuple[Claim, ...]:
     """Recompute all twelve triples and the cumulative attention."""
     figure = load_figure1()
-    scores = [np.array([float(text) for text in triple]) for triple in figure.scores]
+    scores = np.array([[float(text) for text in triple] for triple in figure.scores])
     facts, totals = [], []
     for name, triples in figure.attention.items():
-        rounds = list(_attend(name, scores))
-        for number, (triple, (bounds, attention)) in enumerate(
-            zip(triples, rounds, strict=True), start=1
-        ):
-            facts.append(_triple_fact(name, number, triple, bounds, attention))
-        if name in CONSTRAINED:
-            totals.append(_total_fact(name, np.sum([row for _, row in rounds], axis=0)))
+        bounded = find_transformation(name).bounded
+        attention, credit = attend_with_credit(scores, 1.0, name)
+        for number, triple in enumerate(triples, start=1):
+            bounds = credit[number - 1] if bounded else None
+            facts.append(_triple_fact(name, number, triple, bounds, attention[number - 1]))
+        if bounded:
+            totals.append(_total_fact(name, attention.sum(axis=0)))
     return (
         Claim("the attention values that Figure 1 shows", "Figure 1, page 372", tuple(facts)),
         Claim(
@@ -39,22 +34,6 @@ def audit() -> tuple[Claim, ...]:
             tuple(totals),
         ),
     )
-
-
-def _attend(
-    name: str, scores: Iterable[NDArray[np.float64]]
-) -> Iterator[tuple[NDArray[np.float64] | None, NDArray[np.float64]]]:
-    """Upper bounds, None for the free transformations, and attention of each round."""
-    cumulative = np.zeros(3)
-    for z in scores:
-        bounds = None
-        if name in FREE:
-            attention = FREE[name](z)
-        else:
-            bounds = np.maximum(1 - cumulative, 0)
-            attention = CONSTRAINED[name](z, bounds)
-        cumulative = cumulative + attention
-        yield bounds, attention
 
 
 def _triple_fact(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from coverage_eval.published.appendix_b import load_figure2
 from coverage_eval.published.audits.repetitions import CSPARSEMAX, repetition_fact
 from coverage_eval.published.claims import Claim
+from coverage_eval.published.translations import load_figure2
 
 __all__ = ["audit"]
 

@@ -1,4 +1,4 @@
-"""Random problems on which formulas are tried, and facts about the errors found there."""
+"""Random problems on which formulas are tried, and derivatives to compare formulas with."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import constrained_sparsemax
-from coverage_eval.published.claims import Fact
 
 __all__ = [
     "Vector",
-    "agreement",
     "bounded_problems",
-    "difference",
     "finite_differences",
     "free_problems",
+    "interior",
     "numeric_jacobians",
+    "threshold",
 ]
 
 Vector = NDArray[np.float64]
@@ -57,11 +56,20 @@ def bounded_problems(
 
 def _distance_to_kink(z: Vector, u: Vector) -> float:
     alpha = constrained_sparsemax(z, u)
-    interior = (alpha > 0) & (alpha < u)
-    if not interior.any():
+    if not interior(alpha, u).any():
         return 0.0
-    above = z - (z - alpha)[interior].mean()
+    above = z - threshold(z, u, alpha)
     return float(np.minimum(np.abs(above), np.abs(above - u)).min())
+
+
+def interior(alpha: Vector, u: Vector) -> NDArray[np.bool_]:
+    """The set A of Proposition 1: the words strictly between 0 and their bound."""
+    return (alpha > 0) & (alpha < u)
+
+
+def threshold(z: Vector, u: Vector, alpha: Vector) -> float:
+    """τ of a solution α = max{0, min{u, z − τ}}, seen where it is between its bounds."""
+    return float((z - alpha)[interior(alpha, u)].mean())
 
 
 def finite_differences(
@@ -81,23 +89,3 @@ def numeric_jacobians(z: Vector, u: Vector) -> tuple[Vector, Vector]:
     by_scores = finite_differences(lambda scores: constrained_sparsemax(scores, u), z)
     by_bounds = finite_differences(lambda bounds: constrained_sparsemax(z, bounds), u)
     return by_scores, by_bounds
-
-
-def agreement(
-    what: str, error: float, *, limit: float = 1e-9, printed: str = "equal", decisive: bool = True
-) -> Fact:
-    """The fact that two sides agree: their largest difference is below a limit."""
-    equal = error <= limit
-    outcome = "equal" if equal else "differs"
-    return Fact(what, printed, f"differ by at most {_size(error)}", outcome, equal, decisive)
-
-
-def difference(what: str, error: float, *, least: float = 1e-3) -> Fact:
-    """The fact that two sides differ: by more than rounding could explain."""
-    differs = error >= least
-    outcome = "differs" if differs else "equal"
-    return Fact(what, "differs", f"differ by up to {_size(error)}", outcome, differs)
-
-
-def _size(error: float) -> str:
-    return "0" if error == 0 else f"{error:.0e}" if error < 1e-3 else f"{error:.3g}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coverage_eval.metrics.rep import REP
-from coverage_eval.published.appendix_b import ExampleSet
 from coverage_eval.published.claims import Fact
+from coverage_eval.published.translations import ExampleSet
 
 __all__ = ["CSPARSEMAX", "corpus_rep", "repetition_fact", "repetitions"]
 
@@ -15,8 +15,7 @@ _METRIC = REP()
 
 def corpus_rep(examples: ExampleSet, system: str) -> float:
     """REP of all outputs of a system."""
-    statistics = _METRIC.statistics(examples.outputs(system), examples.references)
-    return _METRIC.corpus_score(statistics).value
+    return float(_METRIC.corpus_score(examples.outputs(system), examples.references))
 
 
 def repetitions(examples: ExampleSet, system: str, number: int) -> str:

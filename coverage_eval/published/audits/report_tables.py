@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coverage_eval.published.audits.facts import same_text
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.tables import Cell, PrintedTable, load_table
 
@@ -77,8 +78,7 @@ def _iris_errors() -> Claim:
         cell = table.cells[system, "Iris", "error rate"]
         against = f"{100 * errors / 15:.1f}"
         what = f"error rate, Iris: {system}; {errors} of 15 test flowers"
-        equal = against == cell.text
-        facts.append(Fact(what, cell.text, against, "equal" if equal else "differs", equal))
+        facts.append(same_text(what, cell.text, against))
     return Claim(
         "the error rates on Iris (20.0 % and 13.3 % of 15 flowers) differ by a single flower",
         "Tables 1 and 3, page 3; in our words",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
+from coverage_eval.published.audits.facts import better
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.tables import PrintedTable, load_table
 
@@ -59,7 +60,7 @@ def _groups(
         for group in (SPARSE, list(others))
     )
     where = datasets[0] if len(datasets) == 1 else "all pairs"
-    return _better(
+    return better(
         table, metric, f"{metric}, {where}: sparse models, others", ours, theirs, decisive=decisive
     )
 
@@ -69,7 +70,7 @@ def _averages(table: PrintedTable, metric: str, system: str, other: str) -> Fact
         fmean(table.value(name, dataset, metric) for dataset in table.datasets)
         for name in (system, other)
     )
-    return _better(
+    return better(
         table, metric, f"{metric}, all pairs: {system}, {other}", ours, theirs, decisive=False
     )
 
@@ -77,7 +78,7 @@ def _averages(table: PrintedTable, metric: str, system: str, other: str) -> Fact
 def _coverage(table: PrintedTable) -> Claim:
     metrics = ("REP", "DROP")
     singles = [
-        _better(
+        better(
             table,
             metric,
             f"{metric}, {dataset}: {system}, {other}",
@@ -118,24 +119,9 @@ def _best(table: PrintedTable) -> Claim:
             for other in ("softmax", "csoftmax"):
                 theirs = table.value(other, dataset, metric)
                 what = f"{metric}, {dataset}: csparsemax, {other}"
-                facts.append(_better(table, metric, what, ours, theirs, decisive=True))
+                facts.append(better(table, metric, what, ours, theirs, decisive=True))
     return Claim(
         "csparsemax has better REP and DROP than csoftmax and softmax on every language pair",
         "Table 1, page 374; in our words",
         tuple(facts),
-    )
-
-
-def _better(
-    table: PrintedTable, metric: str, what: str, ours: float, theirs: float, *, decisive: bool
-) -> Fact:
-    # Sums of two-digit figures: what is below a thousandth of a digit is rounding.
-    gain = round(table.improvement(metric, ours, theirs), 6)
-    return Fact(
-        what,
-        f"{ours:.2f}",
-        f"{theirs:.2f}",
-        "equal" if gain == 0 else f"{'better' if gain > 0 else 'worse'} by {abs(gain):.2f}",
-        gain > 0,
-        decisive,
     )

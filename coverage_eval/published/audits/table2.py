@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from coverage_eval.published.claims import Claim, Fact
+from coverage_eval.published.audits.facts import better, same_text
+from coverage_eval.published.claims import Claim
 from coverage_eval.published.tables import load_table
 
 __all__ = ["audit"]
@@ -23,13 +24,11 @@ def _predicted_is_best() -> Claim:
     for metric in table.metrics:
         for ours in reversed(PREDICTED):
             for theirs in OTHERS:
-                one, other = (table.cells[name, DATASET, metric] for name in (ours, theirs))
-                gain = round(table.improvement(metric, one.value, other.value), 6)
-                outcome = f"better by {gain:.2f}" if gain > 0 else "not better"
-                what = f"{metric}: {ours}, {theirs}"
+                figures = (table.value(name, DATASET, metric) for name in (ours, theirs))
                 # The strategy as the paper uses it, c = 0.2, decides.
                 decisive = ours == "PREDICTED c = 0.2"
-                facts.append(Fact(what, one.text, other.text, outcome, gain > 0, decisive))
+                what = f"{metric}: {ours}, {theirs}"
+                facts.append(better(table, metric, what, *figures, decisive=decisive))
     return Claim(
         "the PREDICTED strategy outperforms the others both in terms of BLEU and METEOR, albeit "
         "slightly",
@@ -45,7 +44,7 @@ def _agrees_with_table_1() -> Claim:
         one = first.cells["csparsemax", DATASET, metric].text
         other = second.cells["PREDICTED c = 0.2", DATASET, metric].text
         what = f"{metric}, De-En: csparsemax of Table 1, PREDICTED c = 0.2 of Table 2"
-        facts.append(Fact(what, one, other, "equal" if one == other else "differs", one == other))
+        facts.append(same_text(what, one, other))
     return Claim(
         "csparsemax (c = 0.2) of Table 1 is PREDICTED, c = 0.2 of Table 2",
         "Tables 1 and 2, page 374; in our words",

@@ -11,25 +11,27 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.metrics.bleu import BLEU
-from coverage_eval.metrics.drop import DROP, AlignmentSettings
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.errors import MissingDependencyError
+from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.rep import REP
-from coverage_eval.published.audits.verdicts import differ, equal, outcome_fact
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.published.audits.facts import as_said, differ, equal
 from coverage_eval.published.claims import Claim, Fact
+from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
 
 __all__ = ["bleu", "drop_denominator", "drop_empty_line", "drop_sink", "meteor", "rep_second_sum"]
 
 
 def rep_second_sum() -> Claim:
-    """Row 1."""
+    """Row 1: what the second sum of REP counts."""
     apart, doubled, reference = "the cat the", "the the cat", "the cat"
     metric = REP()
 
     def ours(hypothesis: str) -> float:
-        return metric.corpus_score(metric.statistics([hypothesis], [reference])).value
+        return float(metric.corpus_score([hypothesis], [reference]))
 
     return Claim(
         "1. REP, second sum: t(ww), a word twice in a row, in the text, bigrams of two equal words "
@@ -63,14 +65,13 @@ def _rows(words: Sequence[str], times: int) -> Counter[str]:
 
 
 def drop_denominator() -> Claim:
-    """Row 2."""
+    """Row 2: of what DROP is a percentage."""
     source = "a b c d e"
     reference, hypothesis = parse_links("0-0 1-1 2-2"), parse_links("0-0")
     figures = {}
     for denominator in ("aligned", "source"):
-        metric = DROP(denominator=denominator)
-        statistics = metric.statistics([reference], [hypothesis], [source])
-        figures[denominator] = metric.corpus_score(statistics).value
+        metric = DROP(Aligner.from_links([reference], [hypothesis]), denominator=denominator)
+        figures[denominator] = float(metric.sentence_score("a b c", "a b c", source))
     return Claim(
         '2. DROP, denominator: "percentage of source words that aligned with some word from the '
         'reference, but not with any word from the predicted translation" may be of all source '
@@ -86,12 +87,12 @@ def drop_denominator() -> Claim:
 
 
 def drop_empty_line() -> Claim:
-    """Row 3."""
+    """Row 3: alignment lines that are empty, start with < or have no partner."""
     references, hypotheses = ["0-0 1-1", ""], ["0-0", ""]
     scripts, lines = _drop_of_scripts(references, hypotheses[:1])
     scripts, _ = _drop_of_scripts(references, hypotheses)
-    ours = _drop(DROP(), references, hypotheses)
-    compatible = _drop(DROP(compat="acl2018"), references, hypotheses)
+    ours = _drop(references, hypotheses)
+    compatible = _drop(references, hypotheses, "acl2018")
     after = ["0-0", "1-1"], ["1-1", "2-2"]
     shifted, _ = _drop_of_scripts(["<s> 0-0", *after[0]], ["0-0", *after[1]])
     return Claim(
@@ -101,10 +102,10 @@ def drop_empty_line() -> Claim:
         (
             equal("0-0 1-1 and an empty line: scripts, --compat acl2018", scripts, compatible),
             differ("the same: scripts, DROP", scripts, ours),
-            differ("two pairs after a < line: scripts, DROP", shifted, _drop(DROP(), *after)),
-            outcome_fact("a line that starts with <: ours", "error", _outcome_of("<s> 0-0")),
+            differ("two pairs after a < line: scripts, DROP", shifted, _drop(*after)),
+            as_said("a line that starts with <: ours", "error", _outcome_of("<s> 0-0")),
             equal("2 lines against 1: scored by the scripts", lines, 1, digits=0),
-            outcome_fact("2 lines against 1: ours", "error", _outcome_of_unequal(references)),
+            as_said("2 lines against 1: ours", "error", _outcome_of_unequal(references)),
         ),
         "Ours: an empty line has no aligned word; --compat acl2018 gives the scripts' figure.",
     )
@@ -127,34 +128,36 @@ def _drop_of_scripts(references: Iterable[str], hypotheses: Iterable[str]) -> tu
     return 100 * dropped / aligned, lines
 
 
-def _drop(metric: DROP, references: Iterable[str], hypotheses: Iterable[str]) -> float:
-    expected, covered = (map(parse_links, side) for side in (references, hypotheses))
-    return metric.corpus_score(metric.statistics(expected, covered)).value
+def _drop(references: Iterable[str], hypotheses: Iterable[str], compat: str | None = None) -> float:
+    expected, covered = ([parse_links(line) for line in side] for side in (references, hypotheses))
+    texts = ["a b c d e"] * len(expected)
+    metric = DROP(Aligner.from_links(expected, covered), compat=compat)
+    return float(metric.corpus_score(texts, texts))
 
 
 def _outcome_of(line: str) -> str:
     try:
         parse_links(line)
-    except DataError:
+    except AlignerDataError:
         return "error"
     return "no error"
 
 
 def _outcome_of_unequal(references: Sequence[str]) -> str:
     try:
-        _drop(DROP(), references, references[:1])
+        _drop(references, references[:1])
     except ValueError:
         return "error"
     return "no error"
 
 
 def bleu() -> Claim:
-    """Row 4."""
+    """Row 4: which BLEU."""
     hypothesis = "The cat sat on the mat and slept in Rome ."
     reference = "the cat sat on the mat and it slept in rome ."
     metrics = BLEU.acl2018(), BLEU(tokenize="none", smooth="none")
     lowercased, cased = (
-        m.corpus_score(m.statistics([hypothesis], [reference])).value for m in metrics
+        float(metric.corpus_score([hypothesis], [reference])) for metric in metrics
     )
     scripts = _multi_bleu(hypothesis.lower().split(), reference.lower().split())
     return Claim(
@@ -170,7 +173,7 @@ def bleu() -> Claim:
 
 
 def meteor() -> Claim:
-    """Row 5."""
+    """Row 5: which METEOR."""
     facts: tuple[Fact, ...] = ()
     missing = ""
     try:
@@ -193,12 +196,12 @@ def _meteor_facts() -> tuple[Fact, ...]:
     cased, lower, norm = METEOR(kind), METEOR(kind, lower=True), METEOR(kind, norm=True)
 
     def score(metric: METEOR, hypothesis: str, reference: str) -> float:
-        return metric.corpus_score(metric.statistics([hypothesis], [reference])).value
+        return float(metric.corpus_score([hypothesis], [reference]))
 
     case, stop = ("The House is big", "the house is big"), ("it is big.", "it is big .")
     scripts = "meteor-1.5-wo-en-no_norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"
     return (
-        outcome_fact("Eval ID of Meteor 1.5 with -l en; ours", scripts, METEOR().eval_id),
+        as_said("Eval ID of Meteor 1.5 with -l en; ours", scripts, METEOR().eval_id),
         differ("cased; with --lower", score(cased, *case), score(lower, *case)),
         differ("not normalised; with --norm", score(cased, *stop), score(norm, *stop)),
     )
@@ -221,12 +224,14 @@ def _multi_bleu(hypothesis: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def drop_sink() -> Claim:
-    """Row 11."""
-    source = "a b"
+    """Row 11: whether <SINK> is a word of the source."""
     reference, hypothesis = parse_links("0-0 2-1"), parse_links("0-0")
     as_word, left_out = (
-        metric.corpus_score(metric.statistics([reference], [hypothesis], [source])).value
-        for metric in (DROP(), DROP(alignment=AlignmentSettings(sink=True)))
+        float(DROP(aligner).sentence_score("a b", "a b", source))
+        for aligner, source in (
+            (Aligner.from_links([reference], [hypothesis]), "a b <SINK>"),
+            (Aligner.from_links([reference], [hypothesis], sink=True), "a b"),
+        )
     )
     return Claim(
         "11. source for DROP: in the scripts the source side carries <SINK>, which may be aligned "

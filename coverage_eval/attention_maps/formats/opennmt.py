@@ -1,0 +1,184 @@
+"""OpenNMT-py and Eole: ``-dump_attn``, ``--attn_debug`` and ``--align_debug``, ``--report_align``.
+
+``-dump_attn`` of the authors' fork writes ``attn_matrices_<attn_transform>.out``, which is
+``{'pred': [array], 'gold': [array]}``, pickled by Python 2. Each array is target × source with a
+row for EOS; the source has no EOS, but has a ``<SINK>`` column if the data had one. ``pred`` keeps
+the first sentence of each batch only, so a dump is complete only with ``-batch_size 1``; ``gold``
+is filled only with ``-tgt``. Source: Unbabel/OpenNMT-py, branch dev, onmt/translate/Translator.py.
+
+The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug`` has a table a segment:
+a header of source tokens, then a row a target token, in columns of 11 characters. Tokens are cut
+(source at 7 characters, target at 10) and may contain spaces, so only the numbers are read from
+the table, and the tokens come from the texts, or from the lines ``SENT`` and ``PRED`` that
+``--verbose`` adds. A row's largest weight is filled up with asterisks. ``--attn_debug`` has a row
+for ``</s>``, ``--align_debug`` has not; the source has none. Source: OpenNMT/OpenNMT-py,
+report_matrix.
+
+``--report_align`` prints ``hypothesis ||| i-j …``, and the score after a tab; it has no EOS.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.parsing import (
+    LINKS,
+    parse_links,
+    parse_rows,
+    shown,
+    split_fields,
+    tokens_of,
+)
+from coverage_eval.attention_maps.unpickling import unpickle_arrays
+from coverage_eval.errors import DataError
+
+__all__ = ["FORMATS"]
+
+_WIDTH = 11  # of a table's label and of each cell, the space after it included
+_CELL = re.compile(r" *\**\d{1,2}\.\d{7} ?", re.ASCII)
+_SENTENCE = re.compile(r"(?:^|[\s\]])SENT \d+: (.*)$")
+_PREDICTION = re.compile(r"(?:^|[\s\]])PRED \d+: (.*)$")
+_SCORE = re.compile(r"\t-?[0-9.]+(?:e-?\d+)?\s*$", re.ASCII)
+
+
+def _recognise_pickle(dump: Dump) -> bool:
+    # Protocol 0, Python 2's default, is text that begins with a dictionary.
+    return dump.head[:1] == b"\x80" or dump.head.startswith((b"(dp", b"(d."))
+
+
+def _read_pickle(dump: Dump, options: ReadOptions) -> list[RawMap]:
+    if not _recognise_pickle(dump):
+        raise DataError(f"{dump.name}: not a pickle")
+    value = unpickle_arrays(Path(dump.path).read_bytes(), dump.name)
+    if not isinstance(value, dict) or not {"pred", "gold"} & value.keys():
+        raise DataError(f"{dump.name}: a pickle, but without 'pred' and 'gold' of -dump_attn")
+    arrays = value.get(options.side)
+    if not isinstance(arrays, list):
+        raise DataError(f"{dump.name}: a pickle, but without a list {options.side!r}")
+    if not arrays and options.side == "gold":
+        raise DataError(f"{dump.name}: 'gold' is empty: OpenNMT-py fills it only with -tgt")
+    raws = []
+    for number, array in enumerate(arrays, start=1):
+        where = f"{dump.name}: {options.side} array {number}"
+        if not isinstance(array, np.ndarray) or array.ndim != 2:
+            raise DataError(f"{where}: not a two-dimensional array")
+        raws.append(RawMap(where, matrix=array.astype(np.float64)))
+    return raws
+
+
+def _row(line: str) -> list[str] | None:
+    """The weights of a table's row as text; None if the line is none."""
+    body = line[_WIDTH:].rstrip(" ")
+    cells = [body[i : i + _WIDTH] for i in range(0, len(body), _WIDTH)]
+    if not cells or not all(_CELL.fullmatch(cell) for cell in cells):
+        return None
+    return [cell.strip(" *") for cell in cells]
+
+
+def _recognise_log(dump: Dump) -> bool:
+    return any(_row(line) is not None for line in dump.probe)
+
+
+def _read_log(dump: Dump, _: ReadOptions) -> list[RawMap]:
+    raws: list[RawMap] = []
+    rows: list[list[str]] = []
+    start, last = 0, ""
+    source: tuple[str, ...] | None = None
+    hypothesis: tuple[str, ...] | None = None
+    for number, line in enumerate([*dump.lines, ""], start=1):
+        row = _row(line)
+        if row is not None:
+            start = start if rows else number
+            rows.append(row)
+            last = line[:_WIDTH].strip()
+            continue
+        if rows:
+            raws.append(_table(dump.where(start), rows, last == "</s>", source, hypothesis))
+            rows, source, hypothesis = [], None, None
+        if match := _SENTENCE.search(line):
+            source = _listed(match[1])
+        elif match := _PREDICTION.search(line):
+            hypothesis = tokens_of(match[1])
+    if not raws:
+        raise DataError(f"{dump.name}: no table of attention in this log")
+    return raws
+
+
+def _table(
+    where: str,
+    rows: list[list[str]],
+    tgt_eos: bool,
+    source: tuple[str, ...] | None,
+    hypothesis: tuple[str, ...] | None,
+) -> RawMap:
+    matrix = parse_rows(rows, where)
+    fits = hypothesis is not None and len(hypothesis) + tgt_eos == len(matrix)
+    return RawMap(
+        where,
+        matrix=matrix,
+        source=source if source is not None and len(source) == matrix.shape[1] else None,
+        hypothesis=hypothesis if fits else None,
+        tgt_eos=tgt_eos,
+    )
+
+
+def _listed(text: str) -> tuple[str, ...] | None:
+    """The tokens of a line SENT, a list as Python prints it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on odd escapes
+            value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return tuple(value) if isinstance(value, list) and all(type(t) is str for t in value) else None
+
+
+def _recognise_align(dump: Dump) -> bool:
+    fields = [split_fields(_SCORE.sub("", line)) for line in dump.sample]
+    return (
+        bool(fields)
+        and all(len(field) > 1 and LINKS.fullmatch(field[-1].strip()) for field in fields)
+        and any(field[-1].strip() for field in fields)
+    )
+
+
+def _read_align(dump: Dump, _: ReadOptions) -> list[RawMap]:
+    raws = []
+    for where, line in dump.places:
+        fields = split_fields(_SCORE.sub("", line))
+        if len(fields) < 2:
+            raise DataError(f"{where}: {shown(line)} has no ' ||| ' with links after it")
+        tokens = tokens_of(" ||| ".join(fields[:-1]))
+        raws.append(RawMap(where, links=parse_links(fields[-1], where), hypothesis=tokens))
+    return raws
+
+
+FORMATS = (
+    Format(
+        "opennmt-pickle",
+        "OpenNMT-py -dump_attn (pickle)",
+        _recognise_pickle,
+        _read_pickle,
+        Layout(
+            tgt_eos=True,
+            src_eos=False,
+            src_end="<SINK>",
+            count_hint="-dump_attn keeps one sentence a batch: translate with -batch_size 1",
+        ),
+        binary=True,
+    ),
+    Format(
+        "opennmt-log",
+        "OpenNMT-py / Eole --attn_debug or --align_debug (log)",
+        _recognise_log,
+        _read_log,
+        Layout(src_eos=False, src_end="<SINK>"),
+    ),
+    Format("opennmt-align", "OpenNMT-py / Eole --report_align", _recognise_align, _read_align),
+)

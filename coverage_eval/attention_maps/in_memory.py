@@ -1,0 +1,257 @@
+"""Attention that a toolkit gives as Python objects: CTranslate2, Hugging Face, bare arrays.
+
+Nothing of the toolkits is imported: an object counts by the attributes it has, and a tensor by
+``detach``, so that any release of them will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
+from coverage_eval.attention_maps.formats.arrays import numbers
+from coverage_eval.attention_maps.heads import Head, one_head
+from coverage_eval.attention_maps.maps import AttentionMap, Weights
+from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
+from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import Segment, tokenize
+
+__all__ = ["from_arrays", "from_ctranslate2", "from_huggingface"]
+
+
+def from_arrays(
+    arrays: Iterable[Any],
+    sources: Iterable[Segment],
+    hypotheses: Iterable[Segment],
+    *,
+    orientation: Orientation | None = None,
+    layer: int | None = None,
+    head: Head | None = None,
+) -> list[AttentionMap]:
+    """Maps from arrays or tensors, one a segment.
+
+    Joey NMT has them target × source, fairseq's ``hypo["attention"]`` is source × target.
+
+    Args:
+        arrays: ``[T, S]`` or ``[S, T]``, with or without EOS entries, and before these dimensions
+            heads, or layers and heads.
+        sources: The segments as the toolkit saw them, subwords included.
+        hypotheses: Likewise.
+        orientation: By default settled by the shapes of all segments.
+        layer: Which layer, an index from 0, or −1 for the last; may be left out if there is one.
+        head: Which head, likewise, or "mean".
+
+    Raises:
+        DataError: Numbers of segments differ, or the shapes fit no reading, or two; there are
+            several layers or heads and none is chosen, or not the one that is.
+    """
+    raws = []
+    for number, array in enumerate(arrays, start=1):
+        where = f"array {number}"
+        matrix = one_head(numbers(_array(array), where), where, layer, head)
+        raws.append(RawMap(where, matrix=matrix))
+    texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
+    layout = Layout(orientations=ORIENTATIONS)
+    return settle("arrays", raws, layout, texts, orientation=orientation)
+
+
+def from_ctranslate2(
+    results: Iterable[Any], sources: Iterable[Segment], *, rank: int = 0
+) -> list[AttentionMap]:
+    """Maps from what ``translate_batch(…, return_attention=True)`` of CTranslate2 returns.
+
+    The attention is target × source; EOS is in it only with ``return_end_token``, and special
+    source tokens are left out and filled up with zeros, so rows need not sum to 1.
+
+    Args:
+        results: Translation results, with ``hypotheses`` and ``attention``.
+        sources: The source tokens that were translated.
+        rank: Which of the hypotheses.
+
+    Raises:
+        DataError: No attention, no such hypothesis, or shapes that do not fit.
+    """
+    raws = []
+    tokens = [tuple(tokenize(source)) for source in sources]
+    for number, result in enumerate(results, start=1):
+        where = f"CTranslate2 result {number}"
+        hypotheses, attention = list(result.hypotheses), list(result.attention or ())
+        if not attention:
+            raise DataError(f"{where} has no attention; translate with return_attention=True")
+        if not 0 <= rank < min(len(hypotheses), len(attention)):
+            raise DataError(f"{where} has no hypothesis of rank {rank}")
+        columns = len(tokens[number - 1]) if number <= len(tokens) else 0
+        matrix = np.array(attention[rank], dtype=np.float64)
+        matrix = matrix if matrix.size else np.zeros((len(hypotheses[rank]), columns))
+        raws.append(RawMap(where, matrix=matrix, hypothesis=tuple(hypotheses[rank])))
+    return settle("CTranslate2 results", raws, Layout(), Texts(sources=tokens))
+
+
+def from_huggingface(
+    outputs: Any,
+    sources: Iterable[Segment],
+    hypotheses: Iterable[Segment] | None = None,
+    *,
+    layer: int = -1,
+    head: Head | None = None,
+    attention_mask: Any = None,
+    eos_token_id: int | None = None,
+    pad_token_id: int | None = None,
+) -> list[AttentionMap]:
+    """Maps from what ``generate(…, return_dict_in_generate=True, output_attentions=True)`` returns.
+
+    The model must be loaded with ``attn_implementation="eager"``. With beams, generate with
+    ``output_scores=True``, which adds ``beam_indices``: they say which rows of the attention belong
+    to a hypothesis.
+
+    Args:
+        outputs: Has ``sequences``, ``cross_attentions[step][layer]`` of ``[rows, heads, q, S]``,
+            and with beams ``beam_indices``; one sequence a segment.
+        sources: Source tokens, EOS and language tags included (``convert_ids_to_tokens``).
+        hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
+        layer: Which decoder layer, an index from 0, or −1 for the last.
+        head: Which head, likewise; by default their mean.
+        attention_mask: The encoder's mask ``[segments, S]``, needed if sources are padded on the
+            left; padding on the right is cut by the sources' lengths.
+        eos_token_id: Ends a sequence; what follows it is padding.
+        pad_token_id: Never generated, so it ends a sequence too.
+
+    Raises:
+        DataError: The outputs have no attention, or do not fit the texts.
+    """
+    steps = _cross_attentions(outputs, layer, head)
+    tokens = [tuple(tokenize(source)) for source in sources]
+    generated, rows = _generated(outputs, len(steps), eos_token_id, pad_token_id)
+    texts = [tuple(map(str, ids)) for ids in generated]
+    if hypotheses is not None:
+        texts = [tuple(tokenize(text)) for text in hypotheses]
+    for name, count in (("sources", len(tokens)), ("hypotheses", len(texts))):
+        if count != len(generated):
+            raise DataError(
+                f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
+            )
+    mask = None if attention_mask is None else _array(attention_mask).astype(bool)
+    maps = []
+    for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
+        where = f"Hugging Face sequence {index + 1}"
+        columns = _columns(where, mask, index, len(source), steps)
+        weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
+        ended = bool(ids) and ids[-1] == eos_token_id
+        maps.append(
+            _map(where, weights.reshape(len(ids), len(source)), source, texts[index], ended)
+        )
+    return maps
+
+
+def _map(
+    where: str, weights: Weights, source: tuple[str, ...], hypothesis: tuple[str, ...], ended: bool
+) -> AttentionMap:
+    """One map; EOS is told by its id, or by its token."""
+    if len(hypothesis) != len(weights):
+        raise DataError(
+            f"{where} has {len(weights)} generated tokens, but the text has {len(hypothesis)}"
+        )
+    return AttentionMap(
+        weights,
+        source=source,
+        hypothesis=hypothesis,
+        tgt_eos=ended or bool(hypothesis and hypothesis[-1] in EOS_TOKENS),
+        src_eos=bool(source and source[-1] in EOS_TOKENS),
+    )
+
+
+def _array(value: Any) -> NDArray[Any]:
+    """An array of an array-like or a tensor on any device and of any precision."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if value.is_floating_point() else value
+    return np.asarray(value)
+
+
+def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
+    """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
+    attentions = getattr(outputs, "cross_attentions", None)
+    if not attentions:
+        raise DataError(
+            "Hugging Face outputs have no cross_attentions; call generate with "
+            "return_dict_in_generate=True, output_attentions=True"
+        )
+    steps = []
+    for step in attentions:
+        if not step or not -len(step) <= layer < len(step):
+            raise DataError(f"Hugging Face outputs have no decoder layer {layer}")
+        if step[layer] is None:
+            raise DataError(
+                "Hugging Face cross_attentions are None; load the model with "
+                'attn_implementation="eager"'
+            )
+        weights = _array(step[layer])
+        count = weights.shape[1] if weights.ndim == 4 else 0
+        if count == 0 or head not in {None, "mean", *range(-count, count)}:
+            raise DataError(
+                f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
+            )
+        last = weights[:, :, -1, :]  # the prompt's queries come before
+        steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
+    return steps
+
+
+def _generated(
+    outputs: Any, steps: int, eos: int | None, pad: int | None
+) -> tuple[list[list[int]], list[list[int]]]:
+    """For each sequence its generated ids, and the row of the attention at each step."""
+    sequences = _array(outputs.sequences)
+    beam_indices = getattr(outputs, "beam_indices", None)
+    if beam_indices is None:
+        length = min(steps, sequences.shape[1])
+        ids = [
+            _until_end(list(map(int, row[-length:] if length else [])), eos, pad)
+            for row in sequences
+        ]
+        _check_rows(outputs, len(sequences))
+        return ids, [[index] * len(row) for index, row in enumerate(ids)]
+    beams = _array(beam_indices)
+    lengths = (beams >= 0).sum(axis=1)
+    start = sequences.shape[1] - int(lengths.max(initial=0))
+    ids = [
+        list(map(int, row[start : start + n])) for row, n in zip(sequences, lengths, strict=True)
+    ]
+    return ids, [[int(b) for b in row[:n]] for row, n in zip(beams, lengths, strict=True)]
+
+
+def _check_rows(outputs: Any, sequences: int) -> None:
+    """Without beam_indices, a row of the attention must be a sequence."""
+    rows = _array(outputs.cross_attentions[0][-1]).shape[0]
+    if rows != sequences:
+        raise DataError(
+            f"Hugging Face attention has {rows} rows for {sequences} sequences, but there are no "
+            "beam_indices to tell which; call generate with output_scores=True"
+        )
+
+
+def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:
+    """The ids up to EOS, which is kept, or to padding, which is not."""
+    for position, token in enumerate(ids):
+        if token == eos:
+            return ids[: position + 1]
+        if token == pad:
+            return ids[:position]
+    return ids
+
+
+def _columns(
+    where: str, mask: NDArray[Any] | None, index: int, size: int, steps: Sequence[NDArray[Any]]
+) -> NDArray[np.intp]:
+    """The columns of the attention that are source tokens, not padding."""
+    width = steps[0].shape[1] if steps else size
+    columns = np.arange(size) if mask is None else np.flatnonzero(mask[index])
+    if len(columns) != size or size > width:
+        raise DataError(
+            f"{where}: the source has {size} tokens, its attention {width} columns"
+            + ("" if mask is None else f", of which the mask keeps {len(columns)}")
+        )
+    return columns

@@ -1,0 +1,194 @@
+"""What the text formats share: rows of numbers, JSON, links, and words about bad ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention_maps.maps import Weights
+from coverage_eval.errors import DataError
+from coverage_eval.text import corpus
+from fast_align_wrapper import links
+from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.links import Link
+
+__all__ = [
+    "LINKS",
+    "as_array",
+    "as_links",
+    "as_tokens",
+    "not_json",
+    "parse_integer",
+    "parse_json",
+    "parse_links",
+    "parse_object",
+    "parse_rows",
+    "printable",
+    "shown",
+    "split_fields",
+    "tokens_of",
+]
+
+LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
+"""Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
+
+_FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Text of a file as a message can quote it: one line, no control characters, cut."""
+    return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def printable(text: str) -> str:
+    """A message with the control characters of a file taken out."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def split_fields(line: str) -> list[str]:
+    """The fields of a line between triple pipes; a field may be empty.
+
+    >>> split_fields("a b ||| 0-0 ||| ")
+    ['a b', '0-0', '']
+    """
+    return _FIELDS.split(line)
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """The tokens of a text, by the rule that holds for every text."""
+    return tuple(corpus.tokenize(text))
+
+
+def parse_integer(text: str, where: str) -> int:
+    """A count or index, at most nine digits.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise DataError(f"{where}: {shown(text)} is not a number from 0 upwards")
+    return int(text)
+
+
+def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
+    """Rows of numbers as text, all of one length.
+
+    Raises:
+        DataError: A cell is no number, or rows differ in length.
+    """
+    width = len(rows[0]) if rows else 0
+    array = np.empty((len(rows), width))
+    for index, row in enumerate(rows):
+        if len(row) != width:
+            raise DataError(
+                f"{where}: row {index + 1} has {len(row)} weights, the first row has {width}"
+            )
+        try:
+            array[index] = [float(cell) for cell in row]
+        except ValueError as error:
+            raise DataError(f"{where}: row {index + 1}: {error}".replace("\n", " ")) from error
+    return array
+
+
+def parse_links(text: str, where: str) -> list[Link]:
+    """Links ``i-j`` separated by spaces, as pairs (source, target) from 0.
+
+    Raises:
+        DataError: Another form.
+    """
+    try:
+        return list(links.parse_links(text))
+    except AlignerDataError as error:
+        raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
+
+
+def parse_json(text: str, where: str) -> Any:
+    """A JSON value.
+
+    Raises:
+        DataError: Not JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise not_json(error, where) from error
+
+
+def not_json(error: Exception, where: str) -> DataError:
+    """What to raise where JSON's parser fails."""
+    reason = str(error) or type(error).__name__
+    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        DataError: Not JSON, or not an object.
+    """
+    value = parse_json(text, where)
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: JSON, but not an object {{…}}")
+    return value
+
+
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
+    """Lists of lists of numbers, nested to any depth, as an array of as many dimensions.
+
+    An empty list is a matrix without rows, which has so many columns.
+
+    Raises:
+        DataError: Not lists, lists of different lengths, or something else than numbers in them.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns))
+    try:
+        array = np.array(value, dtype=object)
+    except ValueError as error:  # which NumPy raises for some uneven lists
+        raise DataError(f"{where}: rows of attention differ in length") from error
+    kinds = set(map(type, array.ravel().tolist()))
+    if list in kinds:  # and of others it keeps the inner lists
+        raise DataError(f"{where}: rows of attention differ in length")
+    if not kinds <= {int, float}:
+        raise DataError(f"{where}: attention has something else than numbers")
+    try:
+        return array.astype(np.float64)
+    except OverflowError as error:
+        raise DataError(f"{where}: attention has a number too large") from error
+
+
+def as_links(value: object, where: str) -> list[Link]:
+    """A list of pairs of numbers from 0, in the order given.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: links are not a list of pairs")
+    pairs = []
+    for item in value:
+        pair = item[:2] if isinstance(item, list) else None
+        if not pair or len(pair) < 2 or not all(type(n) is int and 0 <= n < 10**9 for n in pair):
+            raise DataError(f"{where}: {shown(str(item))} is not a link, a pair of numbers from 0")
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
+    """A list of tokens, or None.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
+        raise DataError(f"{where}: tokens are not a list of text")
+    return tuple(value)

@@ -1,0 +1,213 @@
+"""Pickles of other toolkits, read through an allow-list: NumPy arrays and plain containers.
+
+A pickle is a program that calls what it names. Here the few names that a pickled array needs lead
+to notes of what was asked for, from which the array is made once the program has ended; any other
+name is refused before it is looked up. NumPy's own functions are not among them: their arguments
+can ask for any memory, and bytes be taken for pointers. The unpickler is the standard library's
+in Python, because the one in C allocates whatever a forged index asks for.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+import re
+import struct
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.errors import DataError
+
+__all__ = ["unpickle_arrays"]
+
+# Where releases of NumPy and Python 2's and 3's pickle say that an array's parts are.
+_ALLOWED = {
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy.core.numeric", "_frombuffer"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("_codecs", "encode"),
+    ("__builtin__", "bytes"),
+    ("builtins", "bytes"),
+    ("collections", "OrderedDict"),
+}
+
+
+def unpickle_arrays(data: bytes, where: str) -> Any:
+    """The plain containers, numbers, texts and NumPy arrays of a pickle.
+
+    Args:
+        data: A pickle of any protocol, by Python 2 or 3 (Python 2's strings are read as Latin-1).
+        where: The file, for messages.
+
+    Returns:
+        Nested dict, list, tuple, str, bytes, numbers, and arrays of booleans or numbers.
+
+    Raises:
+        DataError: Damaged, or with anything else in it; nothing of it was executed.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's on odd escapes in damaged strings
+            value = _ArrayUnpickler(io.BytesIO(data), encoding="latin1").load()
+        return _plain(value, {})
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from error
+    except Exception as error:  # a forged pickle can make the unpickler fail in any way
+        reason = str(error).replace("\n", " ")[:200] or type(error).__name__
+        raise DataError(f"{where}: damaged pickle ({reason!a})") from error
+
+
+@dataclass(slots=True, eq=False)
+class _Noted:
+    """An allowed name; or a call of it, with the state that the pickle gives to the result."""
+
+    name: str
+    arguments: tuple[Any, ...] | None = None
+    state: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.name == "OrderedDict" and not arguments:
+            return {}
+        return _Noted(self.name, arguments)
+
+    def __setstate__(self, state: Any) -> None:
+        if self.arguments is None:
+            raise DataError("tries to change what it may call")
+        self.state = state
+
+
+_BEGUN = object()
+
+
+def _plain(value: Any, done: dict[int, Any]) -> Any:
+    """Make what was noted; refuse whatever is no array, container, text or number.
+
+    What stands in many places is made once, for a few nested lists can name one part any number of
+    times: ``done`` has what was made by the identity of what it was made from.
+    """
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return value
+    if id(value) not in done:
+        done[id(value)] = _BEGUN
+        done[id(value)] = _made(value, done)
+    if done[id(value)] is _BEGUN:
+        raise DataError("holds a container that contains itself")
+    return done[id(value)]
+
+
+def _made(value: Any, done: dict[int, Any]) -> Any:
+    """The container, array, number or bytes that a value of the pickle stands for."""
+    if isinstance(value, dict):
+        return {key: _plain(item, done) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(item, done) for item in value)
+    if isinstance(value, _Noted):
+        return _called(value, done)
+    kind = type(value).__name__
+    raise DataError(f"holds a {kind}; only arrays and plain containers are read")
+
+
+def _called(noted: _Noted, done: dict[int, Any]) -> Any:
+    """The array, number or bytes that a noted call stands for."""
+    match noted.name, noted.arguments, noted.state:
+        case "_reconstruct", (_Noted("ndarray", None), *_), (*_, shape, dtype, turned, data):
+            return _array(_plain(data, done), dtype, shape, "F" if turned else "C")
+        case "_frombuffer", (data, dtype, shape, ("C" | "F") as order), None:
+            return _array(data, dtype, shape, order)
+        case "scalar", (dtype, data), None:
+            return _array(_plain(data, done), dtype, (), "C").item()
+        case "encode", (str() as text,) | (str() as text, "latin1" | "latin-1"), None:
+            return text.encode("latin1")  # how Python 3 writes bytes in protocol 2
+        case "bytes", (), None:
+            return b""
+    raise DataError(f"holds a use of {noted.name} that no array of numbers has")
+
+
+def _array(content: object, dtype: object, shape: object, order: Literal["C", "F"]) -> NDArray[Any]:
+    """An array from its bytes, checked before anything is made of them."""
+    if isinstance(content, str):  # Python 2's
+        content = content.encode("latin1")
+    if not isinstance(content, bytes | bytearray):
+        raise DataError("holds a NumPy array of Python objects; only numbers are read")
+    if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
+        raise DataError("holds a NumPy array of impossible shape")
+    real = _dtype(dtype)
+    if math.prod(shape) * real.itemsize != len(content):
+        raise DataError("holds a NumPy array whose bytes do not fit its shape")
+    return np.frombuffer(bytes(content), dtype=real).reshape(shape, order=order)
+
+
+def _dtype(noted: object) -> np.dtype[Any]:
+    """A type of numbers, by its kind and size and by the byte order of its state."""
+    match noted:
+        case _Noted("dtype", (code, *_), (_, ("<" | ">" | "|" | "=") as byte_order, *_)):
+            if isinstance(code, str) and re.fullmatch("[biuf][0-9]{1,2}", code):
+                known: np.dtype[Any] = np.dtype(byte_order + code)
+                return known
+            raise DataError(f"holds a NumPy array of type {code!a}; only numbers are read")
+    raise DataError("holds a NumPy array of unknown type; only numbers are read")
+
+
+def _key_checked(load: Callable[[Any], None], keys: slice) -> Callable[[Any], None]:
+    """Refuse other keys than text and numbers before they are hashed.
+
+    A tuple of tuples of … can take for ever, or more stack than there is.
+    """
+
+    def checked(unpickler: Any) -> None:
+        for key in unpickler.stack[keys]:
+            if not isinstance(key, str | int | float | bytes | None):
+                raise DataError("holds a dictionary with keys that are no text")
+        load(unpickler)
+
+    return checked
+
+
+_Unpickler: Any = pickle._Unpickler  # type: ignore[attr-defined,unused-ignore]
+
+
+class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
+    """The standard library's unpickler in Python, with allowed names led to notes."""
+
+    def find_class(self, module: str, name: str) -> _Noted:
+        """A note of an allowed name; extension codes come here too."""
+        if (module, name) not in _ALLOWED:
+            raise DataError(
+                f"refused: the pickle asks for {f'{module}.{name}'[:80]!a}; only NumPy arrays of "
+                "numbers and plain containers are read, and nothing was executed"
+            )
+        return _Noted(name)
+
+    def persistent_load(self, pid: object) -> Any:  # noqa: ARG002
+        """References to outside of the pickle are refused."""
+        raise DataError("refused: the pickle refers to objects outside of it")
+
+    def _load_set(self) -> None:
+        raise DataError("holds a set; only arrays and plain containers are read")
+
+    def _load_bytearray(self) -> None:
+        """Without room for more bytes than there are, which a forged length asks for."""
+        (size,) = struct.unpack("<Q", self.read(8))
+        self.append(bytearray(self.read(min(size, sys.maxsize))))
+
+    dispatch = {  # noqa: RUF012 (as the standard library has it)
+        **_Unpickler.dispatch,
+        pickle.SETITEM[0]: _key_checked(_Unpickler.load_setitem, slice(-2, -1)),
+        pickle.SETITEMS[0]: _key_checked(_Unpickler.load_setitems, slice(0, None, 2)),
+        pickle.DICT[0]: _key_checked(_Unpickler.load_dict, slice(0, None, 2)),
+        pickle.EMPTY_SET[0]: _load_set,
+        pickle.FROZENSET[0]: _load_set,
+        pickle.BYTEARRAY8[0]: _load_bytearray,
+    }

@@ -1,0 +1,206 @@
+"""One options object for everything aligned: where links come from and how they are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner, ModelAligner
+from coverage_eval.cli.aligner_options import (
+    fast_align_option,
+    symmetrize_option,
+    threads_option,
+)
+from coverage_eval.cli.options import case_option, tokenize_options
+from coverage_eval.text.corpus import STDIN, check_source, read_parallel
+from coverage_eval.text.files import check_target
+
+__all__ = ["AlignmentOptions", "alignment_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class AlignmentOptions:
+    """The source and an aligner, as the command line names them.
+
+    Attributes:
+        src: The source text.
+        model: A model file.
+        train_src: Source side of a training text.
+        train_tgt: Its target side.
+        save_model: Where to keep the trained model.
+        src_ref_align: Links of source and reference, one file a reference.
+        src_hyp_align: Links of source and hypothesis, one file a system.
+        symmetrize: How links of both directions are joined.
+        sink: Whether ``<SINK>`` is appended to every source.
+        tokenize: The tokeniser; None for the model's.
+        src_tokenize: The source's.
+        lowercase: Whether every side is lowercased.
+        fast_align: A compiled fast_align.
+        threads: Threads of the aligner.
+    """
+
+    src: str | None = None
+    model: str | None = None
+    train_src: str | None = None
+    train_tgt: str | None = None
+    save_model: str | None = None
+    src_ref_align: tuple[str, ...] = ()
+    src_hyp_align: tuple[str, ...] = ()
+    symmetrize: str = DEFAULT_SYMMETRIZATION
+    sink: bool = False
+    tokenize: str | None = None
+    src_tokenize: str | None = None
+    lowercase: bool = False
+    fast_align: str | None = None
+    threads: int | None = None
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model is named, or the text to train one on."""
+        return self.model is not None or None not in {self.train_src, self.train_tgt}
+
+    @property
+    def has_links(self) -> bool:
+        """Whether files of links are named."""
+        return bool(self.src_ref_align or self.src_hyp_align)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether links come from anywhere."""
+        return self.has_model or self.has_links
+
+    def check(self, texts: Sequence[str], *, needs_reference_links: bool = True) -> None:
+        """Refuse what is wrong before any file is read: at most one origin of links, whole.
+
+        Args:
+            texts: The other files that the command names.
+            needs_reference_links: Whether links of the reference must be there, too.
+
+        Raises:
+            click.UsageError: The first thing that is wrong.
+        """
+        training = (self.train_src, self.train_tgt)
+        files = (*texts, self.src, *training, *self.src_ref_align, *self.src_hyp_align)
+        together = bool(self.src_ref_align) == bool(self.src_hyp_align)
+        only_with_model = self.has_links and {"symmetrize", "tokenize", "src_tokenize"} & _given()
+        wrong = {
+            "--train-src and --train-tgt go together": any(training) and not all(training),
+            "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
+            "--src-hyp-align": (self.model is not None) + any(training) + self.has_links > 1,
+            "--src-ref-align and --src-hyp-align go together": self.has_links
+            and not (together if needs_reference_links else self.src_hyp_align),
+            "--src is needed to align the texts": self.has_model and self.src is None,
+            "--save-model goes with --train-src": self.save_model is not None and not all(training),
+            f"{' and '.join(_option(name) for name in sorted(only_with_model or ()))} is not for "
+            "links from files, which are taken as they are": bool(only_with_model),
+            "'-' (standard input) is named more than once; give all but one as files": files.count(
+                STDIN
+            )
+            > 1,
+        }
+        for message, applies in wrong.items():
+            if applies:
+                raise click.UsageError(message)
+
+    def make(self) -> Aligner | None:
+        """The aligner; None if no origin of links is named.
+
+        Raises:
+            DataError: Unreadable files, or ``save_model`` cannot be written, which is found before
+                the training.
+            AlignerError: A damaged model, or the aligner failed.
+        """
+        if self.has_links:
+            return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
+        if self.model is not None:
+            return Aligner.load(
+                self.model,
+                symmetrize=self.symmetrize,
+                tokenize=self.tokenize,
+                src_tokenize=self.src_tokenize,
+                lowercase=self.lowercase or None,
+                sink=self.sink,
+                fast_align=self.fast_align,
+                threads=self.threads,
+            )
+        return self._train() if self.has_model else None
+
+    def _train(self) -> ModelAligner:
+        assert self.train_src is not None
+        assert self.train_tgt is not None
+        if self.save_model is not None:
+            check_target(self.save_model)
+        aligner = Aligner.train_pairs(
+            read_parallel(self.train_src, self.train_tgt),
+            symmetrize=self.symmetrize,
+            tokenize=self.tokenize or "none",
+            src_tokenize=self.src_tokenize,
+            lowercase=self.lowercase,
+            sink=self.sink,
+            fast_align=self.fast_align,
+            threads=self.threads,
+            progress=True,
+        )
+        if self.save_model is not None:
+            aligner.save(self.save_model)
+        return aligner
+
+
+def _given() -> set[str]:
+    """The options that the command line names, by their parameters' names."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name for name in context.params if context.get_parameter_source(name) == source}
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def alignment_options(command: F) -> Callable[..., Any]:
+    """Add the options; the command receives them as one ``alignment``."""
+    names = [item.name for item in fields(AlignmentOptions)]
+
+    @wraps(command)
+    def with_alignment(**values: Any) -> Any:
+        alignment = AlignmentOptions(**{name: values.pop(name) for name in names})
+        for source in filter(None, (alignment.src, alignment.train_src, alignment.train_tgt)):
+            check_source(source)
+        return command(alignment=alignment, **values)
+
+    options = [
+        click.option("--src", metavar="FILE", help="The source text."),
+        click.option(
+            "--model", metavar="FILE", help="Align by this model (made by 'align train')."
+        ),
+        click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
+        click.option("--train-tgt", metavar="FILE", help="Its translation."),
+        click.option("--save-model", metavar="FILE", help="Keep the trained model in this file."),
+        click.option(
+            "--src-ref-align", metavar="FILE", multiple=True,
+            help="Links of source and reference, a line a segment, by any aligner; once for each "
+            "reference.",
+        ),
+        click.option(
+            "--src-hyp-align", metavar="FILE", multiple=True,
+            help="Links of source and hypothesis; once for each system, in their order.",
+        ),
+        symmetrize_option,
+        click.option(
+            "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
+        ),
+        tokenize_options,
+        case_option,
+        fast_align_option,
+        threads_option,
+    ]  # fmt: skip
+    wrapped: Callable[..., Any] = with_alignment
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped

@@ -1,0 +1,151 @@
+"""How commands print: the options of output, and the printing itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval.tables.formats import FORMATS, render
+from coverage_eval.tables.printout import Printout
+from coverage_eval.text.files import atomic_write
+
+__all__ = [
+    "Output",
+    "echo",
+    "output_option",
+    "output_options",
+    "print_lines",
+    "show",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+output_option = click.option(
+    "-o", "--output", type=click.Path(), help="Write to this file instead of standard output."
+)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a command prints, and in which form.
+
+    Attributes:
+        output_format: A name of :data:`coverage_eval.tables.formats.FORMATS`.
+        output: The file; None or ``-`` for standard output.
+        width: Digits after the decimal point.
+        score_only: Print the numbers alone.
+    """
+
+    output_format: str = "text"
+    output: str | None = None
+    width: int = 2
+    score_only: bool = False
+
+    def require_several(self, what: str) -> None:
+        """Refuse a format that holds one table, before any work is done.
+
+        Raises:
+            click.UsageError: It is such a format; ``what`` names what makes several tables.
+        """
+        if not FORMATS[self.output_format].several:
+            name = self.output_format.upper()
+            raise click.UsageError(f"{what} makes several tables, and {name} is one: use -f json")
+
+
+def output_options(
+    command: F | None = None, *, width: int = 2, figures: bool = True, file: bool = True
+) -> Callable[..., Any]:
+    """Add ``-f``, ``-o``, ``-w`` and ``-b``; the command receives them as one ``output``.
+
+    Args:
+        command: What the options are added to; without it, a decorator is returned.
+        width: Digits after the decimal point unless ``-w`` says otherwise.
+        figures: Whether the command prints figures, which ``-w`` and ``-b`` are about.
+        file: Whether ``-o`` is for what is printed; a command that writes another file there has an
+            ``-o`` of its own.
+    """
+    if command is None:
+        return partial(output_options, width=width, figures=figures, file=file)
+    options = {
+        "output_format": click.option(
+            "-f", "--format", "output_format", default="text", show_default=True,
+            type=click.Choice(list(FORMATS)), help="Form of the output.",
+        ),
+    }  # fmt: skip
+    if figures:
+        options["width"] = click.option(
+            "-w", "--width", default=width, show_default=True, type=click.IntRange(0, 15),
+            help="Digits after the decimal point.",
+        )  # fmt: skip
+        options["score_only"] = click.option(
+            "-b", "--score-only", is_flag=True, help="Print only the numbers, one a line (text)."
+        )
+    if file:
+        options["output"] = output_option
+
+    @wraps(command)
+    def with_output(**values: Any) -> Any:
+        output = Output(**{name: values.pop(name) for name in options})
+        _refuse_to_overwrite_input(output.output)
+        return command(output=output, **values)
+
+    wrapped: Callable[..., Any] = with_output
+    for option in reversed(options.values()):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _refuse_to_overwrite_input(target: str | None) -> None:
+    """A usage error if the output is one of the files that the command names as input."""
+    if target is None or not Path(target).is_file():
+        return
+    values = list(click.get_current_context().params.values())
+    values += [path for value in values if isinstance(value, dict) for path in value.values()]
+    names = [name for name in values if isinstance(name, str) and Path(name).is_file()]
+    if sum(Path(name).samefile(target) for name in names) > 1:  # the output itself is among them
+        raise click.UsageError(f"--output {target} is one of the input files")
+
+
+def show(printout: Printout, output: Output) -> None:
+    """Print it in the format and at the place that the options ask for."""
+    text = render(
+        printout,
+        output.output_format,
+        width=output.width,
+        columns=_terminal_columns(output.output),
+        score_only=output.score_only,
+    )
+    echo(text, output.output)
+
+
+def _terminal_columns(output: str | None) -> int | None:
+    """The width that text must fit: of the terminal, or COLUMNS; None for files and pipes."""
+    if output not in {None, "-"}:
+        return None
+    if os.environ.get("COLUMNS") or sys.stdout.isatty():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+def echo(text: str, output: str | None = None) -> None:
+    """Print to standard output, or write a file that appears only when it is complete."""
+    print_lines([text], output)
+
+
+def print_lines(lines: Iterable[str], output: str | None = None) -> None:
+    """Print lines as they come, or write a file that appears only when it is complete."""
+    if output is None or output == "-":
+        for line in lines:
+            click.echo(line)
+        return
+    _refuse_to_overwrite_input(output)
+    with atomic_write(output) as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,220 @@
+"""The commands of single metrics, made from what each metric says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
+from inspect import cleandoc
+from typing import Any
+
+import click
+
+from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.options import FiniteRange, jobs_option, strict_option
+from coverage_eval.cli.output import show
+from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
+from coverage_eval.cli.warnings import InputWatch, warn
+from coverage_eval.metrics.base import Metric
+from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
+from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.text.corpus import check_source, source_name
+from coverage_eval.text.rows import read_rows
+from coverage_eval.text.tokenizers import Tokenizer
+
+__all__ = ["score_command"]
+
+Option = Callable[[Any], Any]
+
+_FILES = "HYP and REF are text files with one segment a line ('-' reads standard input, .gz is\n"
+_FILES += "unpacked). More than one REF are several references."
+
+
+def score_command(name: str) -> click.Command:
+    """The command of a metric: its settings as options, and those that all scores share.
+
+    Args:
+        name: One of :data:`coverage_eval.metrics.registry.METRICS`.
+    """
+    kinds = {name: metric_class(name)}
+    kinds |= {form: metric_class(form) for form in METRICS[name].forms.values()}
+    aligned = "aligner" in {item.name for item in fields(kinds[name])}
+
+    def command(
+        hyp: str,
+        ref: tuple[str, ...],
+        output: ScoreOutput,
+        strict: bool,
+        jobs: int = 1,
+        alignment: AlignmentOptions | None = None,
+        **options: Any,
+    ) -> None:
+        chosen, settings = _choose(name, options)
+        _check_given(kinds, chosen, alignment)
+        if alignment is not None:
+            alignment.check([hyp, *ref])
+            if not alignment.is_given:
+                raise click.UsageError(
+                    "give exactly one of: --model M; --train-src F with --train-tgt F; "
+                    "--src-ref-align A with --src-hyp-align B"
+                )
+        for file in (hyp, *ref):
+            check_source(file)  # before minutes of training
+        aligner = alignment.make() if alignment else None
+        metric = make_metric(chosen, {"aligner": aligner, **settings})
+        source = alignment.src if alignment else None
+        _score(metric, hyp, ref, source, output, strict=strict, jobs=jobs)
+
+    command.__doc__ = _help(name, kinds[name])
+    wrapped: Any = scoring_options(strict_option(command))
+    decorators = [alignment_options if aligned else jobs_option, *_setting_options(name, kinds)]
+    for decorator in decorators:
+        wrapped = decorator(wrapped)
+    wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
+    wrapped = click.argument("hyp")(wrapped)
+    made: click.Command = click.command(name)(wrapped)
+    return made
+
+
+def _score(
+    metric: Metric[Any],
+    hyp: str,
+    ref: tuple[str, ...],
+    source: str | None,
+    output: ScoreOutput,
+    *,
+    strict: bool,
+    jobs: int,
+) -> None:
+    """Score two files and print the corpus score, or one score a segment with its evidence."""
+    aligner = getattr(metric, "aligner", None)
+    tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
+    watch = InputWatch([source_name(hyp)], ref, source)
+    observed = metric.observe(watch.watch(read_rows([hyp], ref, source)))
+    if output.sentence_level:
+        observed = list(observed)
+    (statistics,) = metric.count(observed, jobs=jobs)
+    score = corpus_score(metric, statistics, output, references=len(ref))
+    if output.sentence_level:
+        evidence = (found for (found,) in metric.explain(observed))
+        values = metric.segment_scores(statistics)
+        printout = present_segments(
+            score, values, evidence=evidence, errors_only=output.errors_only
+        )
+    else:
+        printout = present_scores([score])
+    findings, figures = watch.check(tokens or Tokenizer("13a"), aligner)
+    show(warn(printout, findings, figures, strict=strict), output)
+
+
+def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The form of the metric that options ask for, and the settings left."""
+    settings = dict(options)
+    chosen = name
+    for (option, value), form in METRICS[name].forms.items():
+        if settings.get(option) == value:
+            chosen = form
+        if value is True or settings.get(option) == value:
+            settings.pop(option, None)
+    preset = settings.pop("compat", None) if _presets(name) else None
+    if preset:
+        named = _given() & set(_presets(name)[preset])
+        if named:
+            listed = " and ".join(f"--{item}" for item in sorted(named))
+            raise click.UsageError(f"--compat {preset} sets {listed} itself")
+        settings |= _presets(name)[preset]
+    return chosen, settings
+
+
+def _presets(name: str) -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = getattr(metric_class(name), "presets", {})
+    return found
+
+
+def _given() -> set[str]:
+    """The parameters that the command line names."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name for name in context.params if context.get_parameter_source(name) == source}
+
+
+def _check_given(
+    kinds: Mapping[str, type[Metric[Any]]], chosen: str, alignment: AlignmentOptions | None
+) -> None:
+    """Refuse options that the chosen form of a metric does not have."""
+    settings = {item.name for kind in kinds.values() for item in fields(kind)}
+    of_chosen = {item.name for item in fields(kinds[chosen])}
+    label = kinds[chosen].name
+    for option in sorted(_given() & (settings - of_chosen)):
+        raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
+    if alignment and "coverages" in kinds[chosen].needs:
+        if alignment.has_links:
+            raise click.UsageError(f"{label} needs a model: links have no probabilities")
+        if "symmetrize" in _given():
+            raise click.UsageError(
+                f"--symmetrize is not for {label}, which has the forward model's posteriors"
+            )
+
+
+def _help(name: str, kind: type[Metric[Any]]) -> str:
+    """The command's help: the metric's line, and the first paragraphs of its docstring."""
+    example = "--model de-en.model --src src.txt " if "aligner" in _names(kind) else ""
+    return (
+        f"{METRICS[name].summary}\n\n{_FILES}\n\n\b\nExample:\n"
+        f"  coverage-eval {name} hyp.txt ref.txt {example}--confidence"
+    )
+
+
+def _names(kind: type[Metric[Any]]) -> set[str]:
+    return {item.name for item in fields(kind)}
+
+
+def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[Option]:
+    """Options of the fields of all forms of a metric, and those that choose a form."""
+    found: dict[str, Field[Any]] = {}
+    for kind in kinds.values():
+        found = {item.name: item for item in fields(kind) if "help" in item.metadata} | found
+    forms = METRICS[name].forms
+    choices = {option: value for option, value in forms if value is not True}
+    options = [_option(item, choices.get(item.name)) for item in found.values()]
+    for (option, value), form in forms.items():
+        if value is True:
+            options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
+    if presets := _presets(name):
+        settings = "the settings of the paper's scripts"
+        options.append(click.option("--compat", type=click.Choice(list(presets)), help=settings))
+    return list(reversed(options))
+
+
+def _option(item: Field[Any], further_choice: str | None) -> Option:
+    """The option of a metric's field."""
+    metadata = item.metadata
+    flag = metadata.get("flag", f"--{item.name.replace('_', '-')}")
+    help_text = cleandoc(metadata["help"])
+    if "reads" in metadata:
+        read = metadata["reads"]
+        return click.option(
+            flag,
+            item.name,
+            metavar="FILE",
+            help=help_text,
+            callback=lambda _, __, value: None if value is None else read(value),
+        )
+    default = None if item.default is MISSING else item.default
+    if isinstance(default, bool):
+        return click.option(flag, item.name, is_flag=True, help=help_text)
+    return click.option(
+        flag,
+        item.name,
+        default=default,
+        show_default=default is not None,
+        type=_type(metadata, default, further_choice),
+        help=help_text,
+    )
+
+
+def _type(metadata: Mapping[str, Any], default: Any, further_choice: str | None) -> Any:
+    if "choices" in metadata:
+        return click.Choice([*metadata["choices"], *([further_choice] if further_choice else [])])
+    if isinstance(default, int):
+        return click.IntRange(metadata.get("least"))
+    return FiniteRange(metadata.get("least"))

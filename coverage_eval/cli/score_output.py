@@ -1,0 +1,107 @@
+"""The options of commands that print a score, and the printing of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval.cli import output as printing
+from coverage_eval.metrics.base import Formula, Statistics
+from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    bootstrap_interval,
+)
+from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.printout import Printout
+
+__all__ = ["ScoreOutput", "corpus_score", "present_counted", "scoring_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class ScoreOutput(printing.Output):
+    """Where and how a command prints a score.
+
+    Attributes:
+        sentence_level: One score a segment, with evidence.
+        errors_only: Of these, only segments with an error.
+        confidence: Add a bootstrap interval.
+        bootstrap: Its resamples.
+        seed: Their seed.
+    """
+
+    sentence_level: bool = False
+    errors_only: bool = False
+    confidence: bool = False
+    bootstrap: int = DEFAULT_RESAMPLES
+    seed: int = DEFAULT_SEED
+
+    @property
+    def resamples(self) -> int:
+        """Bootstrap resamples; 0 if no interval is wanted."""
+        return self.bootstrap if self.confidence else 0
+
+
+def scoring_options(command: F) -> Callable[..., Any]:
+    """Add the common options of a score; the command receives them as one ``output``."""
+    names = ("sentence_level", "errors_only", "confidence", "bootstrap", "seed")
+
+    @wraps(command)
+    def with_output(output: Any, **values: Any) -> Any:
+        ours = ScoreOutput(**vars(output), **{name: values.pop(name) for name in names})
+        if ours.confidence and ours.sentence_level:
+            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
+        if ours.errors_only and not ours.sentence_level:
+            raise click.UsageError("--errors-only goes with --sentence-level")
+        return command(output=ours, **values)
+
+    options = [
+        click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
+        click.option("--errors-only", is_flag=True, help="Only the segments with an error."),
+        click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),
+        click.option(
+            "--bootstrap", default=DEFAULT_RESAMPLES, show_default=True,
+            type=click.IntRange(1), help="Resamples for --confidence.",
+        ),
+        click.option(
+            "--seed", default=DEFAULT_SEED, show_default=True,
+            type=click.IntRange(0), help="Seed of the resampling.",
+        ),
+    ]  # fmt: skip
+    wrapped: Callable[..., Any] = printing.output_options(with_output)
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def corpus_score(
+    formula: Formula, statistics: Statistics, output: ScoreOutput, *, references: int = 0
+) -> Score:
+    """The corpus score, with its interval if one was asked for."""
+    interval = None
+    if output.confidence:
+        interval = bootstrap_interval(
+            formula, statistics, resamples=output.bootstrap, seed=output.seed
+        )
+    return formula.score(statistics, references=references, interval=interval)
+
+
+def present_counted(counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput) -> Printout:
+    """Figures of one corpus; the first alone, or with the others as evidence of segments."""
+    (formula, statistics), *others = counted
+    if not (output.score_only or output.sentence_level):
+        return present_scores([corpus_score(*item, output) for item in counted])
+    score = corpus_score(formula, statistics, output)
+    if not output.sentence_level:
+        return present_scores([score])
+    columns = {other.name: other.segment_scores(rows) for other, rows in others}
+    evidence = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    values = formula.segment_scores(statistics)
+    return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)

@@ -1,0 +1,91 @@
+"""What a command finds suspicious about its input while it scores it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.errors import DataError
+from coverage_eval.preflight import Finding, Sample, Sampler, check_model, check_texts
+from coverage_eval.tables.printout import Printout
+from coverage_eval.text.corpus import source_name
+from coverage_eval.text.rows import Row
+from coverage_eval.text.tokenizers import Tokenizer
+
+__all__ = ["InputWatch", "warn"]
+
+
+class InputWatch:
+    """Watches a test set while it is scored, and then says what looks wrong about it.
+
+    Args:
+        systems: The names of the hypotheses.
+        references: The files of the references.
+        source: The file of the source, if there is one.
+    """
+
+    def __init__(
+        self, systems: Sequence[str], references: Sequence[str], source: str | None
+    ) -> None:
+        self._systems = list(systems)
+        self._references = [source_name(name) for name in references]
+        self._source = None if source is None else source_name(source)
+        self._sampler: Sampler[Row] = Sampler()
+
+    def watch(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """Pass rows through unchanged, keeping some of them."""
+        return self._sampler.watch(rows)
+
+    def check(
+        self, tokens: Tokenizer, aligner: Aligner | None = None
+    ) -> tuple[list[Finding], dict[str, float]]:
+        """What was seen, and figures about the model if there is one.
+
+        Args:
+            tokens: How the metric cuts texts into words.
+            aligner: What links them.
+        """
+        sample = self._sample(tokens, aligner.source_tokens if aligner else tokens)
+        findings = check_texts(sample)
+        if not isinstance(aligner, ModelAligner) or not sample.sources:
+            return findings, {}
+        of_model, figures = check_model(sample, aligner.model)
+        return [*findings, *of_model], figures
+
+    def _sample(self, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
+        rows = self._sampler.rows
+        hypotheses = zip(*(row.hypotheses for row in rows), strict=True)
+        references = zip(*(row.references for row in rows), strict=True)
+        sources = None
+        if self._source is not None:
+            sources = (self._source, [source_tokens(row.source or "") for row in rows])
+        return Sample(
+            {n: [*map(tokens, c)] for n, c in zip(self._systems, hypotheses, strict=False)},
+            {n: [*map(tokens, c)] for n, c in zip(self._references, references, strict=False)},
+            sources,
+            self._sampler.blocks,
+            self._sampler.lines,
+        )
+
+
+def warn(
+    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
+) -> Printout:
+    """Print a warning for each finding; JSON has them, and the figures, too.
+
+    Raises:
+        DataError: There is a finding, and warnings are errors.
+    """
+    messages = [finding.message for finding in findings]
+    if messages and strict:
+        raise DataError("; ".join(messages))
+    for message in messages:
+        click.echo(f"coverage-eval: warning: {message}", err=True)
+    if not isinstance(printout.data, dict):
+        return printout
+    more: dict[str, Any] = {"warnings": messages, **({"model": figures} if figures else {})}
+    return replace(printout, data=printout.data | more)

@@ -1,0 +1,49 @@
+"""Metrics of links or coverages: what one aligner makes of a test set."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Metric, Statistics
+from coverage_eval.metrics.stopwords import StopWords
+
+__all__ = ["AlignedMetric"]
+
+ObservedRow = TypeVar("ObservedRow")
+
+
+@dataclass(frozen=True)
+class AlignedMetric(Metric[ObservedRow]):
+    """A metric of what links the source with reference and hypothesis, made by one aligner.
+
+    Args:
+        aligner: What makes the links or coverages, and signs them.
+        stopwords: Source words that are neither counted nor expected.
+    """
+
+    aligner: Aligner
+    stopwords: StopWords = field(
+        default_factory=StopWords,
+        metadata={
+            "help": "Source words to leave out of account, one a line.",
+            "reads": StopWords.read,
+        },
+    )
+
+    def count(self, observed: Iterable[ObservedRow], *, jobs: int = 1) -> Statistics:  # noqa: ARG002
+        """Statistics ``[systems, segments, k]``; the aligner has threads of its own."""
+        counts = [self.count_row(row) for row in observed]
+        if not counts:
+            raise DataError("no segments to score")
+        return np.array(counts).swapaxes(0, 1)
+
+    @abstractmethod
+    def count_row(self, row: ObservedRow) -> list[tuple[float, float]]:
+        """Statistics of one segment, those of each hypothesis."""

@@ -1,0 +1,19 @@
+"""What is installed, as it is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coverage_eval.diagnosis import Finding
+from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Table
+
+__all__ = ["present_findings"]
+
+
+def present_findings(findings: Sequence[Finding]) -> Printout:
+    """One row for each part of the installation, with the command that adds what is missing."""
+    header = ("part", "found", "needed_for", "ok", "remedy")
+    rows = [(item.part, item.found, item.needed_for, item.ok, item.remedy) for item in findings]
+    shown = tuple((p, f or "missing", n, "yes" if ok else "no", r) for p, f, n, ok, r in rows)
+    return Printout((Table(header, shown),), data=[dict(zip(header, r, strict=True)) for r in rows])

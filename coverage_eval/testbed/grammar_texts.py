@@ -1,0 +1,92 @@
+"""The demonstration's corpus: training and test text of the grammar, and outputs with errors."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coverage_eval.testbed.grammar import Pair, generate, paraphrase
+from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
+from coverage_eval.text.files import atomic_write
+
+__all__ = ["RATES", "Texts", "make_texts", "write_texts"]
+
+TRAINING_PAIRS = 4000
+TEST_PAIRS = 500
+SEED = 2018
+
+RATES = {"careful": (0.0, 0.0), "repeating": (0.03, 0.0), "dropping": (0.0, 0.1)}
+"""Name of an output → repetitions per word, share of words left out."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The grammar's corpus and the outputs made from its test set.
+
+    Attributes:
+        training: Pairs to train an aligner on.
+        test: Further pairs; their links are the truth.
+        outputs: The test set's target side as each of :data:`RATES` translates it.
+    """
+
+    training: list[Pair]
+    test: list[Pair]
+    outputs: dict[str, list[str]]
+
+    @property
+    def sources(self) -> list[str]:
+        """The source side of the test set."""
+        return [" ".join(pair.source) for pair in self.test]
+
+    @property
+    def references(self) -> list[str]:
+        """The target side of the test set."""
+        return [" ".join(pair.target) for pair in self.test]
+
+
+def make_texts() -> Texts:
+    """Make the texts; they are the same every time."""
+    pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
+    test = pairs[TRAINING_PAIRS:]
+    # Translators differ, in training text as in outputs; a synonym takes the place of one word.
+    translator = random.Random(SEED)  # noqa: S311 (not for secrets)
+    training = [
+        replace(pair, target=tuple(paraphrase(pair.target, 0.3, translator)))
+        for pair in pairs[:TRAINING_PAIRS]
+    ]
+    return Texts(training, test, {name: _output(test, name) for name in RATES})
+
+
+def _output(test: Sequence[Pair], name: str) -> list[str]:
+    repetitions, omissions = RATES[name]
+    generator = random.Random(f"{SEED} {name}")  # noqa: S311 (not for secrets)
+    lines = []
+    for pair in test:
+        words = paraphrase(pair.target, 0.5, generator)
+        words = omit_words(words, omissions, generator)
+        lines.append(" ".join(repeat_phrases(words, repetitions, generator)))
+    return lines
+
+
+def write_texts(texts: Texts, folder: Path) -> None:
+    """Write corpus and outputs as text files, one line per segment.
+
+    The files are ``train.de`` and ``train.en``, ``test.de`` and ``test.en``, the truth
+    ``test.links``, and ``careful.en``, ``repeating.en`` and ``dropping.en``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / "train.de", (" ".join(pair.source) for pair in texts.training))
+    _write(folder / "train.en", (" ".join(pair.target) for pair in texts.training))
+    _write(folder / "test.de", texts.sources)
+    _write(folder / "test.en", texts.references)
+    links = (" ".join(f"{i}-{j}" for i, j in pair.links) for pair in texts.test)
+    _write(folder / "test.links", links)
+    for name, lines in texts.outputs.items():
+        _write(folder / f"{name}.en", lines)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    with atomic_write(path) as file:
+        file.writelines(line + "\n" for line in lines)

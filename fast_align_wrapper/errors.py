@@ -1,0 +1,23 @@
+"""The errors of this package, each with a message fit to be shown to a user as it is."""
+
+__all__ = ["AlignerDataError", "AlignerError", "AlignerNotFoundError", "AlignerWarning"]
+
+
+class AlignerError(Exception):
+    """Base of all errors that this package raises on purpose.
+
+    Raised itself when the aligner failed: exit status, wrong number of lines, NaN, time limit.
+    The message is one line: what is wrong, where, and what to do.
+    """
+
+
+class AlignerDataError(AlignerError, ValueError):
+    """Text, links or a model file that cannot be used, or a file that cannot be written."""
+
+
+class AlignerNotFoundError(AlignerError, ImportError):
+    """There is no fast_align to run, or only one that lacks what is asked for."""
+
+
+class AlignerWarning(UserWarning):
+    """A pair of the training text that the aligner does not get."""

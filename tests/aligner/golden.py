@@ -1,0 +1,33 @@
+"""Reading the reference's own files, and comparing with them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+METHODS = ["intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+
+
+def read_golden(path: Path) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        return file.read().split("\n")[:-1]
+
+
+def assert_same_lines(actual: list[str], expected: list[str], *, tolerated: float = 1e-4) -> None:
+    """All lines are equal, but for the tolerated share that floating-point ties may decide."""
+    assert len(actual) == len(expected)
+    differing = [pair for pair in zip(actual, expected, strict=True) if pair[0] != pair[1]]
+    assert len(differing) <= tolerated * len(expected), differing[:5]
+
+
+_ORIGINALS_OWN = re.compile(r"ARG=.|\.+|  \d  model al-feat: .*|conditional probabilities: .*")
+
+
+def comparable_log(log: str) -> list[str]:
+    """The lines of a log, without a file's name and what only the original prints.
+
+    That is the options, a dot for each thousand lines, and the steps of the search for the tension,
+    whose result both print.
+    """
+    return [line for line in log.splitlines() if not _ORIGINALS_OWN.fullmatch(line)]

@@ -1,0 +1,96 @@
+"""The wrapper without the rest of the distribution, and where it finds its executables."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import coverage_eval
+import fast_align_wrapper
+from coverage_eval.errors import AlignerError
+from fast_align_wrapper.binaries import bundled_folder, find_fast_align
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "fast_align_wrapper"
+
+
+def test_nothing_of_coverage_eval_is_imported() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not [name for name in names if name.startswith("coverage_eval")], path
+
+
+ALONE = """
+import sys
+sys.modules["coverage_eval"] = None  # importing it fails
+from fast_align_wrapper import FastAlign, format_links
+pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
+with FastAlign.train(pairs) as model:
+    model.save(sys.argv[1])
+with FastAlign.load(sys.argv[1]) as model:
+    print(*map(format_links, model.align(pairs[:1])))
+    print(*(found.matrix.argmax(axis=1) for found in model.posteriors(pairs[:1])))
+try:
+    FastAlign.load("nowhere")
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_it_works_where_coverage_eval_is_not(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ALONE, str(tmp_path / "model")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.stderr == ""
+    assert done.stdout == "0-0 1-1\n[0 1]\nnowhere: no such file\n"
+
+
+def test_one_version_and_one_family_of_errors() -> None:
+    version = metadata.version("coverage-eval")
+    assert fast_align_wrapper.__version__ == coverage_eval.__version__ == version
+    assert find_fast_align(bundled_folder()).version == f"fast_align (coverage-eval) {version}"
+    assert fast_align_wrapper.AlignerError is AlignerError
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``pip install .`` puts into site-packages: Python files, and the executables in bin."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    for package in (PACKAGE, ROOT / "coverage_eval"):
+        ignored = shutil.ignore_patterns("src", "__pycache__")
+        shutil.copytree(package, folder / package.name, ignore=ignored)
+    shutil.copytree(bundled_folder(), folder / PACKAGE.name / "bin", dirs_exist_ok=True)
+    return folder
+
+
+def in_the_clone(installed: Path, *arguments: str) -> str:
+    """Run Python in the source folder, which hides the installed packages; nothing editable."""
+    dependencies = [path for path in sys.path if path.endswith("site-packages")]
+    path = os.pathsep.join([str(installed), *dependencies])
+    done = subprocess.run(
+        [sys.executable, "-S", *arguments], cwd=ROOT, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": path, "FAST_ALIGN": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_installed_executables_are_found_from_inside_the_clone(installed: Path) -> None:
+    if (PACKAGE / "bin").exists():
+        pytest.skip("the source folder has executables of its own")
+    folder = str(installed / PACKAGE.name / "bin")
+    assert in_the_clone(installed, "-m", "fast_align_wrapper", "which") == f"{folder}\n"
+    program = (
+        "import fast_align_wrapper as package; print(package.__file__); "
+        "print(package.FastAlign.train([('ein haus', 'a house')] * 9).manifest.pairs)"
+    )
+    assert in_the_clone(installed, "-c", program) == f"{PACKAGE / '__init__.py'}\n9\n"
+    assert "DROP" in in_the_clone(installed, "-m", "coverage_eval", "demo")

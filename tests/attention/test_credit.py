@@ -1,0 +1,88 @@
+"""Attention within a credit, against the figure of the paper, the batched attention, and limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention import (
+    TRANSFORMATIONS,
+    AttentionError,
+    AttentionStep,
+    BilinearScore,
+    InfeasibleBoundsError,
+    attend,
+    attend_with_credit,
+)
+
+FIGURE_1 = np.array([[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]])
+BOUNDED = [t.name for t in TRANSFORMATIONS.values() if t.bounded]
+
+
+def test_figure_1() -> None:
+    attention, credit = attend_with_credit(FIGURE_1, 1.0, "csoftmax")
+    printed = [[0.52, 0.35, 0.13], [0.36, 0.44, 0.2], [0.12, 0.21, 0.67]]
+    np.testing.assert_array_equal(attention.round(2), printed)
+    np.testing.assert_allclose(credit, 1 - np.cumsum(attention, axis=0) + attention, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_the_same_as_a_batch_of_steps_whose_states_are_scores(name: str) -> None:
+    rng = np.random.default_rng(41)
+    z, f = rng.normal(size=(6, 4)), np.array([1.0, 2.5, 0.5, np.inf])
+    attention, credit = attend_with_credit(z, f, name)
+    step = AttentionStep(BilinearScore(), name)
+    result = attend(z[None], np.eye(4)[None], step, fertilities=f)
+    np.testing.assert_array_equal(attention, result.attention[0])
+    np.testing.assert_array_equal(credit, [r.credit[0] for r in result.trace.results])
+
+
+@given(
+    st.sampled_from(BOUNDED), st.integers(1, 8), st.integers(0, 10**6),
+    st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf]), min_size=1, max_size=6),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_credit_is_never_exceeded(name: str, steps: int, seed: int, f: list[float]) -> None:
+    z = 3 * np.random.default_rng(seed).normal(size=(steps, len(f)))
+    if sum(f) < steps:
+        short = int(sum(f)) + 1
+        with pytest.raises(InfeasibleBoundsError, match=f"^step {short}: .* add a sink") as caught:
+            attend_with_credit(z, f, name)
+        assert caught.value.row == (short - 1,)
+    else:
+        attention, credit = attend_with_credit(z, f, name)
+        assert (attention <= credit).all()
+        assert (attention.sum(axis=0) <= np.array(f) + 1e-12).all()
+        np.testing.assert_allclose(attention.sum(axis=1), 1, atol=1e-14)
+
+
+def test_without_bounds_the_credit_runs_out() -> None:
+    attention, credit = attend_with_credit([[9.0, 0.0]] * 3, 1.0, "sparsemax")
+    np.testing.assert_array_equal(attention, [[1, 0]] * 3)
+    np.testing.assert_array_equal(credit, [[1, 1], [0, 1], [0, 1]])
+
+
+def test_no_steps_and_padding() -> None:
+    assert attend_with_credit(np.zeros((0, 3)), 1.0)[0].shape == (0, 3)
+    attention, _ = attend_with_credit([[1.0, 2.0, -np.inf]], [0.5, 0.5, 7.0])
+    np.testing.assert_array_equal(attention, [[0.5, 0.5, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("scores", "fertility", "name", "message"),
+    [
+        (np.zeros(3), 1.0, "softmax", r"must be \[steps, words\], not of shape \(3,\)"),
+        (np.zeros((2, 3)), [1, 1], "softmax", r"fertilities of shape \(2,\) for 3 words"),
+        (np.zeros((2, 3)), [1, -1, 1], "softmax", "must be at least 0"),
+        (np.zeros((2, 3)), np.nan, "softmax", "not NaN"),
+        (np.zeros((2, 3)), 1.0, "hardmax", "unknown transformation 'hardmax': use one of softmax"),
+        ([[0.0, 1.0], [np.nan, 0.0]], 1.0, "softmax", "^step 2: a score is NaN"),
+    ],
+)
+def test_errors(scores: Any, fertility: Any, name: str, message: str) -> None:
+    with pytest.raises(AttentionError, match=message):
+        attend_with_credit(scores, fertility, name)

@@ -1,0 +1,130 @@
+"""Thousands of small constrained problems of every awkward kind, against exact arithmetic.
+
+The references try every split point, in rational numbers or in 1200 bits, one row at a time.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from coverage_eval.attention import constrained_softmax, constrained_sparsemax
+
+Array = NDArray[np.float64]
+ROWS = 200
+
+
+def exact_sparsemax(z: Array, u: Array) -> Array:
+    """The first level from above whose mass reaches 1, exactly, is τ or the split point below."""
+    scores, bounds = ([Fraction(float(x)) for x in row] for row in (z, np.minimum(u, 1)))
+    pairs = list(zip(scores, bounds, strict=True))
+
+    def attention(tau: Fraction) -> list[Fraction]:
+        return [max(Fraction(0), min(b, s - tau)) for s, b in pairs]
+
+    points = sorted({*scores, *(s - b for s, b in pairs)}, reverse=True)
+    below = next((p for p in points if sum(attention(p)) >= 1), points[-1])
+    interior = [s for s, b in pairs if s - b <= below < s]
+    if interior:
+        below += (sum(attention(below)) - 1) / len(interior)
+    return np.array([float(a) for a in attention(below)])
+
+
+def exact_softmax(z: Array, u: Array) -> Array:
+    """Fix the k positions with the largest exp(z) / u, k growing until no other is over."""
+    with mpmath.workprec(1200):
+        top = mpmath.mpf(float(z.max()))
+        weights = [mpmath.exp(mpmath.mpf(float(x)) - top) for x in z]
+        bounds = [mpmath.mpf(float(x)) for x in np.minimum(u, 1)]
+        order = sorted(
+            range(len(z)), key=lambda j: weights[j] / bounds[j] if bounds[j] else mpmath.inf
+        )
+        left = mpmath.mpf(1)
+        while True:
+            free = mpmath.fsum(weights[j] for j in order)
+            if len(order) == 1 or weights[order[-1]] * left <= bounds[order[-1]] * free:
+                break
+            left -= bounds[order.pop()]
+        share = {j: min(bounds[j], weights[j] * left / free) for j in order}
+        return np.array([float(share.get(j, bounds[j])) for j in range(len(z))])
+
+
+def ordinary(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    return rng.normal(size=n) * rng.choice([0.1, 1, 10]), rng.uniform(size=n)
+
+
+def credits_left(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    credit = np.maximum(rng.integers(1, 4, size=n) - rng.uniform(0, 3, size=n), 0)
+    return 2 * rng.normal(size=n), credit
+
+
+def ties(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    return rng.integers(-8, 8, size=n) / 8, rng.integers(0, 5, size=n) / 8
+
+
+def nearly_tight(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    return rng.normal(size=n), rng.dirichlet(np.ones(n)) * (1 + 10.0 ** rng.integers(-14, -1))
+
+
+def tiny_bounds(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    return rng.normal(size=n) * 5, 10.0 ** rng.uniform(-320, 0, size=n)
+
+
+def huge_scores(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    scale = 10.0 ** rng.integers(0, 60)
+    return scale + rng.normal(size=n) * 10.0 ** rng.integers(-2, 60), rng.uniform(size=n)
+
+
+def wide_spread(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    return rng.normal(size=n) * 10.0 ** rng.integers(1, 4, size=n), rng.uniform(size=n)
+
+
+def a_crowd_below(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    """Most of the mass goes to the first; the threshold is just below the others."""
+    z = rng.normal(size=n) * 1e-9 - rng.uniform()
+    z[0], u = rng.uniform(), np.ones(n)
+    return z, u
+
+
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (ordinary, credits_left, ties, nearly_tight, tiny_bounds, huge_scores,
+                 wide_spread, a_crowd_below)
+}  # fmt: skip
+
+
+def problems(kind: str) -> tuple[Array, Array]:
+    """``[ROWS, n]`` scores and bounds, one batch, each row feasible and not tight."""
+    rng = np.random.default_rng(31)
+    n = int(rng.integers(5, 13))
+    rows = []
+    while len(rows) < ROWS:
+        z, u = KINDS[kind](rng, n)
+        if rng.uniform() < 0.2:
+            u[rng.integers(n)] = rng.choice([0.0, np.inf])
+        if np.minimum(u, 1).sum() > 1 + 1e-14:
+            rows.append((z, u))
+    return np.array([z for z, _ in rows]), np.array([u for _, u in rows])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparsemax_is_exact(kind: str) -> None:
+    z, u = problems(kind)
+    found = constrained_sparsemax(z, u)
+    expected = np.array([exact_sparsemax(*row) for row in zip(z, u, strict=True)])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=4e-16)
+    assert abs(found.sum(axis=1) - 1).max() < 1e-15
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_softmax_is_exact(kind: str) -> None:
+    z, u = problems(kind)
+    found = constrained_softmax(z, u)
+    expected = np.array([exact_softmax(*row) for row in zip(z, u, strict=True)])
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=4e-16)
+    assert abs(found.sum(axis=1) - 1).max() < 1e-15

@@ -1,0 +1,199 @@
+"""One layer and one head of arrays that have several, against loops and plain indexing."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.attention_maps import from_arrays, load
+from coverage_eval.attention_maps.heads import Head, one_head
+from coverage_eval.errors import DataError
+
+RNG = np.random.default_rng(4)
+LAYERS = RNG.dirichlet(np.ones(4), size=(2, 3, 5))  # [layers, heads, T, S]
+TEXTS: dict[str, Any] = {"sources": ["a b c d"], "hypotheses": ["v w x y z"]}
+
+choices = st.none() | st.integers(-4, 4)
+
+
+@given(st.integers(2, 4), choices, choices | st.just("mean"))
+def test_what_is_chosen_and_what_is_refused(
+    dims: int, layer: int | None, head: Head | None
+) -> None:
+    array = LAYERS[(0,) * (4 - dims)]
+    layers = list(LAYERS) if dims == 4 else [LAYERS[0]]
+    in_layers = layer is not None and -2 <= layer < 2
+    in_heads = head == "mean" or (isinstance(head, int) and -3 <= head < 3)
+    fits = (in_layers if dims == 4 else layer is None) and (in_heads if dims > 2 else head is None)
+    if not fits:
+        with pytest.raises(DataError, match=r"^here: "):
+            one_head(array, "here", layer, head)
+        return
+    heads = layers[layer or 0]
+    if dims == 2:
+        expected = LAYERS[0, 0]
+    elif head == "mean":
+        expected = sum(heads) / 3
+    else:
+        assert isinstance(head, int)
+        expected = heads[head]
+    np.testing.assert_allclose(one_head(array, "here", layer, head), expected, atol=1e-15)
+
+
+def test_one_layer_or_head_alone_need_not_be_chosen() -> None:
+    np.testing.assert_array_equal(one_head(LAYERS[:1, :1], "f", None, None), LAYERS[0, 0])
+    np.testing.assert_array_equal(one_head(LAYERS[:1], "f", None, 2), LAYERS[0, 2])
+    np.testing.assert_array_equal(one_head(LAYERS[1, :1], "f", None, None), LAYERS[1, 0])
+
+
+def test_messages_name_what_there_is() -> None:
+    with pytest.raises(DataError) as caught:
+        one_head(LAYERS, "f: line 1", None, None)
+    assert str(caught.value) == (
+        "f: line 1: 2 layers: say which by --layer 1 to 2, or -1 for the last; 3 heads: say which "
+        "by --head 1 to 3, or -1 for the last, or mean (in Python layer= and head=, from 0)"
+    )
+    with pytest.raises(DataError, match="f: no heads"):
+        one_head(LAYERS[:, :0], "f", 0, "mean")
+    with pytest.raises(DataError, match="5 dimensions"):
+        one_head(LAYERS[np.newaxis], "f", 0, 0)
+    with pytest.raises(DataError, match="3 heads: choose --head"):
+        one_head(LAYERS, "f", 0, "max")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "jsonl", "record"])
+def test_every_file_with_heads(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    if ending == "npy":
+        path = tmp_path / "dump.npy"
+        np.save(path, LAYERS.astype(np.float32))
+    elif ending == "npz":
+        with path.open("wb") as file:
+            np.savez(file, LAYERS)
+    elif ending == "jsonl":
+        path.write_text(json.dumps(LAYERS.tolist()) + "\n")
+    else:
+        path.write_text(json.dumps({"attention": LAYERS.tolist()}) + "\n")
+    for layer, head in ((0, 2), (-1, 0), (1, "mean")):
+        chosen: Any = {"layer": layer, "head": head}
+        expected = LAYERS[layer].mean(axis=0) if head == "mean" else LAYERS[layer, int(head)]
+        item = load(path, **TEXTS, **chosen)[0]
+        np.testing.assert_allclose(item.weights, expected, atol=1e-7)
+        item = from_arrays([LAYERS], **TEXTS, **chosen)[0]
+        np.testing.assert_allclose(item.weights, expected)
+    with pytest.raises(DataError, match="say which by --layer"):
+        load(path, **TEXTS)
+
+
+def test_our_npz_may_have_heads(tmp_path: Path) -> None:
+    records = [{"source": ["a", "b", "c", "d"], "tgt_eos": False, "src_eos": False}]
+    with (tmp_path / "dump").open("wb") as file:
+        np.savez(file, segments=np.array(json.dumps(records)), attention_0=LAYERS[0])
+    item = load(tmp_path / "dump", head=1)[0]
+    np.testing.assert_array_equal(item.weights, LAYERS[0, 1])
+    assert item.source == ("a", "b", "c", "d")
+
+
+def test_three_dimensions_are_segments_until_a_head_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "stack.npy"
+    np.save(path, LAYERS[0])
+    stack = load(path, sources=["a b c d"] * 3, hypotheses=["v w x y z"] * 3)
+    for item, expected in zip(stack, LAYERS[0], strict=True):
+        np.testing.assert_array_equal(item.weights, expected)
+    np.testing.assert_array_equal(load(path, **TEXTS, head=1)[0].weights, LAYERS[0, 1])
+    with pytest.raises(DataError, match=r"3 attention maps, but .* choose with --head"):
+        load(path, **TEXTS)
+
+
+def test_formats_without_heads_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text("A-0\t0-0\n")
+    with pytest.raises(DataError, match="fairseq --print-alignment has one matrix a segment"):
+        load(path, head="mean")
+
+
+def test_what_is_no_weight_is_refused_after_the_mean_too(tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text("[[[1e308]], [[1e308]]]\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DataError, match=r"line 1.*inf in row 1, column 1"):
+            load(path, sources=["a"], hypotheses=["x"], head="mean", orientation="target-source")
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("[[1, 2], [3]]", "rows of attention differ in length"),
+        ("[[[1, 2]], [[3]]]", "rows of attention differ in length"),
+        ("[[1, [2]], [3, 4]]", "rows of attention differ in length"),
+        ("[[1, true]]", "something else than numbers"),
+        ('[["0.5"]]', "something else than numbers"),
+        ("[[null]]", "something else than numbers"),
+        ("[[1" + "0" * 400 + "]]", "a number too large"),
+        ("[[[[[1]]]]]", "5 dimensions"),
+        ("[" * 40 + "1" + "]" * 40, "differ in length|dimensions"),
+        ("[[0.5]", "not JSON"),
+        ("", "not JSON"),
+        ("0.5", "not a list of rows"),
+        ("[0.5]", "1 dimensions"),
+    ],
+)
+def test_lines_that_are_no_arrays(line: str, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text(f"[[1.0]]\n{line}\n")
+    with pytest.raises(DataError, match=rf"dump: line 2: .*({reason})"):
+        load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
+
+
+def test_an_empty_hypothesis_is_an_empty_list(tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text("[[0.5, 0.5]]\n[]\n")
+    maps = load(path, sources=["a b", ""], hypotheses=["x", ""])
+    assert [item.weights.shape for item in maps] == [(1, 2), (0, 0)]
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.floats(0, 1) | st.integers(-(10**400), 10**400) | st.just("a"),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.just("attention"), inner),
+    max_leaves=24,
+)
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    lines=st.lists(
+        values.map(json.dumps) | st.binary(max_size=20).map(repr), min_size=1, max_size=3
+    ),
+    layer=choices,
+    head=choices | st.just("mean"),
+    record=st.booleans(),
+)
+def test_whatever_a_line_holds_is_read_or_refused_in_one_line(
+    lines: list[str], layer: int | None, head: Head | None, record: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "dump"
+    path.write_text("\n".join(f'{{"attention": {x}}}' if record else x for x in lines))
+    for texts in ({}, {"sources": ["a"] * len(lines), "hypotheses": ["x"] * len(lines)}):
+        for name in (None, "jsonl", "json-arrays"):
+            message = outcome(path, layer=layer, head=head, input_format=name, **texts)
+            assert message.isprintable()
+            assert not message or path.name in message
+
+
+def outcome(path: Path, **options: Any) -> str:
+    """The message on a file, or nothing; any other exception is a bug."""
+    try:
+        load(path, **options)
+    except DataError as error:
+        return str(error)
+    return ""
