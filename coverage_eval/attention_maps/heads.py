@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
@@ -20,19 +19,22 @@ Head: TypeAlias = "int | Literal['mean']"
 """Which head: an index from 0, or −1 for the last, or the mean of all."""
 
 
-def one_head(array: NDArray[Any], where: str, layer: int | None, head: Head | None) -> Weights:
+def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> Weights:
     """The matrix of one layer and one head, or of the mean of its heads.
 
     Args:
-        array: Numbers, ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]``.
+        array: A NumPy array ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]``.
         where: Its place, for messages.
         layer: Which layer, an index as of any list; may be left out if there is one.
         head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: It has other dimensions; there is no such layer or head; there are several and
-            none is chosen; one is chosen and the array does not tell layers or heads apart.
+        DataError: It is no array of numbers, or has other dimensions; there is no such layer or
+            head; there are several and none is chosen; one is chosen and the array does not tell
+            layers or heads apart.
     """
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+        raise DataError(f"{where}: not an array of numbers")
     if not 2 <= array.ndim <= 4:
         raise DataError(
             f"{where}: attention has {array.ndim} dimensions; it must have 2 (target × source), "
@@ -49,9 +51,9 @@ def one_head(array: NDArray[Any], where: str, layer: int | None, head: Head | No
         array = array[layer or 0]
     if "head" in sizes and head != "mean":
         array = array[head or 0]
-    array = array.astype(np.float64)
     with np.errstate(all="ignore"):  # what is no weight is refused with its place, by the map
-        return array if array.ndim == 2 else np.asarray(array.mean(axis=0))
+        weights: Weights = array.astype(np.float64)
+        return weights if weights.ndim == 2 else np.asarray(weights.mean(axis=0))
 
 
 def _wrong(kind: str, index: Head | None, size: int) -> str | None:

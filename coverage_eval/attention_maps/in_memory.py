@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.attention_maps.formats.arrays import numbers
 from coverage_eval.attention_maps.heads import Head, one_head
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
@@ -52,7 +51,7 @@ def from_arrays(
     raws = []
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
-        matrix = one_head(numbers(_array(array), where), where, layer, head)
+        matrix = one_head(_array(array), where, layer, head)
         raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)

@@ -69,7 +69,9 @@ _SCORE_LIST = "\n".join(
     help="A source word with less attention in total is under-attended.",
 )  # fmt: skip
 @click.option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
-@click.option("--per-word", is_flag=True, help="One line a source word, with its coverage.")
+@click.option(
+    "--per-word", is_flag=True, help="One line a source word: its position (from 1), its coverage."
+)
 @click.option("--gold", type=click.Path(), help="Gold links: adds AER and SAER, in per cent.")
 @gold_options
 @output_options

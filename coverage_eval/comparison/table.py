@@ -136,21 +136,24 @@ class Comparison:
     def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
         """Bars of every system's scores with their intervals, a panel for each metric.
 
-        Stars mark the systems whose p-value, by Holm, is below 0.05.
-
         Args:
-            axes: Where to draw, one for each metric; by default a new figure.
+            axes: Where to draw, one for each metric; a new figure if None.
         """
         from coverage_eval.plotting.systems import plot_comparison
 
-        figures = self.to_frame().to_numpy().reshape(len(self.rows), -1, len(_FIGURES))
-        score, low, high, _, _, p = figures.T  # each [metrics, systems]
-        better = {True: "higher is better", False: "lower is better"}
+        figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
+        values = np.array(figures, dtype=np.float64)
+        direction = {True: "higher is better", False: "lower is better"}
         return plot_comparison(
-            list(self.rows), score, low, high,
-            labels=[f"{m.name} ({better[m.higher_is_better]})" for m in self.metrics.values()],
-            baseline=self.baseline, significant=p < 0.05, axes=axes,
-        )  # fmt: skip
+            list(self.rows),
+            values[..., 0],
+            values[..., 1],
+            values[..., 2],
+            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            baseline=self.baseline,
+            significant=values[..., -1] < SIGNIFICANT,
+            axes=axes,
+        )
 
     def _render(self, output_format: str, width: int = 2) -> str:
         from coverage_eval.comparison.presentation import present_comparison
@@ -166,6 +169,9 @@ class Comparison:
         frame = self.to_frame().to_html(float_format=_short, na_rep="")
         return f"{frame}<small>{signatures}</small>"
 
+
+SIGNIFICANT = 0.05
+"""The level at which pictures mark a difference."""
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 

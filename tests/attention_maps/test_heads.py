@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import warnings
 from pathlib import Path
@@ -153,6 +154,12 @@ def test_lines_that_are_no_arrays(line: str, reason: str, tmp_path: Path) -> Non
         load(path, sources=["a", "b"], hypotheses=["x", "y"], input_format="json-arrays")
 
 
+def test_a_matrix_of_five_columns_is_no_list_of_nematus(tmp_path: Path) -> None:
+    path = tmp_path / "dump"
+    path.write_text("[[0.2, 0.2, 0.2, 0.2, 0.2]]\n")
+    assert load(path, sources=["a b c d e"], hypotheses=["x"])[0].weights.shape == (1, 5)
+
+
 def test_an_empty_hypothesis_is_an_empty_list(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("[[0.5, 0.5]]\n[]\n")
@@ -188,6 +195,26 @@ def test_whatever_a_line_holds_is_read_or_refused_in_one_line(
             message = outcome(path, layer=layer, head=head, input_format=name, **texts)
             assert message.isprintable()
             assert not message or path.name in message
+
+
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data(), layer=choices, head=choices | st.just("mean"))
+def test_damaged_arrays(
+    data: st.DataObject, layer: int | None, head: Head | None, tmp_path: Path
+) -> None:
+    file = io.BytesIO()
+    np.save(file, LAYERS) if data.draw(st.booleans()) else np.savez(file, a=LAYERS, b=LAYERS[0])
+    content = bytearray(file.getvalue())
+    for _ in range(data.draw(st.integers(0, 3))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place : place + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=4))
+    path = tmp_path / "dump"
+    path.write_bytes(bytes(content))
+    message = outcome(path, layer=layer, head=head, input_format="arrays", **TEXTS)
+    assert message.isprintable()
+    assert not message or path.name in message
 
 
 def outcome(path: Path, **options: Any) -> str:

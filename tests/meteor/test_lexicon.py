@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.meteor import lexicon
-from coverage_eval.metrics.meteor.lexicon import Lexicon, java_hash
-
-
-@pytest.fixture(scope="module")
-def words() -> Lexicon:
-    return Lexicon()
+from coverage_eval.metrics.meteor.lexicon import get_word, java_hash
 
 
 @pytest.mark.parametrize(
@@ -33,22 +28,19 @@ def test_java_hash_of_joined_texts(left: str, right: str) -> None:
     assert java_hash(joined.decode("utf-16-be", "surrogatepass")) == expected
 
 
-def test_stems_keep_case_and_are_those_of_snowball_2(words: Lexicon) -> None:
-    stem = words._stem_word
+def test_stems_keep_case_and_are_those_of_snowball_2() -> None:
+    stem = lexicon._load_stemmer()
     assert stem("networking") == "network"
     assert stem("Dogs") == "Dog"
     assert stem("DOGS") == "DOGS"
     assert stem("university") == "univers"
     assert stem("biologist") == "biologist"
+    assert get_word("Dogs").stem_key == java_hash("Dog")
 
 
-def test_function_words_are_looked_up_in_lower_case(words: Lexicon) -> None:
-    assert words.function_flags(["the", "The", "cat", ",", "“", "‘"]) == [1, 1, 0, 1, 1, 0]
-
-
-def share(words: Lexicon, one: str, other: str) -> bool:
-    first, second = words.synsets([one, other])
-    return not first.isdisjoint(second)
+def test_function_words_are_looked_up_in_lower_case() -> None:
+    words = ["the", "The", "cat", ",", "“", "‘"]
+    assert [get_word(word).is_function for word in words] == [1, 1, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +56,9 @@ def share(words: Lexicon, one: str, other: str) -> bool:
         ("xyzzyq", "xyzzyq", False),
     ],
 )
-def test_synonyms(words: Lexicon, one: str, other: str, related: bool) -> None:
-    assert share(words, one, other) == related
+def test_synonyms(one: str, other: str, related: bool) -> None:
+    shared = get_word(one).synsets & get_word(other).synsets
+    assert bool(shared) == related
 
 
 def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
@@ -80,4 +73,4 @@ def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
 def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lexicon, "package_version", lambda _: "3.0.1")
     with pytest.raises(MissingDependencyError, match=r"before version 3.*3\.0\.1.*pip install"):
-        Lexicon()
+        lexicon._load_stemmer.__wrapped__()

@@ -12,7 +12,6 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
@@ -26,7 +25,7 @@ from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.parsing import as_array, parse_json
 from coverage_eval.errors import DataError
 
-__all__ = ["FORMATS", "numbers", "read_archive"]
+__all__ = ["FORMATS", "read_archive"]
 
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 
@@ -50,17 +49,6 @@ def read_archive(dump: Dump) -> dict[str, Any]:
         raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error
 
 
-def numbers(array: Any, where: str) -> NDArray[Any]:
-    """The array itself, if it is one of numbers.
-
-    Raises:
-        DataError: It is not, or there is none.
-    """
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
-        raise DataError(f"{where}: not an array of numbers")
-    return array
-
-
 def _is_archive(dump: Dump) -> bool:
     return dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY"))
 
@@ -70,7 +58,7 @@ def _read_archive(dump: Dump, options: ReadOptions) -> list[RawMap]:
     raws = []
     for name in sorted(arrays, key=lambda name: (len(name), name)):
         where = f"{dump.name}: array {name!a}" if name else dump.name
-        array = numbers(arrays[name], where)
+        array = arrays[name]
         stack = array.ndim == 3 and options.head is None and options.layer is None
         for number, part in enumerate(array if stack else [array], start=1):
             place = f"{where}: part {number} of a stack" if stack else where

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
-from coverage_eval.attention_maps.formats.arrays import numbers, read_archive
+from coverage_eval.attention_maps.formats.arrays import read_archive
 from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.attention_maps.parsing import as_array, as_tokens, parse_object
@@ -94,8 +94,7 @@ def _read_npz(dump: Dump, options: ReadOptions) -> list[RawMap]:
     raws = []
     for index, record in enumerate(records):
         where = f"{dump.name}: array 'attention_{index}'"
-        array = numbers(arrays.get(f"attention_{index}"), where)
-        matrix = one_head(array, where, options.layer, options.head)
+        matrix = one_head(arrays.get(f"attention_{index}"), where, options.layer, options.head)
         raws.append(replace(_raw(record, where), matrix=matrix))
     return raws
 

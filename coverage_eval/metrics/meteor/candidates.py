@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coverage_eval.metrics.meteor.aligner import Candidate
-from coverage_eval.metrics.meteor.lexicon import Lexicon
+from coverage_eval.metrics.meteor.lexicon import Word
 from coverage_eval.metrics.meteor.paraphrases import PhraseMatch
 
 __all__ = ["EXACT", "MODULES", "PARAPHRASE", "STEM", "SYNONYM", "find_candidates"]
@@ -17,9 +17,8 @@ MODULES = ("exact", "stem", "synonym", "paraphrase")
 
 
 def find_candidates(
-    hypothesis: list[str],
-    reference: list[str],
-    lexicon: Lexicon,
+    hypothesis: Sequence[Word],
+    reference: Sequence[Word],
     modules: Sequence[int],
     phrases: Sequence[PhraseMatch] = (),
 ) -> list[list[Candidate]]:
@@ -30,10 +29,9 @@ def find_candidates(
     several modules, and is then listed by each.
 
     Args:
-        hypothesis: The hypothesis's tokens.
-        reference: The reference's tokens.
-        lexicon: What is known of single words.
-        modules: Which matchers run, in ascending order. Of two equal token lists only exact ones
+        hypothesis: The hypothesis's words.
+        reference: The reference's words.
+        modules: Which matchers run, in ascending order. Of two equal segments only exact matches
             are sought.
         phrases: The paraphrases found, as (reference start, hypothesis start, hypothesis length,
             reference length), in Meteor's order.
@@ -41,59 +39,42 @@ def find_candidates(
     Returns:
         One list per reference position.
     """
-    found: list[list[Candidate]] = [[] for _ in reference]
-    keys, reference_keys = lexicon.keys(hypothesis), lexicon.keys(reference)
-    _add_equal(found, keys, reference_keys)
+    by_key = _positions([word.key for word in hypothesis])
+    found = [_single(by_key.get(word.key, ()), EXACT) for word in reference]
     if hypothesis == reference:
         return found
     if STEM in modules:
-        stems, reference_stems = lexicon.stem_keys(hypothesis), lexicon.stem_keys(reference)
-        _add_stems(found, (keys, stems), (reference_keys, reference_stems))
+        by_stem = _positions([word.stem_key for word in hypothesis])
+        for here, word in zip(found, reference, strict=True):
+            alike = by_stem.get(word.stem_key, ())
+            here.extend(_single([i for i in alike if hypothesis[i].key != word.key], STEM))
     if SYNONYM in modules:
-        synsets, reference_synsets = lexicon.synsets(hypothesis), lexicon.synsets(reference)
-        _add_synonyms(found, (keys, synsets), (reference_keys, reference_synsets))
+        known = [(i, word) for i, word in enumerate(hypothesis) if word.synsets]
+        for here, word in zip(found, reference, strict=True):
+            if word.synsets:
+                here.extend(_single(_synonyms(word, known), SYNONYM))
     for position, start, length, reference_length in phrases:
         found[position].append(Candidate(start, length, reference_length, PARAPHRASE))
     return found
 
 
-def _positions(values: list[int]) -> dict[int, list[int]]:
+def _positions(values: Sequence[int]) -> dict[int, list[int]]:
     places: dict[int, list[int]] = {}
     for place, value in enumerate(values):
         places.setdefault(value, []).append(place)
     return places
 
 
-def _add_equal(found: list[list[Candidate]], keys: list[int], reference_keys: list[int]) -> None:
-    places = _positions(keys)
-    for position, key in enumerate(reference_keys):
-        for start in places.get(key, ()):
-            found[position].append(Candidate(start, 1, 1, EXACT))
+def _single(starts: Sequence[int], module: int) -> list[Candidate]:
+    """Candidates of one word on each side."""
+    return [Candidate(start, 1, 1, module) for start in starts]
 
 
-def _add_stems(
-    found: list[list[Candidate]],
-    hypothesis: tuple[list[int], list[int]],
-    reference: tuple[list[int], list[int]],
-) -> None:
-    keys, stems = hypothesis
-    places = _positions(stems)
-    for position, (key, stem) in enumerate(zip(*reference, strict=True)):
-        for start in places.get(stem, ()):
-            if keys[start] != key:
-                found[position].append(Candidate(start, 1, 1, STEM))
-
-
-def _add_synonyms(
-    found: list[list[Candidate]],
-    hypothesis: tuple[list[int], list[frozenset[str]]],
-    reference: tuple[list[int], list[frozenset[str]]],
-) -> None:
-    keys, synsets = hypothesis
-    known = [(start, keys[start], numbers) for start, numbers in enumerate(synsets) if numbers]
-    for position, (key, numbers) in enumerate(zip(*reference, strict=True)):
-        if not numbers:
-            continue
-        for start, other_key, other_numbers in known:
-            if key != other_key and not numbers.isdisjoint(other_numbers):
-                found[position].append(Candidate(start, 1, 1, SYNONYM))
+def _synonyms(word: Word, others: Sequence[tuple[int, Word]]) -> list[int]:
+    """The places of the other words that share a synset with a word."""
+    key, synsets = word.key, word.synsets
+    return [
+        place
+        for place, other in others
+        if other.key != key and not synsets.isdisjoint(other.synsets)
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.metrics.meteor.aligner import Match, align
 from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE, find_candidates
-from coverage_eval.metrics.meteor.lexicon import Lexicon
+from coverage_eval.metrics.meteor.lexicon import get_word
 from coverage_eval.metrics.meteor.normalizer import normalize
 from coverage_eval.metrics.meteor.paraphrases import find_paraphrases
 from coverage_eval.metrics.meteor.phrase_cache import open_index, phrase_index
@@ -101,17 +100,11 @@ def _best(choices: Sequence[AlignedPair]) -> AlignedPair:
 def _align(
     hypothesis: list[str], reference: list[str], options: MatchOptions, table: PhraseTable | None
 ) -> AlignedPair:
-    lexicon = _lexicon()
     phrases = find_paraphrases(table, hypothesis, reference) if table else []
-    candidates = find_candidates(hypothesis, reference, lexicon, options.modules, phrases)
-    matches = align(candidates)
-    flags = lexicon.function_flags(hypothesis), lexicon.function_flags(reference)
+    hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
+    matches = align(find_candidates(hyp, ref, options.modules, phrases))
+    flags = ([word.is_function for word in side] for side in (hyp, ref))
     return AlignedPair(hypothesis, reference, matches, pair_statistics(matches, *flags))
-
-
-@cache
-def _lexicon() -> Lexicon:
-    return Lexicon()
 
 
 def _tokens(segment: Segment, options: MatchOptions) -> list[str]:

@@ -1,11 +1,9 @@
-"""What Meteor knows of a word: its identity, its stem, its synsets, whether it is a function word.
-
-Every answer is remembered by word type, since a corpus repeats its words.
-"""
+"""What Meteor knows of a word: its identity, stem and synsets, whether it is a function word."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, cached_property
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.meteor.resources import (
@@ -16,7 +14,7 @@ from coverage_eval.metrics.meteor.resources import (
     read_synsets,
 )
 
-__all__ = ["Lexicon", "find_synsets", "java_hash"]
+__all__ = ["Word", "find_synsets", "get_word", "java_hash"]
 
 # WordNet's suffix rules for nouns, verbs and adjectives, in Meteor's order: (suffix, replacement).
 _SUFFIX_RULES = (
@@ -41,50 +39,38 @@ def java_hash(text: str) -> int:
     return value
 
 
-class Lexicon:
-    """Word knowledge as ``meteor -l en`` has it; each question is answered once a word type."""
+class Word:
+    """What Meteor knows of a word; stem and synsets are looked up when they are first asked for.
 
-    def __init__(self) -> None:
-        self._stem_word = _load_stemmer()
-        self._function_words = read_function_words()
-        self._keys: dict[str, int] = {}
-        self._stem_keys: dict[str, int] = {}
-        self._functions: dict[str, bool] = {}
-        self._synsets: dict[str, frozenset[str]] = {}
+    Attributes:
+        text: The word.
+        key: The number by which Meteor's exact matcher compares words.
+        is_function: Whether the word, lowercased, is a function word.
+    """
 
-    def keys(self, tokens: list[str]) -> list[int]:
-        """The numbers by which Meteor's exact module compares tokens."""
-        known = self._keys
-        for token in tokens:
-            if token not in known:
-                known[token] = java_hash(token)
-        return [known[token] for token in tokens]
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.key = java_hash(text)
+        self.is_function = text.lower() in read_function_words()
 
-    def stem_keys(self, tokens: list[str]) -> list[int]:
-        """The numbers by which Meteor's stem module compares tokens; stems keep their case."""
-        known = self._stem_keys
-        for token in tokens:
-            if token not in known:
-                known[token] = java_hash(self._stem_word(token))
-        return [known[token] for token in tokens]
+    @cached_property
+    def stem_key(self) -> int:
+        """The number by which Meteor's stem matcher compares words; stems keep their case."""
+        return java_hash(_load_stemmer()(self.text))
 
-    def function_flags(self, tokens: list[str]) -> list[bool]:
-        """Whether each token, lowercased, is a function word."""
-        known = self._functions
-        for token in tokens:
-            if token not in known:
-                known[token] = token.lower() in self._function_words
-        return [known[token] for token in tokens]
-
-    def synsets(self, tokens: list[str]) -> list[frozenset[str]]:
-        """The synset numbers of each token: its own and those of its base forms."""
-        known = self._synsets
-        for token in tokens:
-            if token not in known:
-                known[token] = find_synsets(token)
-        return [known[token] for token in tokens]
+    @cached_property
+    def synsets(self) -> frozenset[str]:
+        """The synset numbers of the word and of its base forms."""
+        return find_synsets(self.text)
 
 
+@cache
+def get_word(text: str) -> Word:
+    """The one :class:`Word` of a text: a corpus repeats its words."""
+    return Word(text)
+
+
+@cache
 def _load_stemmer() -> Callable[[str], str]:
     """The English Snowball stemmer as it was when Meteor 1.5 was made.
 
