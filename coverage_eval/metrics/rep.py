@@ -77,7 +77,7 @@ class REP(TokenMetric):
     >>> print(metric.sentence_score("a red red house", "a red house"))
     REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
     >>> print(*metric.evidence("a red red house", "a red house"))
-    red red (2x, 0x in the reference) at 2
+    red red (1x, 0x in the reference) at 2
 
     Args:
         n: Length of the n-grams of the first sum, at least 1.
@@ -90,9 +90,9 @@ class REP(TokenMetric):
         ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
     """
 
-    n: int = setting(2, "Length of n-grams.", flag="-n", least=1)
-    w1: float = setting(1.0, "Weight λ1 of repeated n-grams.", least=0)
-    w2: float = setting(2.0, "Weight λ2 of words twice in a row.", least=0)
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
+    w1: float = setting(1.0, "Weigh repeated n-grams by this number (λ1).", least=0)
+    w2: float = setting(2.0, "Weigh words twice in a row by this number (λ2).", least=0)
 
     name: ClassVar[str] = "REP"
     evidence_name: ClassVar[str | None] = "repetitions"
