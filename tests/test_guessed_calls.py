@@ -1,0 +1,268 @@
+"""The calls that users of sacreBLEU and jiwer try first: they work, and agree with the commands."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.testbed.grammar import generate
+from tests.comparison.systems import damaged
+from tests.conftest import RunCli
+
+Form = Callable[[Sequence[str]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Texts by name, as lists of strings and as files of a folder."""
+
+    folder: Path
+    texts: dict[str, list[str]]
+
+    def __getitem__(self, name: str) -> list[str]:
+        return self.texts[name]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """Segments that end in an attached full stop, which ``13a`` cuts off and ``none`` does not."""
+    training, test = generate(800, seed=1), generate(80, seed=2)
+    refs = [f"{' '.join(pair.target)}." for pair in test]
+    texts = {
+        "train_srcs": [f"{' '.join(pair.source)}." for pair in training],
+        "train_tgts": [f"{' '.join(pair.target)}." for pair in training],
+        "srcs": [f"{' '.join(pair.source)}." for pair in test],
+        "refs": refs,
+        "refs_b": [line.replace("the ", "this ") for line in refs],
+        "a": damaged(refs, 3, repeated=0.1),
+        "b": damaged(refs, 4, repeated=0.02, omitted=0.15),
+    }
+    folder = tmp_path_factory.mktemp("guessed")
+    for name, lines in texts.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    return Corpus(folder, texts)
+
+
+@pytest.fixture(params=["strings", "tokens"])
+def form(request: pytest.FixtureRequest) -> Form:
+    """Texts as users have them: a list of strings, or a list of lists of tokens."""
+    if request.param == "strings":
+        return list
+    return lambda lines: [line.split() for line in lines]
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Corpus) -> Path:
+    train = corpus["train_srcs"], corpus["train_tgts"]
+    with ce.Aligner.train(*train, symmetrize="forward", tokenize="13a") as aligner:
+        aligner.save(corpus.folder / "model")
+    return corpus.folder / "model"
+
+
+@pytest.fixture(scope="module")
+def aligner(model: Path) -> Iterator[ce.Aligner]:
+    with ce.Aligner.load(model, symmetrize="forward") as loaded:
+        yield loaded
+
+
+@pytest.fixture
+def command(run_cli: RunCli, corpus: Corpus) -> Callable[..., dict[str, Any]]:
+    """The one score of a command in JSON, without what only the command line says."""
+
+    def run(*arguments: object) -> dict[str, Any]:
+        (score,) = json.loads(run_cli(*arguments, "-f", "json", cwd=corpus.folder).stdout)["scores"]
+        assert isinstance(score, dict)
+        return score
+
+    return run
+
+
+def same(score: ce.Score, printed: dict[str, Any]) -> bool:
+    """Figure, signature, direction, sums: all the same."""
+    return score.to_dict() == printed
+
+
+def test_rep(corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]) -> None:
+    score = ce.rep(form(corpus["a"]), form(corpus["refs"]), n=2, tokenize="13a")
+    assert same(score, command("rep", "a", "refs", "-n", 2, "--tokenize", "13a"))
+    assert float(score) == score.score > 0
+    # The tokeniser is named because it was applied.
+    assert "|tok:13a|" in str(score.signature)
+    assert float(score) != float(ce.rep(form(corpus["a"]), form(corpus["refs"])))
+
+
+def test_several_references(
+    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
+) -> None:
+    several = [form(corpus["refs"]), form(corpus["refs_b"])]
+    score = ce.rep(form(corpus["a"]), several)
+    assert same(score, command("rep", "a", "refs", "refs_b"))
+    assert "|refs:2|" in str(score.signature)
+    assert same(ce.bleu(form(corpus["a"]), several), command("bleu", "a", "refs", "refs_b"))
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf"])
+def test_sacrebleus_metrics(
+    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]], name: str
+) -> None:
+    score = getattr(ce, name)(form(corpus["b"]), form(corpus["refs"]))
+    assert same(score, command(name, "b", "refs"))
+    assert 0 < float(score) < 100
+
+
+def test_meteor(corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]) -> None:
+    pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
+    score = ce.meteor(form(corpus["b"]), form(corpus["refs"]))
+    assert same(score, command("meteor", "b", "refs"))
+    assert 1 < float(score) < 100
+
+
+def test_profile(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+    texts = [form(corpus[name]) for name in ("a", "refs", "srcs")]
+    arguments = ("profile", "a", "--ref", "refs", "--src", "srcs", "-f", "json")
+    printed = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
+    figures = ce.profile(*texts)
+    assert len(printed) == len(figures.figures) > 15
+    for item in printed:
+        score = figures[item["figure"]].score
+        assert score is not None
+        assert (score.score, str(score.signature)) == (item["score"], item["signature"])
+
+
+def test_drop(
+    corpus: Corpus,
+    form: Form,
+    aligner: ce.Aligner,
+    model: Path,
+    command: Callable[..., dict[str, Any]],
+) -> None:
+    texts = [form(corpus[name]) for name in ("b", "refs", "srcs")]
+    by_model = ("--src", "srcs", "--model", model)
+    score = ce.drop(*texts, aligner)
+    assert same(score, command("drop", "b", "refs", *by_model, "--symmetrize", "forward"))
+    assert same(ce.DROP(aligner).corpus_score(*texts), score.to_dict())
+    assert "|sym:forward|" in str(score.signature)
+    soft = ce.soft_drop(*texts, aligner)
+    printed = command("drop", "b", "refs", *by_model, "--soft")
+    assert soft.score == printed["score"]
+    assert 0 < float(soft) < 100
+
+
+def test_a_trained_aligner_is_what_the_command_trains(
+    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
+) -> None:
+    train = form(corpus["train_srcs"]), form(corpus["train_tgts"])
+    with ce.Aligner.train(*train, symmetrize="forward", tokenize="13a") as aligner:
+        score = ce.drop(*(form(corpus[name]) for name in ("b", "refs", "srcs")), aligner)
+    printed = command(
+        "drop", "b", "refs", "--src", "srcs", "--train-src", "train_srcs", "--train-tgt",
+        "train_tgts", "--symmetrize", "forward", "--tokenize", "13a",
+    )  # fmt: skip
+    assert same(score, printed)
+
+
+def test_links_of_another_aligner(
+    corpus: Corpus, form: Form, command: Callable[..., dict[str, Any]]
+) -> None:
+    # Every word linked with the first of the other side, or with the one at its place.
+    lengths = {name: [len(line.split()) for line in corpus[name]] for name in ("srcs", "refs", "b")}
+    links = {
+        name: [
+            [(i, i) for i in range(min(pair))]
+            for pair in zip(lengths["srcs"], lengths[name], strict=True)
+        ]
+        for name in ("refs", "b")
+    }
+    for name, rows in links.items():
+        lines = [" ".join(f"{i}-{j}" for i, j in row) for row in rows]
+        (corpus.folder / f"{name}.links").write_text("".join(f"{line}\n" for line in lines))
+    files = [str(corpus.folder / f"{name}.links") for name in ("refs", "b")]
+    printed = command("drop", "b", "refs", "--src", "srcs", "--src-ref-align", "refs.links",
+                      "--src-hyp-align", "b.links")  # fmt: skip
+    for given in ((links["refs"], links["b"]), tuple(files)):
+        aligner = ce.Aligner.from_links(*given)
+        texts = [form(corpus[name]) for name in ("b", "refs", "srcs")]
+        assert same(ce.drop(*texts, aligner), printed)
+    assert "|aligner:given|links:" in printed["signature"]
+
+
+def test_a_metric_and_its_segments(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+    metric = ce.REP(n=2, tokenize="13a")
+    hyps, refs = form(corpus["a"]), form(corpus["refs"])
+    assert metric.corpus_score(hyps, refs) == ce.rep(hyps, refs, n=2, tokenize="13a")
+    arguments = ("rep", "a", "refs", "--tokenize", "13a", "--sentence-level", "-f", "json")
+    (printed,) = json.loads(run_cli(*arguments, cwd=corpus.folder).stdout)["scores"]
+    segments = printed["sentences"]
+    scores = metric.sentence_scores(hyps, refs)
+    assert scores == [item["score"] for item in segments]
+    for hyp, ref, value, item in zip(hyps, refs, scores, segments, strict=True):
+        assert float(metric.sentence_score(hyp, ref)) == value
+        found = [repetition.to_dict() for repetition in metric.evidence(hyp, ref)]
+        assert json.loads(json.dumps(found)) == item["repetitions"]
+    assert str(metric.signature).startswith("REP|n:2|")
+
+
+def test_a_score_in_all_its_forms(corpus: Corpus, form: Form) -> None:
+    score = ce.rep(form(corpus["a"]), form(corpus["refs"]), resamples=20)
+    assert score.interval is not None
+    frame = score.to_frame()
+    assert len(frame) == 1
+    row = frame.iloc[0]
+    assert (row["metric"], row["score"], row["segments"]) == ("REP", score.score, 80)
+    assert (row["low"], row["high"]) == (score.interval.low, score.interval.high)
+    assert json.loads(json.dumps(score.to_dict()))["score"] == score.score
+    assert f"{score.score:.2f}" in score._repr_html_()
+    assert str(score.signature) in score._repr_html_()
+    assert str(score).startswith(f"{score.signature} = {score.score:.2f} [")
+
+
+def test_compare(
+    corpus: Corpus, form: Form, aligner: ce.Aligner, model: Path, run_cli: RunCli
+) -> None:
+    names = ["bleu", "rep", "drop"]
+    systems = {name: form(corpus[name]) for name in ("a", "b")}
+    texts = form(corpus["refs"]), form(corpus["srcs"])
+    comparison = ce.compare(systems, *texts, aligner, metrics=names, resamples=50)
+    done = run_cli(
+        "compare", "a", "b", "--ref", "refs", "--src", "srcs", "--model", model, "--symmetrize",
+        "forward", "--metrics", ",".join(names), "--resamples", 50, "-f", "csv",
+        cwd=corpus.folder,
+    )  # fmt: skip
+    printed = {(r["system"], r["metric"]): r for r in csv.DictReader(io.StringIO(done.stdout))}
+    frame = comparison.to_frame()
+    assert frame.shape == (2, 3 * 6)
+    for (system, metric), row in printed.items():
+        for figure in ("score", "low", "high", "difference", "p"):
+            value = frame.loc[system, (metric, figure)]
+            assert value == pytest.approx(float(row[figure] or "nan"), nan_ok=True, abs=0)
+    assert {row["signature"] for row in printed.values()} == set(comparison.signatures.values())
+
+
+def test_a_comparison_in_all_its_forms(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
+    systems = {name: form(corpus[name]) for name in ("a", "b")}
+    comparison = ce.compare(systems, form(corpus["refs"]), metrics=["bleu", "rep"], resamples=50)
+    done = run_cli("compare", "a", "b", "--ref", "refs", "--metrics", "bleu,rep", "--resamples",
+                   50, "-f", "latex", cwd=corpus.folder)  # fmt: skip
+    assert comparison.to_latex() + "\n" == done.stdout
+    assert "REP|refs:1|" in comparison._repr_html_()
+    axes = comparison.plot()
+    assert len(axes) == 2
+    assert all("better" in ax.get_title() + ax.get_xlabel() + ax.get_ylabel() for ax in axes)
+
+
+def test_metrics_with_settings_of_their_own(corpus: Corpus, form: Form) -> None:
+    systems = {name: form(corpus[name]) for name in ("a", "b")}
+    metric = ce.REP(n=3, tokenize="13a")
+    refs = form(corpus["refs"])
+    comparison = ce.compare(systems, refs, metrics=[metric], resamples=0)
+    assert comparison.rows["a"]["rep"].score.score == float(
+        ce.rep(systems["a"], refs, n=3, tokenize="13a")
+    )
