@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.alignment.model_notes import noted_tokenizers
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
@@ -31,6 +32,7 @@ from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,
+    Links,
     format_links,
     symmetrize,
 )
