@@ -82,7 +82,9 @@ def link_columns(
     if isinstance(links, (str, os.PathLike)):
         return [LinkColumn(links, name)]
     several: list[Any] = list(links.values() if isinstance(links, Mapping) else links)
-    files = bool(several) and isinstance(several[0], (str, os.PathLike))
+    if not several:
+        return []
+    files = isinstance(several[0], (str, os.PathLike))
     if files or isinstance(links, Mapping) or not _is_links(several):
         return [LinkColumn(one, name) for one in several]
     return [LinkColumn(several, name)]
