@@ -29,7 +29,7 @@ LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
 
 
 class LinkColumn:
-    """The links of source and one text, a line a segment, from a file or from memory.
+    """The links of source and one text, one line for each segment, from a file or from memory.
 
     Iterating gives each line's number, counted from 1, and its links.
     """
