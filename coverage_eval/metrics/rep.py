@@ -149,9 +149,9 @@ class REP(TokenMetric):
         said_before = len(hypothesis) - len(set(hypothesis))
         ngrams: Excess = {}
         words: Excess = {}
-        if said_before >= self.n:
-            counts = Counter(_ngrams(hypothesis, self.n))
-            repeated = {gram: count for gram, count in counts.items() if count > 1}
+        grams = _ngrams(hypothesis, self.n) if said_before >= self.n else []
+        if len(set(grams)) < len(grams):
+            repeated = {gram: count for gram, count in Counter(grams).items() if count > 1}
             ngrams = _excess(repeated, references, self.n)
         if said_before and any(map(eq, hypothesis, hypothesis[1:])):
             # In "a a a" there are two bigrams of equal words.
