@@ -102,6 +102,11 @@ def split_references(
 ) -> list[Sequence[Segment]]:
     """The references one by one, of a list of segments or of a list of such lists.
 
+    >>> split_references(["a b", "c"], iter(["a b", "d"]))
+    [['a b', 'd']]
+    >>> split_references(["a b", "c"], [["a b", "c"], ["a", "c d"]])
+    [['a b', 'c'], ['a', 'c d']]
+
     With hypotheses that are strings, ``["a b", "c"]`` is one reference of two segments, and
     ``[["a b", "c"], ["a", "c d"]]`` are two references, as sacreBLEU has it. With hypotheses that
     are lists of tokens, one reference is a list of lists of tokens.
@@ -112,9 +117,10 @@ def split_references(
     """
     if isinstance(references, (str, bytes)):
         raise TypeError("the reference is a list of segments, not a single string")
+    references = list(references)  # an iterator, such as read_segments gives, is read once
     if _depth(references) <= max(1, _depth(hypotheses)):
         return [references]
-    several = list(references)
+    several = references
     sizes = {len(reference) for reference in several}
     if len(several) == len(hypotheses) != 1 and sizes != {len(hypotheses)}:
         raise DataError(
