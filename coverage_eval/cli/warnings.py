@@ -16,7 +16,11 @@ from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["InputWatch", "warn"]
+__all__ = ["InputWatch", "echo_findings", "warn"]
+
+
+_OF_WORDS = {"untokenised", "unsegmented"}
+"""Checks of whether a text was cut into words."""
 
 
 class InputWatch:
@@ -40,17 +44,25 @@ class InputWatch:
         """Pass rows through unchanged, keeping some of them."""
         return self._sampler.watch(rows)
 
+    def watch_pairs(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        """The same of sources and their translations, which stand for references."""
+        rows = self.watch(Row((), (target,), source) for source, target in pairs)
+        return ((str(row.source), str(row.references[0])) for row in rows)
+
     def check(
-        self, tokens: Tokenizer, aligner: Aligner | None = None
+        self, tokens: Tokenizer | None, aligner: Aligner | None = None
     ) -> tuple[list[Finding], dict[str, float]]:
         """What was seen, and figures about the model if there is one.
 
         Args:
-            tokens: How the metric cuts texts into words.
+            tokens: How the texts are cut into words; None if it is right that they are not.
             aligner: What links them.
         """
-        sample = self._sample(tokens, aligner.source_tokens if aligner else tokens)
+        cut = tokens or Tokenizer("13a")
+        sample = self._sample(cut, aligner.source_tokens if aligner else cut)
         findings = check_texts(sample)
+        if tokens is None:
+            findings = [finding for finding in findings if finding.check not in _OF_WORDS]
         if not isinstance(aligner, ModelAligner) or not sample.sources:
             return findings, {}
         of_model, figures = check_model(sample, aligner.model)
@@ -72,10 +84,8 @@ class InputWatch:
         )
 
 
-def warn(
-    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
-) -> Printout:
-    """Print a warning for each finding; JSON has them, and the figures, too.
+def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
+    """Print a warning for each finding, and return them.
 
     Raises:
         DataError: There is a finding, and warnings are errors.
@@ -85,6 +95,18 @@ def warn(
         raise DataError("; ".join(messages))
     for message in messages:
         click.echo(f"coverage-eval: warning: {message}", err=True)
+    return messages
+
+
+def warn(
+    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
+) -> Printout:
+    """Print a warning for each finding; JSON has them, and the figures, too.
+
+    Raises:
+        DataError: There is a finding, and warnings are errors.
+    """
+    messages = echo_findings(findings, strict=strict)
     if not isinstance(printout.data, dict):
         return printout
     more: dict[str, Any] = {"warnings": messages, **({"model": figures} if figures else {})}
