@@ -117,10 +117,11 @@ def split_references(
     """
     if isinstance(references, (str, bytes)):
         raise TypeError("the reference is a list of segments, not a single string")
-    references = list(references)  # an iterator, such as read_segments gives, is read once
+    # Iterators can be looked at only once.
+    references = [list(item) if isinstance(item, Iterator) else item for item in references]
     if _depth(references) <= max(1, _depth(hypotheses)):
         return [references]
-    several = references
+    several = list(references)
     sizes = {len(reference) for reference in several}
     if len(several) == len(hypotheses) != 1 and sizes != {len(hypotheses)}:
         raise DataError(
