@@ -33,12 +33,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from coverage_eval.tables.table import Table
+
 __all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems compared by several metrics.
+    """Systems compared by several metrics; :func:`compare` makes one.
+
+    >>> import coverage_eval as ce
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = ce.compare(systems, references, metrics=["rep"], resamples=0)
+    >>> comparison.baseline, comparison.to_frame()["REP"]["score"].to_list()
+    ('good', [0.0, 50.0])
+    >>> comparison.break_down(["repeated-ngrams"])[0].rows[0][:2]
+    ('bad', 'red red')
 
     Attributes:
         metrics: The metrics by name, columns of the table.
@@ -109,6 +120,30 @@ class Comparison:
             significant=values[..., -1] < SIGNIFICANT,
             axes=axes,
         )
+
+    def break_down(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        top: int | None = None,
+        frequencies: Mapping[str, int] | None = None,
+    ) -> list[Table]:
+        """Tables of where the systems differ: by length, frequency and position, commonest errors.
+
+        Args:
+            names: Names of ``coverage_eval.comparison.breakdown.BREAKDOWNS``, such as
+                ``dropped-words``; by default all that the metrics allow.
+            top: Words, n-grams or segments in each list.
+            frequencies: How often each source word stands in the training text; by default, how
+                often it stands in the source itself.
+
+        Raises:
+            ValueError: An unknown name, a metric that a breakdown needs is not among the columns,
+                or the source is not there.
+        """
+        from coverage_eval.comparison.breakdown import DEFAULT_TOP, Options, break_down
+
+        return break_down(self, names, Options(top or DEFAULT_TOP, frequencies))
 
     def _render(self, output_format: str, width: int = 2) -> str:
         from coverage_eval.tables.formats import render

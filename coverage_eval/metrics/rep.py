@@ -77,7 +77,7 @@ class REP(TokenMetric):
     >>> print(metric.sentence_score("a red red house", "a red house"))
     REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
     >>> print(*metric.evidence("a red red house", "a red house"))
-    red red (2x, 0x in the reference) at 2
+    red red (1x, 0x in the reference) at 2
 
     Args:
         n: Length of the n-grams of the first sum, at least 1.
