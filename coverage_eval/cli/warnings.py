@@ -49,10 +49,14 @@ class InputWatch:
             tokens: How the metric cuts texts into words.
             aligner: What links them.
         """
-        sample = self._sample(tokens, aligner.source_tokens if aligner else tokens)
-        findings = check_texts(sample)
-        if not isinstance(aligner, ModelAligner) or not sample.sources:
+        source_tokens = tokens
+        if aligner:
+            # The sides are compared in one case, whatever the model's text was.
+            source_tokens = replace(aligner.source_tokens, lowercase=tokens.lowercase)
+        findings = check_texts(self._sample(tokens, source_tokens))
+        if not isinstance(aligner, ModelAligner) or self._source is None:
             return findings, {}
+        sample = self._sample(aligner.tokens, aligner.source_tokens)
         of_model, figures = check_model(sample, aligner.model)
         return [*findings, *of_model], figures
 
