@@ -108,6 +108,18 @@ class AlignmentOptions:
             if applies:
                 raise click.UsageError(message)
 
+    def check_files(self, texts: Sequence[str]) -> None:
+        """Refuse files that are not there, after :meth:`check` and before minutes of training.
+
+        Args:
+            texts: The other files that the command names.
+
+        Raises:
+            DataError: The first of them.
+        """
+        for file in filter(None, (*texts, self.src, self.train_src, self.train_tgt)):
+            check_source(file)
+
     def make(self) -> Aligner | None:
         """The aligner; None if no origin of links is named.
 
@@ -170,8 +182,6 @@ def alignment_options(command: F) -> Callable[..., Any]:
     @wraps(command)
     def with_alignment(**values: Any) -> Any:
         alignment = AlignmentOptions(**{name: values.pop(name) for name in names})
-        for source in filter(None, (alignment.src, alignment.train_src, alignment.train_tgt)):
-            check_source(source)
         return command(alignment=alignment, **values)
 
     options = [

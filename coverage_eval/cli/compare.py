@@ -40,7 +40,7 @@ def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) 
     systems: dict[str, str] = {}
     for value in values:
         name, equals, path = value.partition("=")
-        if not equals or Path(value).is_file():
+        if not equals or _is_file(value):
             name, path = Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
@@ -50,6 +50,13 @@ def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) 
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         systems[name] = path
     return systems
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # such as a name that is too long for a file
+        return False
 
 
 class _Columns:
@@ -75,6 +82,11 @@ class _Columns:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
                 "--train-tgt; or links from files"
+            )
+        covered = [name for name, kind in kinds.items() if "coverages" in kind.needs]
+        if covered and alignment.has_links:
+            raise click.UsageError(
+                f"metric {covered[0]} needs a model: links have no probabilities"
             )
         for name in self._of_text:
             self._make(name, None)  # a missing package is said before minutes of training
@@ -230,7 +242,7 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    _check(systems, ref, alignment, baseline, details, plot)
+    _check(systems, ref, alignment, baseline, details, plot, stopwords)
     if breakdown:
         output.require_several("--breakdown")
     words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
@@ -245,13 +257,14 @@ def command(
         },
     )
     breakdowns = _Breakdowns(breakdown, top, frequencies, columns)
+    alignment.check_files([*ref, *systems.values()])
     watch = InputWatch(list(systems), ref, alignment.src)
     rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
     aligner = alignment.make() if columns.need_aligner else None
     tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
     texts = TestSet(tuple(systems), rows, tokens, source_tokens)
-    counted = count_systems(texts, columns.make(aligner), jobs=jobs)
+    counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
     findings, figures = watch.check(tokens if columns.of_words else None, aligner)
@@ -272,6 +285,7 @@ def _check(
     baseline: str | None,
     details: str | None,
     plot: str | None,
+    stopwords: str | None,
 ) -> None:
     """Everything that is wrong with the command line before any file is read."""
     if details == STDOUT:
@@ -281,8 +295,16 @@ def _check(
     if baseline is not None and baseline not in systems:
         listed = ", ".join(systems)
         raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
-    alignment.check([*ref, *systems.values()])
-    if alignment.sink and not alignment.is_given:
-        raise click.UsageError("--sink is for drop and softdrop, which need an aligner")
-    for file in (*ref, *systems.values()):
-        check_source(file)
+    alignment.check([*ref, *systems.values(), *([stopwords] if stopwords else [])])
+    if (alignment.sink or stopwords) and not alignment.is_given:
+        raise click.UsageError("--sink and --stopwords are for drop and softdrop, which need links")
+    links = {
+        ("--src-ref-align", "references"): (alignment.src_ref_align, ref),
+        ("--src-hyp-align", "systems"): (alignment.src_hyp_align, systems),
+    }
+    for (option, what), (files, texts) in links.items():
+        if files and len(files) != len(texts):
+            raise click.UsageError(
+                f"{option}: {len(files)} of them for {len(texts)} {what}; "
+                "give it once for each, in their order"
+            )

@@ -48,6 +48,7 @@ def command(
         raise click.UsageError("--src-hyp-align needs --src")
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
+    alignment.check_files([hyp, *ref])
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     aligner = alignment.make()
     tokens = aligner.tokens if aligner else Tokenizer(alignment.tokenize or "none")

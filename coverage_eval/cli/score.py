@@ -17,7 +17,7 @@ from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.text.corpus import check_source, source_name
+from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
 
 __all__ = ["score_command"]
@@ -56,8 +56,7 @@ def score_command(name: str) -> click.Command:
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
-        for file in (hyp, *ref):
-            check_source(file)  # before minutes of training
+        (alignment or AlignmentOptions()).check_files([hyp, *ref])
         aligner = alignment.make() if alignment else None
         metric = make_metric(chosen, {"aligner": aligner, **settings})
         source = alignment.src if alignment else None

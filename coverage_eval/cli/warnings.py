@@ -59,12 +59,16 @@ class InputWatch:
             aligner: What links them.
         """
         cut = tokens or Tokenizer("13a")
-        sample = self._sample(cut, aligner.source_tokens if aligner else cut)
-        findings = check_texts(sample)
+        source_tokens = cut
+        if aligner:
+            # The sides are compared in one case, whatever the model's text was.
+            source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
+        findings = check_texts(self._sample(cut, source_tokens))
         if tokens is None:
             findings = [finding for finding in findings if finding.check not in _OF_WORDS]
-        if not isinstance(aligner, ModelAligner) or not sample.sources:
+        if not isinstance(aligner, ModelAligner) or self._source is None:
             return findings, {}
+        sample = self._sample(aligner.tokens, aligner.source_tokens)
         of_model, figures = check_model(sample, aligner.model)
         return [*findings, *of_model], figures
 

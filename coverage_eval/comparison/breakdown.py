@@ -58,10 +58,14 @@ class Breakdown:
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(lambda c, _: scores_by_length(c, "source"), needs_source=True),
     "reference-length": Breakdown(lambda c, _: scores_by_length(c, "reference")),
-    "frequency": Breakdown(lambda c, o: dropped_by_frequency(c, o.frequencies), "dropped"),
-    "source-position": Breakdown(lambda c, _: dropped_by_position(c), "dropped"),
+    "frequency": Breakdown(
+        lambda c, o: dropped_by_frequency(c, o.frequencies), "dropped", needs_source=True
+    ),
+    "source-position": Breakdown(lambda c, _: dropped_by_position(c), "dropped", needs_source=True),
     "output-position": Breakdown(lambda c, _: repeated_by_position(c), "repetitions"),
-    "dropped-words": Breakdown(lambda c, o: most_dropped_words(c, o.top), "dropped"),
+    "dropped-words": Breakdown(
+        lambda c, o: most_dropped_words(c, o.top), "dropped", needs_source=True
+    ),
     "repeated-ngrams": Breakdown(lambda c, o: most_repeated_ngrams(c, o.top), "repetitions"),
     "differences": Breakdown(lambda c, o: most_different(c, o.top)),
 }

@@ -215,14 +215,19 @@ def compare(
 
     Raises:
         DataError: Unequal texts, or a metric's score is undefined.
-        ValueError: An unknown metric or baseline, or DROP without an aligner.
+        ValueError: An unknown metric or baseline, two metrics of one name, or DROP without an
+            aligner.
         MissingDependencyError: METEOR without its extra.
         AlignerError: The aligner failed.
     """
     if metrics is None:
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
     settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
-    chosen = dict(_named_metric(metric, settings) for metric in metrics)
+    named = [_named_metric(metric, settings) for metric in metrics]
+    chosen = dict(named)
+    if len(chosen) < len(named):
+        names = ", ".join(name for name, _ in named)
+        raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
     tokens = Tokenizer(tokenize, lowercase)
     texts = TestSet(
         tuple(systems),
