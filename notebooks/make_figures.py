@@ -1,4 +1,4 @@
-"""Run the notebooks and write the pictures of their marked cells: ``make figures``.
+"""Run the notebooks that have pictures and write those of their marked cells: ``make figures``.
 
 A cell whose metadata have ``"figure": NAME`` ends in a picture, which is written to
 ``notebooks/figures/NAME``. The notebooks themselves stay without outputs.
@@ -41,6 +41,8 @@ def main() -> None:
     folder = HERE / "figures"
     folder.mkdir(exist_ok=True)
     for path in sorted(HERE.glob("*.ipynb")):
+        if not any("figure" in cell.metadata for cell in nbformat.read(path, as_version=4).cells):
+            continue
         for name, data in pictures(run(path)).items():
             (folder / name).write_bytes(data)
             print(f"{path.name}: {folder / name}")

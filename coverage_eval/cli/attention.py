@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -21,6 +21,7 @@ from coverage_eval.cli.output import (
 )
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.errors import DataError
+from coverage_eval.plotting import Scale
 from coverage_eval.report.attention import present_attention, present_coverage
 from coverage_eval.report.attention_picture import PICTURES, save_picture
 from coverage_eval.report.pictures import checked_ending
@@ -162,14 +163,21 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
 )  # fmt: skip
 @click.option("--title", help="Text above the picture.")
 @click.option(
+    "--scale", default="fixed", show_default=True, type=click.Choice(get_args(Scale)),
+    help="Colours for weights from 0 to 1, up to the map's largest, or by their square roots: the "
+    "last two show the structure of a map whose weights are all small.",
+)  # fmt: skip
+@click.option(
     "-o", "--output", required=True, type=click.Path(), callback=_checked_picture,
     help="File to write: .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
-def plot(maps: list[AttentionMap], number: int, title: str | None, output: str) -> None:
+def plot(
+    maps: list[AttentionMap], number: int, title: str | None, scale: Scale, output: str
+) -> None:
     """Draw the attention of one segment.
 
     The source goes down, the hypothesis across, and zeros are white.
     """
     if number > len(maps):
         raise DataError(f"--index {number}: there are {len(maps)} segments")
-    save_picture(maps[number - 1], output, title=title)
+    save_picture(maps[number - 1], output, title=title, scale=scale)

@@ -250,7 +250,9 @@ def command(
     findings, figures = watch.check(tokens, aligner)
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
-        save_figure(comparison.plot()[0].get_figure(root=True), plot)
+        from coverage_eval.plotting.canvas import figure_of
+
+        save_figure(figure_of(comparison.plot()[0]), plot)
     if details:
         with atomic_write(details) as file:
             write_details(comparison, file)

@@ -38,10 +38,7 @@ def _triples(
     help="Dots per inch.",
 )  # fmt: skip
 def command(
-    output: str,
-    scores: tuple[tuple[float, ...], ...],
-    fertilities: tuple[float, ...],
-    dpi: int,
+    output: str, scores: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...], dpi: int
 ) -> None:
     """Draw attention transformations on the probability simplex.
 
@@ -49,10 +46,7 @@ def command(
     their constrained versions over three steps.
     """
     checked_ending(output)
-    from coverage_eval.plotting.transformation_panels import (
-        FIGURE1_SCORES,
-        simplex_figure1,
-    )
+    from coverage_eval.plotting.transformation_panels import FIGURE1_SCORES, simplex_figure1
 
     axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)
     save_figure(axes[0, 0].figure, output, dpi=dpi)

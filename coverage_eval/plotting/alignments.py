@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.arrays import checked_positions
-from coverage_eval.plotting.canvas import new_axes
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.labels import longest_label, word_ticks
-from coverage_eval.plotting.outlines import explain_outlines, outline, rule_off
+from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
+from coverage_eval.plotting.labels import word_ticks, write
+from coverage_eval.plotting.outlines import explain_outlines, outline
 
 __all__ = ["alignment_grid"]
 
-_CELL = 0.25  # inches
-_LARGEST = 16.0  # inches
+_LARGEST = 24.0  # inches: the grid has the words of two sentences across
 
 Links = Iterable[tuple[int, int]]
 
@@ -66,17 +65,15 @@ def alignment_grid(
     dropped = checked_positions(dropped, len(source), "dropped")
     columns = [*reference, "", *hypothesis]
     if ax is None:
-        ax = _fitting_axes(source, columns)
+        (ax,) = grid_axes(source, [columns], beside=0.4, largest=_LARGEST)
     _draw_cells(ax, left, right)
-    source_fonts, *others = font_families(source, reference, hypothesis)
+    source_fonts, *others, name_fonts = font_families(source, reference, hypothesis, names)
     families = list(dict.fromkeys(family for group in others for family in group))
     word_ticks(ax, "x", columns, families)
     word_ticks(ax, "y", source, source_fonts, keep=dropped)
     outline(ax, "y", dropped, len(columns), "dropped")
     for name, middle in zip(names, _middles(len(reference), len(hypothesis)), strict=True):
-        ax.annotate(
-            name, (middle, -0.5), (0, 5), textcoords="offset points", ha="center", fontsize=9
-        )
+        write(ax, name, (middle, -0.5), (0, 5), fontsize=9, fontfamily=name_fonts)
     if dropped:
         explain_outlines(ax, {"dropped": f"dropped: linked to the {names[0]} only"}, pad=2.0)
     return ax
@@ -94,14 +91,6 @@ def _link_matrix(links: Links, rows: int, columns: int, name: str) -> NDArray[np
     return matrix
 
 
-def _fitting_axes(source: Sequence[str], columns: Sequence[str]) -> Axes:
-    width = len(columns) * _CELL + longest_label(source) + 0.4
-    height = len(source) * _CELL + longest_label(columns) + 0.8
-    return new_axes(
-        min(max(width, 3.2), _LARGEST), min(max(height, 2.2), _LARGEST), compressed=True
-    )
-
-
 def _draw_cells(ax: Axes, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> None:
     rows, gap = left.shape
     kinds = np.hstack([left * 1, np.zeros((rows, 1), dtype=int), right * 2])
@@ -110,14 +99,9 @@ def _draw_cells(ax: Axes, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> 
     ax.set(xlim=(-0.5, kinds.shape[1] - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
     if rows:
         ax.imshow(
-            kinds,
-            cmap=cells,
-            vmin=0,
-            vmax=2,
-            interpolation="nearest",
-            origin="upper",
-            aspect="equal",
-        )
+            kinds, cmap=cells, vmin=0, vmax=2, interpolation="nearest", origin="upper",
+            aspect=cell_aspect(*kinds.shape),
+        )  # fmt: skip
     for first, last in ((0, gap), (gap + 1, kinds.shape[1])):
         rule_off(ax, rows, first, last)
     ax.spines[:].set_visible(False)

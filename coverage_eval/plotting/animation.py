@@ -57,21 +57,13 @@ def coverage_animation(
     if ax is None:
         ax = new_axes(4.2 + longest_label(source), min(16.0, 0.25 * len(source) + 1.2))
     source_fonts, hypothesis_fonts = font_families(source, hypothesis)
-    furthest = max([1.0, *reached[-1], *bounds[np.isfinite(bounds)]])
-    ax.set(xlim=(0, 1.05 * furthest), ylim=(max(len(source), 1) - 0.5, -0.5))
-    ax.set_xlabel("cumulative attention")
+    _draw_frame(ax, reached[-1], bounds)
     word_ticks(ax, "y", source, source_fonts)
-    ax.spines[["top", "right"]].set_visible(False)
-    draw_fertilities(ax, bounds)
     title = ax.set_title(" ", loc="left", fontsize=10, fontfamily=hypothesis_fonts)
     title.set(parse_math=False, usetex=False)
     none = np.zeros(len(source))
-    bars = [
-        row_bars(none, none, colour, gid)
-        for colour, gid in (
-            (colours.WEIGHT, "before"), (colours.NOW, "now"), (colours.EXCESS, "excess")
-        )
-    ]  # fmt: skip
+    kinds = {"before": colours.WEIGHT, "now": colours.NOW, "excess": colours.EXCESS}
+    bars = [row_bars(none, none, colour, gid) for gid, colour in kinds.items()]
     for bar in bars:
         ax.add_collection(bar)
 
@@ -85,6 +77,15 @@ def coverage_animation(
     return FuncAnimation(
         figure_of(ax), draw, frames=len(hypothesis) + 1, interval=interval, blit=False
     )
+
+
+def _draw_frame(ax: Axes, last: NDArray[np.float64], bounds: NDArray[np.float64]) -> None:
+    """Draw what stays still: an axis that is long enough for the last step, and the fertilities."""
+    furthest = max([1.0, *last, *bounds[np.isfinite(bounds)]])
+    ax.set(xlim=(0, 1.05 * furthest), ylim=(max(len(last), 1) - 0.5, -0.5))
+    ax.set_xlabel("cumulative attention")
+    ax.spines[["top", "right"]].set_visible(False)
+    draw_fertilities(ax, bounds)
 
 
 def _segments(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["checked_attention", "checked_positions", "checked_vector"]
+__all__ = ["checked_attention", "checked_positions", "checked_table", "checked_vector"]
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
@@ -48,12 +48,22 @@ def checked_vector(values: ArrayLike, length: int, what: str) -> NDArray[np.floa
     Raises:
         DataError: it has another length, or NaN.
     """
-    vector = np.asarray(values, dtype=np.float64)
-    if vector.shape != (length,):
-        raise DataError(f"{what} has shape {vector.shape}, but ({length},) is needed")
+    vector = _of_shape(values, (length,), what)
     if np.isnan(vector).any():
         raise DataError(f"{what} has entries that are not numbers")
     return vector
+
+
+def checked_table(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    """Return the values as a float array of that shape; NaN stands for what is undefined.
+
+    Raises:
+        DataError: it has another shape, or infinite entries.
+    """
+    table = _of_shape(values, shape, what)
+    if np.isinf(table).any():
+        raise DataError(f"{what} has infinite entries")
+    return table
 
 
 def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple[int, ...]:
@@ -67,3 +77,10 @@ def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple
     if outside:
         raise DataError(f"{what} position {outside[0]} is none of 0 to {length - 1}")
     return ordered
+
+
+def _of_shape(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise DataError(f"{what} has shape {array.shape}, but {shape} is needed")
+    return array

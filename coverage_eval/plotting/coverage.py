@@ -48,7 +48,11 @@ def coverage_histogram(
     for k, (name, values) in enumerate(systems.items()):
         shares = _shares(values, edges, name)
         colour = colours.SYSTEMS[k % len(colours.SYSTEMS)]
-        ax.stairs(shares, edges, fill=not several, color=colour, linewidth=1.6, label=name or None)
+        style = ("-", "--", ":", "-.")[k % 4]  # apart without colour too
+        ax.stairs(
+            shares, edges, fill=not several, color=colour, linestyle=style, linewidth=1.6,
+            label=name or None,
+        )  # fmt: skip
     ax.axvline(1.0, color=colours.BOUND, linestyle="--", linewidth=1.2, zorder=0.5, gid="one")
     ticks = np.arange(0, np.floor(upper) + 1)
     ticks = ticks[ticks < upper]

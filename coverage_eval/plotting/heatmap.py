@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import get_args
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import Normalize, PowerNorm
 from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_attention, checked_positions, checked_vector
-from coverage_eval.plotting.canvas import figure_of, new_axes, new_figure
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import Scale, colours
+from coverage_eval.plotting.arrays import checked_attention, checked_vector
+from coverage_eval.plotting.canvas import figure_of
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.labels import longest_label, word_ticks
+from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
+from coverage_eval.plotting.labels import axis_length, word_ticks
 from coverage_eval.plotting.margin import axes_fraction, draw_margin
-from coverage_eval.plotting.marks import dropped_positions, repeated_positions
-from coverage_eval.plotting.outlines import explain_outlines, outline, rule_off
+from coverage_eval.plotting.marks import Marks
+from coverage_eval.plotting.outlines import explain_outlines, outline
 
 __all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
 
-_CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
-_SHORT = 30  # words
-_LARGEST = 16.0  # inches
-_OVERVIEW = 10.0  # inches
-_MOST_LABELLED = 200  # words on a side up to which a figure grows with them
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
@@ -35,6 +34,7 @@ def attention_heatmap(
     hypothesis: Sequence[str],
     *,
     ax: Axes | None = None,
+    scale: Scale = "fixed",
     repeated: Collection[int] | None = None,
     dropped: Collection[int] | None = None,
     coverage_threshold: float = 0.2,
@@ -46,15 +46,19 @@ def attention_heatmap(
 ) -> Axes:
     """Draw one sentence's attention: source words down, hypothesis words across.
 
-    A weight of exactly zero is white, and any other is visibly tinted, on a scale fixed at 0–1:
-    sparse maps look sparse, and maps of different systems compare (Figure 2 of Malaviya et al.
-    2018). Long sentences keep every k-th label; the map itself is always complete.
+    A weight of exactly zero is white, and any other is visibly tinted: sparse maps look sparse,
+    as in Figure 2 of Malaviya et al. (2018). Where words are many, only some have a label, which
+    the axis then says; the map itself is always complete.
 
     Args:
         attention: ``[target, source]`` weights in [0, 1].
         source: the source words, special tokens such as ``<SINK>`` included if attended.
         hypothesis: the words of the hypothesis.
         ax: where to draw; a new figure of fitting size if None.
+        scale: ``fixed`` gives a weight the same colour in every map, so that systems compare.
+            ``max`` ends at the map's largest weight and ``sqrt`` spreads the small weights by
+            their square roots: both show the structure of a map whose weights are all small,
+            a softmax's say.
         repeated: positions (from 0) of hypothesis words to outline; by default those said again
             (:func:`~coverage_eval.plotting.marks.repeated_positions`); ``()`` for none.
         dropped: positions of source words to mark; by default those whose cumulative attention
@@ -71,38 +75,29 @@ def attention_heatmap(
         The Axes with the map. Its child axes are the margin and the scale.
 
     Raises:
-        DataError: shapes and texts disagree, or an entry is no weight.
+        DataError: shapes and texts disagree, an entry is no weight, or the scale is unknown.
 
     Warns:
         MissingGlyphWarning: no installed font has some of the characters.
     """
     weights = checked_attention(attention, source, hypothesis)
-    coverage = weights.sum(axis=0)
-    threshold = coverage_threshold if dropped is None else None
-    if repeated is None:
-        repeated = repeated_positions(hypothesis)
-    if dropped is None:
-        dropped = dropped_positions(coverage, source, coverage_threshold)
-    repeated = checked_positions(repeated, len(hypothesis), "repeated")
-    dropped = checked_positions(dropped, len(source), "dropped")
+    marks = Marks.of_map(weights, source, hypothesis, repeated, dropped, coverage_threshold)
     bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
     margin = bounds is not None if margin is None else margin
     if ax is None:
-        ax = new_axes(*_figure_size(source, hypothesis, margin=margin), compressed=True)
-    image = _draw_cells(ax, weights)
-    source_fonts, hypothesis_fonts = font_families(source, hypothesis)
-    word_ticks(ax, "x", hypothesis, hypothesis_fonts, keep=repeated)
-    word_ticks(ax, "y", source, source_fonts, keep=dropped)
-    outline(ax, "x", repeated, len(source), "repeated")
-    outline(ax, "y", dropped, len(hypothesis), "dropped")
-    entries = explain_outlines(ax, _legend(repeated, dropped, threshold)) if legend else 0
+        (ax,) = grid_axes(source, [hypothesis], beside=2.2 if margin else 1.0)
+    image = _draw_cells(ax, weights, scale)
+    fonts = font_families(source, hypothesis, [title or ""])
+    word_ticks(ax, "x", hypothesis, fonts[1], keep=marks.repeated)
+    word_ticks(ax, "y", source, fonts[0], keep=marks.dropped)
+    outline(ax, "x", marks.repeated, len(source), "repeated")
+    outline(ax, "y", marks.dropped, len(hypothesis), "dropped")
+    entries = explain_outlines(ax, marks.meanings()) if legend else 0
     if title is not None:
-        _set_title(ax, title, entries)
-    beside = 1.0
-    if margin:
-        beside = draw_margin(ax, coverage, bounds)
+        _set_title(ax, title, entries, fonts[2])
+    beside = draw_margin(ax, weights.sum(axis=0), bounds) if margin else 1.0
     if colorbar and image is not None:
-        _draw_scale(ax, image, beside)
+        _draw_scale(ax, image, beside, scale)
     return ax
 
 
@@ -113,6 +108,7 @@ def attention_heatmaps_side_by_side(
     *,
     systems: tuple[str, str] = ("system A", "system B"),
     axes: tuple[Axes, Axes] | None = None,
+    scale: Scale = "fixed",
     repeated: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
     dropped: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
     coverage_threshold: float = 0.2,
@@ -127,6 +123,7 @@ def attention_heatmaps_side_by_side(
         hypotheses: the two hypotheses.
         systems: the titles.
         axes: where to draw; a new figure with two Axes if None.
+        scale: as in :func:`attention_heatmap`; ``max`` is the largest weight of both maps.
         repeated: as in :func:`attention_heatmap`, one for each system.
         dropped: as in :func:`attention_heatmap`, one for each system.
         coverage_threshold: as in :func:`attention_heatmap`.
@@ -141,13 +138,15 @@ def attention_heatmaps_side_by_side(
     """
     margin = fertility is not None if margin is None else margin
     if axes is None:
-        axes = _two_axes(source, hypotheses, margin=margin)
+        left, right = grid_axes(source, hypotheses, beside=3.8 if margin else 1.4)
+        axes = left, right
     for k in range(2):
         attention_heatmap(
             attentions[k],
             source,
             hypotheses[k],
             ax=axes[k],
+            scale=scale,
             repeated=repeated[k],
             dropped=dropped[k],
             coverage_threshold=coverage_threshold,
@@ -157,55 +156,49 @@ def attention_heatmaps_side_by_side(
         )
     legends = [ax.get_legend() for ax in axes]
     lines = max(len(legend.get_texts()) if legend else 0 for legend in legends)
-    for ax, system in zip(axes, systems, strict=True):
-        _set_title(ax, system, lines)
+    for ax, system, families in zip(axes, systems, font_families(*zip(systems)), strict=True):
+        _set_title(ax, system, lines, families)
+    _share_limits(axes, margin=margin)
+    return axes
+
+
+def _share_limits(axes: tuple[Axes, Axes], *, margin: bool) -> None:
+    """Give both maps one scale of colours, and both margins one scale of lengths."""
+    images = [ax.images[0] for ax in axes if ax.images]
+    for image in images:
+        image.set_clim(0.0, max(float(image.get_clim()[1] or 0) for image in images))
     if margin:
         limit = max(ax.child_axes[0].get_xlim()[1] for ax in axes)
         for ax in axes:
             ax.child_axes[0].set_xlim(0, limit)
-    return axes
 
 
-def _two_axes(
-    source: Sequence[str], hypotheses: tuple[Sequence[str], Sequence[str]], *, margin: bool
-) -> tuple[Axes, Axes]:
-    sizes = [_figure_size(source, words, margin=margin) for words in hypotheses]
-    width = sizes[0][0] + sizes[1][0] - 0.6  # the left map has no scale
-    figure = new_figure(width, max(height for _, height in sizes), compressed=True)
-    ratios = [max(len(hypothesis), 1) for hypothesis in hypotheses]
-    left, right = figure.subplots(1, 2, width_ratios=ratios)
-    return left, right
-
-
-def _figure_size(
-    source: Sequence[str], hypothesis: Sequence[str], *, margin: bool
-) -> tuple[float, float]:
-    """Return inches that give each cell its room, up to a limit, and the labels theirs."""
-    longest = max(len(source), len(hypothesis))
-    cell = _CELL if longest <= _SHORT else _NARROW_CELL
-    width = len(hypothesis) * cell + longest_label(source) + (2.2 if margin else 1.0)
-    height = len(source) * cell + longest_label(hypothesis) + 0.7
-    # Beyond some length only every k-th word can be labelled, and a large page serves no one.
-    largest = _LARGEST if longest <= _MOST_LABELLED else _OVERVIEW
-    return min(max(width, 3.2), largest), min(max(height, 2.2), largest)
-
-
-def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
+def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesImage | None:
+    norm = _norm(scale, weights)
     rows, columns = weights.shape[1], weights.shape[0]
     ax.tick_params(which="both", length=0)
     ax.grid(visible=False)
     if weights.size == 0:
         ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
-        empty = "source" if rows == 0 else "hypothesis"
-        ax.text(0.5, 0.5, f"empty {empty}", transform=ax.transAxes, ha="center", va="center")
+        text = "empty source" if rows == 0 else "empty hypothesis"
+        turned = 0 if rows == 0 else 90
+        ax.text(
+            0.5,
+            0.5,
+            text,
+            transform=ax.transAxes,
+            ha="center",
+            va="center",
+            fontsize=8,
+            rotation=turned,
+        )
         return None
     image = ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),
         cmap=colours.attention_colormap(),
-        vmin=0.0,
-        vmax=1.0,
+        norm=norm,
         origin="upper",
-        aspect="equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto",
+        aspect=cell_aspect(rows, columns),
         # Sharp cells where there are pixels enough; else averaged colours, so that none vanishes.
         interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
         interpolation_stage="rgba",
@@ -215,27 +208,34 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64]) -> AxesImage | None:
     return image
 
 
-def _set_title(ax: Axes, title: str, lines: int) -> None:
+def _norm(scale: Scale, weights: NDArray[np.float64]) -> Normalize:
+    if scale not in get_args(Scale):
+        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
+    if scale == "sqrt":
+        return PowerNorm(0.5, vmin=0.0, vmax=1.0)
+    largest = float(weights.max(initial=0.0))
+    return Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
+
+
+def _set_title(ax: Axes, title: str, lines: int, families: list[str]) -> None:
     """Set the title above a legend of so many lines."""
-    (families,) = font_families([title])
     label = ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * lines)
     label.set(fontfamily=families, parse_math=False, usetex=False)
 
 
-def _legend(
-    repeated: Collection[int], dropped: Collection[int], threshold: float | None
-) -> dict[str, str]:
-    """Return what to say of each kind of mark that the map has."""
-    below = "" if threshold is None else f" (attention < {threshold:g} in all)"
-    said = {"repeated": "repeated word", "dropped": f"dropped word{below}"}
-    return {
-        kind: said[kind] for kind, marked in zip(said, (repeated, dropped), strict=True) if marked
-    }
-
-
-def _draw_scale(ax: Axes, image: AxesImage, beside: float) -> None:
+def _draw_scale(ax: Axes, image: AxesImage, beside: float, scale: Scale) -> None:
     cax = ax.inset_axes((beside + axes_fraction(ax, 0.12), 0.0, axes_fraction(ax, 0.1), 1.0))
-    scale = figure_of(ax).colorbar(image, cax=cax, ticks=[0, 0.25, 0.5, 0.75, 1])
-    scale.ax.tick_params(labelsize=8)
-    scale.set_label("attention (white: exactly 0)", fontsize=8)
-    scale.outline.set_visible(False)
+    ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1]}
+    if axis_length(ax, "y") < 1.0:
+        ticks = {kind: [0, 1] for kind in ticks}
+    # Zero itself is white: the tint at the foot is that of the smallest positive weight.
+    bar = figure_of(ax).colorbar(
+        image,
+        cax=cax,
+        ticks=ticks.get(scale),
+        format=lambda weight, _: f"{weight:g}" if weight else ">0",
+    )
+    bar.ax.tick_params(labelsize=8)
+    kind = {"fixed": "", "max": "up to the largest, ", "sqrt": "square-root scale, "}[scale]
+    bar.set_label(f"attention ({kind}white: exactly 0)", fontsize=8)
+    bar.outline.set_visible(False)

@@ -1,30 +1,30 @@
-"""Words as tick labels: verbatim, in a font that has them, thinned out where there is no room."""
+"""Words as tick labels: verbatim, in a font that has them, and none unsaid that has no room."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.text import Text
+from numpy.typing import ArrayLike
 
 from coverage_eval.plotting.canvas import figure_of
 
 __all__ = [
-    "FONT_SIZE",
+    "axis_length",
     "emphasise",
-    "label_step",
     "labelled_positions",
     "longest_label",
     "shorten",
     "word_ticks",
+    "write",
 ]
 
-FONT_SIZE = 9.0  # points
-_LINE_HEIGHT = 1.25 * FONT_SIZE / 72  # inches that one label needs across its direction
+_LARGEST, _SMALLEST = 9.0, 6.0  # points
+_LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
 _LONGEST = 28  # characters
 
 
@@ -43,12 +43,12 @@ def longest_label(words: Sequence[str]) -> float:
     return 0.085 * max(ems, default=0)
 
 
-def label_step(ax: Axes, axis: Literal["x", "y"], count: int) -> int:
-    """Return k such that labelling every k-th of ``count`` words leaves each label its room."""
+def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
+    """Return how many inches long an axis is now, cells of equal sides considered."""
+    ax.apply_aspect()
     box = ax.get_position()
     width, height = figure_of(ax).get_size_inches()
-    room = float(box.width * width if axis == "x" else box.height * height)
-    return max(1, math.ceil(count * _LINE_HEIGHT / max(room, 1e-6)))
+    return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
 
 
 def word_ticks(
@@ -61,24 +61,32 @@ def word_ticks(
 ) -> None:
     r"""Label positions 0, 1, … of an axis with words.
 
-    Long sentences are thinned to about every k-th word, so that labels never overlap; marked
-    words come first. Words are drawn as they are: a ``$`` or ``\`` starts no formula, whatever
-    the user's settings.
+    Labels never overlap. Where words are close they are set smaller; where even small ones have
+    no room, only about every k-th word is labelled, marked words first, and the axis says how
+    many are. Words are drawn as they are: a ``$`` or ``\`` starts no formula, whatever the user's
+    settings.
 
     Args:
-        ax: the Axes, at its final place in its figure.
+        ax: the Axes, with their final limits and aspect, at about their final place.
         axis: which axis.
         words: the words of the sentence.
         families: the font families they need (:func:`~coverage_eval.plotting.fonts.font_families`).
         keep: positions of marked words, which lose their label only to another marked one.
     """
-    positions = labelled_positions(len(words), label_step(ax, axis, len(words)), keep)
-    axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    room = axis_length(ax, axis) / max(len(words), 1)
+    size = min(max(room / _LINE_HEIGHT, _SMALLEST), _LARGEST)
+    # A hair's tolerance, so that a size that just fits thins nothing out.
+    positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), keep)
     texts = [_layout(shorten(words[i]), axis) for i in positions]
+    axis_object = ax.xaxis if axis == "x" else ax.yaxis
     axis_object.set_ticks(positions, labels=[text for text, _ in texts])
-    axis_object.set_tick_params(length=0, labelsize=FONT_SIZE)
+    axis_object.set_tick_params(length=0, labelsize=size)
     for label, (_, rotation) in zip(axis_object.get_ticklabels(), texts, strict=True):
         label.set(rotation=rotation, parse_math=False, usetex=False, fontfamily=families)
+    if len(positions) < len(words):
+        shown, all_words = len([text for text, _ in texts if text]), len([w for w in words if w])
+        axis_object.set_label_text(f"{shown} of {all_words} words are labelled")
+        axis_object.label.set(fontsize=8, fontstyle="italic")
 
 
 def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int]:
@@ -95,10 +103,17 @@ def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int
 def emphasise(ax: Axes, axis: Literal["x", "y"], positions: Collection[int], colour: str) -> None:
     """Set the labels of the words at these positions bold and coloured."""
     axis_object = ax.xaxis if axis == "x" else ax.yaxis
-    labels: list[Text] = axis_object.get_ticklabels()
+    labels = axis_object.get_ticklabels()
     for position, label in zip(axis_object.get_ticklocs(), labels, strict=True):
         if round(float(position)) in positions:
             label.set(color=colour, fontweight="bold")
+
+
+def write(ax: Axes, text: str, place: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
+    """Write a text, verbatim, so many points beside a place; ``style`` is of Matplotlib's Text."""
+    x, y = np.asarray(place, dtype=np.float64).tolist()
+    style = {"fontsize": 8, "ha": "center", "parse_math": False, "usetex": False, **style}
+    ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
 
 
 def _layout(word: str, axis: Literal["x", "y"]) -> tuple[str, float]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import figure_of
+from coverage_eval.plotting.labels import axis_length
 
 __all__ = ["axes_fraction", "bar_corners", "draw_fertilities", "draw_margin", "row_bars"]
 
@@ -61,18 +63,10 @@ def bar_corners(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArr
 def draw_fertilities(ax: Axes, fertilities: NDArray[np.float64]) -> None:
     """Draw a green dashed line at each row's fertility; infinite ones have none."""
     rows = np.flatnonzero(np.isfinite(fertilities))
-    ax.vlines(
-        fertilities[rows],
-        rows - 0.45,
-        rows + 0.45,
-        colors=colours.BOUND,
-        linestyles=(0, (2, 1)),
-        linewidth=1.6,
-        gid="fertility",
-    )
+    style: dict[str, Any] = {"colors": colours.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
+    ax.vlines(fertilities[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
 
 
 def axes_fraction(ax: Axes, inches: float) -> float:
     """Return that many inches as a fraction of the width that the Axes have now."""
-    width = ax.get_position().width * figure_of(ax).get_size_inches()[0]
-    return inches / max(float(width), 1.0)
+    return inches / max(axis_length(ax, "x"), 1.0)

@@ -3,15 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SPECIAL_TOKENS", "dropped_positions", "repeated_positions", "runs"]
+from coverage_eval.plotting.arrays import checked_positions
+
+__all__ = ["SPECIAL_TOKENS", "Marks", "dropped_positions", "repeated_positions", "runs"]
 
 # Not words: a source that ignores them loses nothing, and they collect what attention is left.
 SPECIAL_TOKENS = frozenset({"<SINK>", "<sink>", "<s>", "</s>", "<EOS>", "<eos>", "<BOS>", "<pad>"})
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The words that a map marks.
+
+    Attributes:
+        repeated: positions of hypothesis words.
+        dropped: positions of source words.
+        threshold: the cumulative attention below which they count as dropped; None if the caller
+            named them.
+    """
+
+    repeated: tuple[int, ...]
+    dropped: tuple[int, ...]
+    threshold: float | None
+
+    @classmethod
+    def of_map(
+        cls,
+        weights: NDArray[np.float64],
+        source: Sequence[str],
+        hypothesis: Sequence[str],
+        repeated: Iterable[int] | None,
+        dropped: Iterable[int] | None,
+        threshold: float,
+    ) -> Marks:
+        """Take the positions that the caller names, and compute those that are None.
+
+        Raises:
+            DataError: a position lies outside the sentence.
+        """
+        if repeated is None:
+            repeated = repeated_positions(hypothesis)
+        computed = dropped is None
+        if dropped is None:
+            dropped = dropped_positions(weights.sum(axis=0), source, threshold)
+        return cls(
+            checked_positions(repeated, len(hypothesis), "repeated"),
+            checked_positions(dropped, len(source), "dropped"),
+            threshold if computed else None,
+        )
+
+    def meanings(self) -> dict[str, str]:
+        """Return what to say of each kind of mark that there is."""
+        below = "" if self.threshold is None else f" (attention < {self.threshold:g} in all)"
+        said = {"repeated": "repeated word"} if self.repeated else {}
+        return said | ({"dropped": f"dropped word{below}"} if self.dropped else {})
 
 
 def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
@@ -49,10 +100,6 @@ def dropped_positions(
 
 def runs(positions: Iterable[int]) -> list[tuple[int, int]]:
     """Return the maximal runs of consecutive positions, each as its first one and its length."""
-    found: list[tuple[int, int]] = []
-    for position in sorted(set(positions)):
-        if found and position == sum(found[-1]):
-            found[-1] = (found[-1][0], found[-1][1] + 1)
-        else:
-            found.append((position, 1))
-    return found
+    ordered = np.unique(np.fromiter(positions, dtype=np.int64))
+    pieces = np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1)
+    return [(int(piece[0]), len(piece)) for piece in pieces if len(piece)]

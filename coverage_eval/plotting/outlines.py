@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
@@ -13,7 +12,7 @@ from coverage_eval.plotting import colours
 from coverage_eval.plotting.labels import emphasise
 from coverage_eval.plotting.marks import runs
 
-__all__ = ["explain_outlines", "outline", "rule_off"]
+__all__ = ["explain_outlines", "outline"]
 
 # Apart by line style too, for readers and printers without colour.
 _STYLES: dict[str, dict[str, Any]] = {
@@ -52,24 +51,10 @@ def explain_outlines(ax: Axes, meanings: Mapping[str, str], *, pad: float = 0.0)
     handles = [Patch(label=meaning, **_style(kind)) for kind, meaning in meanings.items()]
     if handles:
         ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            frameon=False,
-            fontsize=8,
-            borderaxespad=0.2 + pad,
-            borderpad=0.1,
-            labelspacing=0.2,
-            handlelength=1.2,
-        )
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
+            fontsize=8, borderaxespad=0.2 + pad, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
+        )  # fmt: skip
     return len(handles)
-
-
-def rule_off(ax: Axes, rows: int, first: int, last: int) -> None:
-    """Draw faint lines around the cells of columns ``first`` to ``last`` (excluded)."""
-    style: dict[str, Any] = {"colors": colours.GRID, "linewidth": 0.5, "zorder": 2, "gid": "ruling"}
-    ax.hlines(np.arange(rows + 1) - 0.5, first - 0.5, last - 0.5, **style)
-    ax.vlines(np.arange(first, last + 1) - 0.5, -0.5, rows - 0.5, **style)
 
 
 def _style(kind: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["Region", "feasible_corners", "on_paper", "support_regions"]
+__all__ = ["Region", "feasible_corners", "in_plane", "on_paper", "support_regions"]
 
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
 _FAR = 20.0  # triangle sides: beyond any frame
@@ -44,6 +44,14 @@ def on_paper(distributions: NDArray[np.float64]) -> NDArray[np.float64]:
     Word 1 is the left corner, word 2 the right one and word 3 the top; sides have length 1.
     """
     return np.asarray(distributions @ _CORNERS, dtype=np.float64)
+
+
+def in_plane(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ``[n, 3]`` scores moved to the plane α₁ + α₂ + α₃ = 1 by a constant for each row.
+
+    No transformation tells the two apart.
+    """
+    return np.asarray(scores - (scores.sum(axis=1, keepdims=True) - 1) / 3, dtype=np.float64)
 
 
 def feasible_corners(bounds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,11 +10,71 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_vector
-from coverage_eval.plotting.canvas import new_axes
+from coverage_eval.plotting.arrays import checked_table, checked_vector
+from coverage_eval.plotting.canvas import new_axes, new_figure
 from coverage_eval.plotting.fonts import font_families
+from coverage_eval.plotting.labels import longest_label, write
 
-__all__ = ["metric_bars", "segment_scatter"]
+__all__ = ["metric_bars", "plot_comparison", "segment_scatter"]
+
+_ACROSS = 4  # panels beside one another
+
+
+def plot_comparison(
+    names: Sequence[str],
+    scores: ArrayLike,
+    lows: ArrayLike | None = None,
+    highs: ArrayLike | None = None,
+    *,
+    labels: Sequence[str],
+    baseline: str | None = None,
+    significant: ArrayLike | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> list[Axes]:
+    """Draw a table of systems and metrics: a panel of bars for each metric, as in Table 1.
+
+    Args:
+        names: the systems, first on top in each panel.
+        scores: ``[metrics, systems]``; NaN where a score is undefined.
+        lows: ``[metrics, systems]`` lower limits of confidence intervals; NaN for none.
+        highs: ``[metrics, systems]`` upper limits.
+        labels: for each metric, what its panel says below: "REP (lower is better)", say.
+        baseline: the system that the others are compared with; hatched, and named so.
+        significant: ``[metrics, systems]``, which differ from the baseline; they get a star, which
+            the last panel explains.
+        axes: where to draw, one for each metric; a new figure if None.
+
+    Returns:
+        The Axes, one for each metric.
+
+    Raises:
+        DataError: shapes disagree, a limit lies on the wrong side of its score, or the baseline
+            is none of the systems.
+    """
+    shape = (len(labels), len(names))
+    if len(labels) == 0 or (axes is not None and len(axes) != len(labels)):
+        raise DataError(f"{0 if axes is None else len(axes)} Axes for {len(labels)} metrics")
+    table = checked_table(scores, shape, "scores")
+    limits = None
+    if lows is not None and highs is not None:
+        limits = np.stack([checked_table(limit, shape, "limits") for limit in (lows, highs)], -1)
+    stars = None if significant is None else checked_table(significant, shape, "significant") > 0
+    own = axes is None
+    axes = _panels(len(labels), names) if axes is None else axes
+    for k, (ax, label) in enumerate(zip(axes, labels, strict=True)):
+        metric_bars(
+            names, table[k], intervals=None if limits is None else limits[k],
+            significant=None if stars is None else stars[k].tolist(),
+            metric=label, baseline=baseline, ax=ax,
+        )  # fmt: skip
+        if own and k % _ACROSS:
+            ax.tick_params(labelleft=False)
+    if stars is not None and stars.any():
+        said = f"* differs significantly from {baseline or 'the baseline'}"
+        (families,) = font_families([said])
+        style = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontfamily": families}
+        write(axes[-1], said, (1, 0), (0, -34), **style)
+    return list(axes)
 
 
 def metric_bars(
@@ -23,6 +83,7 @@ def metric_bars(
     *,
     intervals: ArrayLike | None = None,
     significant: Sequence[bool] | None = None,
+    baseline: str | None = None,
     metric: str = "",
     digits: int = 2,
     ax: Axes | None = None,
@@ -31,9 +92,11 @@ def metric_bars(
 
     Args:
         systems: the names.
-        values: ``[systems]`` scores.
-        intervals: ``[systems, 2]`` lower and upper limits of confidence intervals.
-        significant: which systems differ significantly (from the first, say); they get a star.
+        values: ``[systems]`` scores; NaN where a score is undefined, which has no bar.
+        intervals: ``[systems, 2]`` lower and upper limits of confidence intervals; NaN for none.
+        significant: which systems differ significantly from the baseline; they get a star.
+        baseline: the system that the others are compared with; its bar is hatched, and its name
+            says so.
         metric: the axis label.
         digits: after the decimal point of the scores written beside the bars.
         ax: where to draw; a new figure of fitting size if None.
@@ -42,32 +105,29 @@ def metric_bars(
         The Axes.
 
     Raises:
-        DataError: lengths disagree, or a limit lies on the wrong side of its score.
+        DataError: lengths disagree, a limit lies on the wrong side of its score, or the baseline
+            is none of the systems.
     """
-    scores = checked_vector(values, len(systems), "values")
+    scores = checked_table(values, (len(systems),), "values")
     if significant is not None and len(significant) != len(systems):
         raise DataError(f"{len(significant)} marks of significance for {len(systems)} systems")
-    rows = np.arange(len(systems))
+    if baseline is not None and baseline not in systems:
+        raise DataError(f"baseline {baseline!r} is none of the systems {', '.join(systems)}")
     errors = None if intervals is None else _errors(scores, intervals)
-    ax = new_axes(5.0, 0.34 * len(systems) + 0.9) if ax is None else ax
-    colour = [colours.SYSTEMS[k % len(colours.SYSTEMS)] for k in rows]
-    ax.barh(rows, scores, height=0.68, color=colour, alpha=0.85)
+    (ax,) = _panels(1, systems) if ax is None else (ax,)
+    rows = np.arange(len(systems))
+    bars = ax.barh(rows, np.nan_to_num(scores), height=0.68, color=colours.WEIGHT, alpha=0.85)
+    # Apart by hatching and by name, for readers and printers without colour.
+    for bar, system in zip(bars, systems, strict=True):
+        bar.set(hatch="////" if system == baseline else "", edgecolor="white", linewidth=0)
     if errors is not None:
         ax.errorbar(
             scores, rows, xerr=errors, fmt="none", ecolor=colours.INK, elinewidth=1.1, capsize=3
         )
-    stars = [""] * len(rows) if significant is None else ["*" if s else "" for s in significant]
-    ends = scores if errors is None else scores + errors[1]
-    for row, score, end, star in zip(rows, scores, ends, stars, strict=True):
-        ax.annotate(
-            f"{score:.{digits}f}{star}", (max(end, 0.0), row), (5, 0),
-            textcoords="offset points", va="center", fontsize=8,
-        )  # fmt: skip
-    (families,) = font_families(systems)
-    ax.set_yticks(rows, labels=list(systems))
-    for label in ax.get_yticklabels():
-        label.set(fontfamily=families, parse_math=False, usetex=False)
-    ax.tick_params(axis="y", length=0)
+    ends = scores if errors is None else scores + np.nan_to_num(errors[1])
+    stars = [False] * len(rows) if significant is None else significant
+    _write_scores(ax, scores, ends, stars, digits)
+    _name_systems(ax, systems, baseline)
     ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=metric)
     ax.margins(x=0.14)
     ax.spines[["top", "right"]].set_visible(False)
@@ -124,14 +184,46 @@ def segment_scatter(
     return ax
 
 
+def _panels(count: int, names: Sequence[str]) -> list[Axes]:
+    """Return Axes of a new figure, high enough for a bar for each name."""
+    columns = min(count, _ACROSS)
+    lines = -(-count // columns)
+    width = 5.0 if count == 1 else 2.4 * columns + longest_label(names)
+    figure = new_figure(width, (0.34 * len(names) + 0.9) * lines)
+    return [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
+
+
+def _write_scores(
+    ax: Axes,
+    scores: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    significant: Sequence[bool],
+    digits: int,
+) -> None:
+    """Write each score beside its bar and whisker, with a star where it is significant."""
+    for row, (score, end, star) in enumerate(zip(scores, ends, significant, strict=True)):
+        undefined = np.isnan(score)
+        text = "undefined" if undefined else f"{score:.{digits}f}{'*' if star else ''}"
+        write(ax, text, (0 if undefined else max(end, 0), row), (5, 0), ha="left", va="center")
+
+
+def _name_systems(ax: Axes, systems: Sequence[str], baseline: str | None) -> None:
+    names = [f"{name} (baseline)" if name == baseline else name for name in systems]
+    (families,) = font_families(names)
+    ax.set_yticks(range(len(names)), labels=names)
+    for label in ax.get_yticklabels():
+        label.set(fontfamily=families, parse_math=False, usetex=False)
+    ax.tick_params(axis="y", length=0)
+
+
 def _errors(scores: NDArray[np.float64], intervals: ArrayLike) -> NDArray[np.float64]:
     """Return ``[2, systems]`` distances from the scores down and up to their limits."""
     limits = np.asarray(intervals, dtype=np.float64)
     if limits.shape != (len(scores), 2):
         raise DataError(f"intervals have shape {limits.shape}, but ({len(scores)}, 2) is needed")
     errors = np.stack([scores - limits[:, 0], limits[:, 1] - scores])
-    if not (errors >= 0).all():
-        row = int(np.flatnonzero(~(errors >= 0).all(axis=0))[0])
+    if (errors < 0).any():
+        row = int(np.flatnonzero((errors < 0).any(axis=0))[0])
         raise DataError(
             f"interval {limits[row, 0]:g} to {limits[row, 1]:g} does not hold its score "
             f"{scores[row]:g}: pass lower and upper limits, not distances"

@@ -11,6 +11,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.arrays import checked_vector
 from coverage_eval.plotting.canvas import new_figure
+from coverage_eval.plotting.labels import write
 from coverage_eval.plotting.triangle import format_point, simplex
 
 __all__ = ["FIGURE1_SCORES", "simplex_figure1"]
@@ -82,27 +83,13 @@ def _draw_cumulative(
     ax.bar(
         places, cumulative - within, bottom=within, width=0.55, color=colours.EXCESS, gid="excess"
     )
-    for place, fertility in zip(places, fertilities, strict=True):
-        if np.isfinite(fertility):
-            ax.plot(
-                [place - 0.42, place + 0.42],
-                [fertility] * 2,
-                "--",
-                color=colours.BOUND,
-                linewidth=1.6,
-                gid="fertility",
-            )
+    bounded = np.isfinite(fertilities)
+    for place, fertility in zip(places[bounded], fertilities[bounded], strict=True):
+        ends = [place - 0.42, place + 0.42], [fertility] * 2
+        ax.plot(*ends, "--", color=colours.BOUND, linewidth=1.6, gid="fertility")
     for place, value in zip(places, cumulative, strict=True):
-        ax.annotate(
-            f"{round(float(value), 2):g}",
-            (place, 0),
-            (0, 4),
-            color="white",
-            ha="center",
-            textcoords="offset points",
-            fontsize=8,
-            gid="total",
-        )
+        total = f"{round(float(value), 2):g}"
+        write(ax, total, (float(place), 0), (0, 4), color="white", gid="total")
     ax.set(xticks=places, yticks=[0, 1], xlim=(0.4, len(places) + 0.6))
     ax.tick_params(labelsize=8)
     ax.spines[["top", "right"]].set_visible(False)

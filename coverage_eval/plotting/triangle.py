@@ -18,12 +18,12 @@ from coverage_eval.plotting import colours
 from coverage_eval.plotting.arrays import checked_vector
 from coverage_eval.plotting.canvas import new_axes
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.polytope import feasible_corners, on_paper, support_regions
+from coverage_eval.plotting.labels import write
+from coverage_eval.plotting.polytope import feasible_corners, in_plane, on_paper, support_regions
 
 __all__ = ["format_point", "simplex"]
 
 _TOLERANCE = 1e-6
-_LABELS: dict[str, Any] = {"parse_math": False, "usetex": False}
 
 
 def simplex(
@@ -103,61 +103,31 @@ def _draw_triangle(ax: Axes, words: Sequence[str]) -> None:
     corners = on_paper(np.eye(3))
     ax.fill(*corners.T, fill=False, edgecolor=colours.INK, linewidth=1.0, gid="simplex")
     (families,) = font_families(words)
-    for word, corner, (x, y), (ha, va) in zip(
-        words,
-        corners,
-        ((-4, -3), (4, -3), (0, 4)),
-        (("right", "top"), ("left", "top"), ("center", "bottom")),
-        strict=True,
-    ):
-        ax.annotate(
-            word,
-            (corner[0], corner[1]),
-            (x, y),
-            textcoords="offset points",
-            ha=ha,
-            va=va,
-            fontsize=9,
-            fontfamily=families,
-            gid="word",
-            **_LABELS,
-        )
+    style: dict[str, Any] = {"fontsize": 9, "fontfamily": families, "gid": "word"}
+    write(ax, words[0], corners[0], (-4, -3), ha="right", va="top", **style)
+    write(ax, words[1], corners[1], (4, -3), ha="left", va="top", **style)
+    write(ax, words[2], corners[2], (0, 4), va="bottom", **style)
 
 
 def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None:
     corners = feasible_corners(bounds)
     if tinted and len(corners) > 2 and bounds.min() < 1:
         ax.fill(*on_paper(corners).T, color=colours.WITHIN_BOUNDS, zorder=0, gid="feasible")
-    for word, bound in enumerate(bounds):
-        if not 0 <= bound < 1:
-            continue
+    style: dict[str, Any] = {"color": colours.BOUND, "linestyle": "--", "linewidth": 1.4}
+    for word in np.flatnonzero((bounds >= 0) & (bounds < 1)):
         ends = np.zeros((2, 3))
-        ends[:, word] = bound
-        ends[0, word - 1] = ends[1, word - 2] = 1 - bound
-        (line,) = ax.plot(
-            *on_paper(ends).T,
-            color=colours.BOUND,
-            linestyle="--",
-            linewidth=1.4,
-            zorder=3,
-            gid=f"bound {word + 1}",
-        )
-        line.set_clip_on(False)
+        ends[:, word] = bounds[word]
+        ends[0, word - 1] = ends[1, word - 2] = 1 - bounds[word]
+        gid = f"bound {word + 1}"
+        ax.plot(*on_paper(ends).T, zorder=3, clip_on=False, gid=gid, **style)
 
 
 def _draw_scores(ax: Axes, scores: NDArray[np.float64], points: NDArray[np.float64]) -> None:
-    starts = on_paper(scores - (scores.sum(axis=1, keepdims=True) - 1) / 3)
+    starts = on_paper(in_plane(scores))
     for start, end in zip(starts, on_paper(points), strict=True):
         ax.plot(*np.stack([start, end]).T, color=colours.INK, linewidth=0.8, zorder=3, gid="path")
-    ax.plot(
-        *starts.T,
-        "o",
-        markerfacecolor="white",
-        markeredgecolor=colours.INK,
-        markersize=5,
-        zorder=4,
-        gid="scores",
-    )
+    style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": colours.INK}
+    ax.plot(*starts.T, "o", markersize=5, zorder=4, gid="scores", **style)
 
 
 def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | None) -> None:
@@ -166,66 +136,36 @@ def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | N
     texts = texts or [""] * len(points)
     if len(texts) != len(points):
         raise DataError(f"{len(texts)} texts for {len(points)} points")
-    ax.plot(
-        *places.T,
-        "o",
-        color=colours.EXCESS,
-        markeredgecolor="white",
-        markersize=7,
-        zorder=5,
-        clip_on=False,
-        gid="points",
-    )
+    style: dict[str, Any] = {"color": colours.EXCESS, "markeredgecolor": "white", "markersize": 7}
+    ax.plot(*places.T, "o", zorder=5, clip_on=False, gid="points", **style)
+    box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.8, "linewidth": 0}
     for text, place, point in zip(texts, places, points, strict=True):
         offset, ha, va = _beside(point)
-        ax.annotate(
-            text,
-            (place[0], place[1]),
-            offset,
-            textcoords="offset points",
-            ha=ha,
-            va=va,
-            fontsize=8,
-            zorder=6,
-            gid="point",
-            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.8, "linewidth": 0},
-            **_LABELS,
-        )
+        write(ax, text, place, offset, ha=ha, va=va, zorder=6, gid="point", bbox=box)
 
 
 def _beside(point: NDArray[np.float64]) -> tuple[tuple[float, float], str, str]:
     """Return offset and alignment of a point's text: out of the triangle where that is near."""
     if point[2] < 0.04:
-        return (0, -7), "center", "top"
+        return (0, -15), "center", "top"  # below the labels of the corners
     if point[2] > 0.6:
-        return (8, 0), "left", "center"
+        return (8, 0), "left", "top" if point[2] > 0.9 else "center"
     return (0, 7), "center", "bottom"
 
 
 def _draw_regions(ax: Axes, bounds: NDArray[np.float64], words: Sequence[str]) -> None:
     (families,) = font_families(words)
+    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A", "fontfamily": families}
     named: set[tuple[int, ...]] = set()
     for region in support_regions(bounds):
         support = tuple(word for word in range(3) if region.support[word])
-        name = "region " + "".join(str(word + 1) for word in support)
-        ax.fill(*region.outline.T, color=_support_colour(support), zorder=0, gid=name)
+        gid = "region " + "".join(str(word + 1) for word in support)
+        ax.fill(*region.outline.T, color=_support_colour(support), zorder=0, gid=gid)
         if support in named:
             continue
         named.add(support)
-        ax.text(
-            float(region.label_at[0]),
-            float(region.label_at[1]),
-            "all" if len(support) == 3 else "{" + ", ".join(words[word] for word in support) + "}",
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="#4A4A4A",
-            fontfamily=families,
-            zorder=2,
-            clip_on=True,
-            gid="support",
-            **_LABELS,
-        )
+        name = "all" if len(support) == 3 else "{" + ", ".join(words[w] for w in support) + "}"
+        write(ax, name, region.label_at, (0, 0), zorder=2, clip_on=True, gid="support", **style)
 
 
 def _support_colour(support: tuple[int, ...]) -> tuple[float, float, float]:
@@ -238,21 +178,10 @@ def _support_colour(support: tuple[int, ...]) -> tuple[float, float, float]:
 def _frame(
     ax: Axes, points: NDArray[np.float64], scores: NDArray[np.float64] | None, *, wide: bool
 ) -> None:
-    seen = np.vstack(
-        [
-            np.eye(3),
-            points,
-            *([] if scores is None else [scores - (scores.sum(axis=1, keepdims=True) - 1) / 3]),
-        ]
-    )
-    low, high = on_paper(seen).min(axis=0), on_paper(seen).max(axis=0)
+    seen = on_paper(np.vstack([np.eye(3), points, *([] if scores is None else [in_plane(scores)])]))
+    (left, bottom), (right, top) = seen.min(axis=0), seen.max(axis=0)
     room = 0.5 if wide else 0.07
-    ax.set(
-        xlim=(low[0] - room, high[0] + room),
-        ylim=(low[1] - room, high[1] + room),
-        xticks=[],
-        yticks=[],
-        aspect="equal",
-    )
+    ax.set(xlim=(left - room, right + room), ylim=(bottom - room, top + room))
+    ax.set(xticks=[], yticks=[], aspect="equal")
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)

@@ -6,6 +6,7 @@ import os
 
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.errors import DataError
+from coverage_eval.plotting import Scale
 from coverage_eval.report.pictures import ENDINGS, checked_ending, save_animation, save_figure
 
 __all__ = ["PICTURES", "save_picture"]
@@ -15,7 +16,11 @@ PICTURES = (*ENDINGS, ".gif")
 
 
 def save_picture(
-    item: AttentionMap, path: str | os.PathLike[str], *, title: str | None = None
+    item: AttentionMap,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    scale: Scale = "fixed",
 ) -> None:
     """Draw a map as in Figure 2 of Malaviya et al. (2018), or its cumulative attention as a GIF.
 
@@ -23,6 +28,8 @@ def save_picture(
         item: The map; EOS entries are drawn too.
         path: Ends in one of :data:`PICTURES`.
         title: Set above the picture (not above a GIF).
+        scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`); a
+            GIF has bars instead.
 
     Raises:
         DataError: Another ending, nothing to draw, or the file cannot be written.
@@ -38,5 +45,5 @@ def save_picture(
     if ending == ".gif":
         save_animation(coverage_animation(item.weights, *labels), path)
     else:
-        ax = attention_heatmap(item.weights, *labels, title=title)
+        ax = attention_heatmap(item.weights, *labels, title=title, scale=scale)
         save_figure(figure_of(ax), path, tight=True)

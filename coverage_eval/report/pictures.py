@@ -58,7 +58,7 @@ def save_figure(
     """
     import matplotlib as mpl
 
-    from coverage_eval.plotting import quiet_missing_glyphs
+    from coverage_eval.plotting.fonts import quiet_missing_glyphs
 
     ending = checked_ending(path)
     # SVG numbers its parts at random unless it is given a salt.
@@ -79,7 +79,7 @@ def save_animation(animation: Animation, path: str | os.PathLike[str]) -> None:
     Raises:
         DataError: The ending is another one, or the folder cannot be written to.
     """
-    from coverage_eval.plotting import quiet_missing_glyphs
+    from coverage_eval.plotting.fonts import quiet_missing_glyphs
 
     checked_ending(path, (".gif",))
     with atomic_path(path) as temporary, quiet_missing_glyphs():

@@ -16,6 +16,7 @@ import pytest
 
 from coverage_eval.attention_maps import FORMATS, load
 from coverage_eval.attention_maps.scores import SCORES
+from coverage_eval.plotting import Scale
 from coverage_eval.report.attention_picture import save_picture
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli
@@ -343,6 +344,16 @@ def test_plot(run_cli: RunCli, dump: Path, ending: str, magic: bytes, tmp_path: 
     assert picture.read_bytes() == again.read_bytes()
     if ending == "svg":
         ET.parse(picture)  # the tokens <b> and & are escaped
+
+
+@pytest.mark.parametrize("scale", ["fixed", "max", "sqrt"])
+def test_plot_on_another_scale(run_cli: RunCli, dump: Path, scale: Scale, tmp_path: Path) -> None:
+    picture, again = tmp_path / "map.png", tmp_path / "again.png"
+    run_cli("attention", "plot", dump, "-o", picture, "--scale", scale)
+    save_picture(load(dump)[0], again, scale=scale)
+    assert picture.read_bytes() == again.read_bytes()
+    save_picture(load(dump)[0], again)
+    assert (picture.read_bytes() == again.read_bytes()) == (scale == "fixed")
 
 
 @pytest.mark.parametrize(

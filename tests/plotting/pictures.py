@@ -53,6 +53,16 @@ PICTURES = {
     "metric_bars": lambda **kwargs: plotting.metric_bars(
         ["softmax", "csparsemax"], [29.51, 29.85], intervals=[[29, 30], [29.4, 30.3]], **kwargs
     ),
+    "plot_comparison": lambda **kwargs: plotting.plot_comparison(
+        ["softmax", "csparsemax"],
+        [[29.51, 29.85], [3.37, 2.67]],
+        [[29, 29.4], [3.1, 2.5]],
+        [[30, 30.3], [3.6, 2.9]],
+        labels=["BLEU (higher is better)", "REP (lower is better)"],
+        baseline="softmax",
+        significant=[[False, False], [False, True]],
+        **kwargs,
+    ),
     "segment_scatter": lambda **kwargs: plotting.segment_scatter(
         [0, 0, 2, 4, 4], [0, 0, 0, 2, 5], **kwargs
     ),

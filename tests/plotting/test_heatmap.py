@@ -2,6 +2,7 @@
 
 import warnings
 from itertools import pairwise
+from typing import get_args
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +13,12 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from coverage_eval.errors import DataError
-from coverage_eval.plotting import attention_heatmap, attention_heatmaps_side_by_side, colours
+from coverage_eval.plotting import (
+    Scale,
+    attention_heatmap,
+    attention_heatmaps_side_by_side,
+    colours,
+)
 from coverage_eval.plotting.labels import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
@@ -64,14 +70,67 @@ def test_scale_is_fixed_at_zero_to_one_even_for_small_weights():
     assert ax.images[0].get_clim() == (0.0, 1.0)
 
 
-def test_zero_is_exactly_white_and_the_smallest_weight_is_not():
+@pytest.mark.parametrize("scale", get_args(Scale))
+def test_zero_is_exactly_white_and_the_smallest_weight_is_not(scale):
     weights = sparse_map(SOFTMAX)
-    weights[0, 5] = 1e-12
-    ax = attention_heatmap(weights, SOURCE, SOFTMAX, repeated=(), dropped=())
+    smallest = {5: 1e-3, 6: 1e-12, 7: 1e-16, 8: np.nextafter(0, 1)}
+    for row, weight in smallest.items():
+        weights[0, row] = weight
+    weights[0, 9] = -0.0
+    ax = attention_heatmap(weights, SOURCE, SOFTMAX, repeated=(), dropped=(), scale=scale)
     ax.figure.set_dpi(200)
     assert cell_colour(ax, row=7, column=2) == (255, 255, 255)
-    assert max(np.subtract(255, cell_colour(ax, row=5, column=0))) > 20
+    assert cell_colour(ax, row=9, column=0) == (255, 255, 255), "minus zero is zero"
+    for row in smallest:
+        assert max(np.subtract(255, cell_colour(ax, row, column=0))) > 20
     assert sum(cell_colour(ax, row=2, column=2)) < sum(cell_colour(ax, row=5, column=0))
+
+
+@pytest.mark.parametrize("side", [3, 900])
+def test_residues_of_rounding_are_tinted_in_maps_of_any_size(side):
+    weights = np.zeros((side, side))
+    weights[: side // 3] = 1e-16
+    words = [str(k) for k in range(side)]
+    ax = attention_heatmap(weights, words, words, repeated=(), dropped=())
+    image = pixels(ax.figure)
+    assert max(np.subtract(255, cell_colour(ax, side // 2, side // 6, image))) > 20
+    assert cell_colour(ax, side // 2, side // 2, image) == (255, 255, 255)
+
+
+def test_other_scales_spread_small_weights_and_say_so():
+    weights = np.full((4, 4), 0.25)
+    weights[1, 2] = 0.04
+    words = list("abcd")
+    maps = {s: attention_heatmap(weights, words, words, scale=s) for s in get_args(Scale)}
+    limits = {s: ax.images[0].get_clim() for s, ax in maps.items()}
+    assert limits == {"fixed": (0.0, 1.0), "max": (0.0, 0.25), "sqrt": (0.0, 1.0)}
+    shades = {s: float(ax.images[0].norm(0.04)) for s, ax in maps.items()}
+    assert shades == pytest.approx({"fixed": 0.04, "max": 0.16, "sqrt": 0.2})
+    said = {s: ax.child_axes[-1].get_ylabel() for s, ax in maps.items()}
+    assert said["fixed"] == "attention (white: exactly 0)"
+    assert "up to the largest" in said["max"]
+    assert "square-root" in said["sqrt"]
+    for ax in maps.values():
+        ax.figure.canvas.draw()
+        assert labels(ax.child_axes[-1].yaxis)[0] == ">0", "zero itself has no tint"
+
+
+def test_the_largest_weight_of_two_maps_ends_both_scales():
+    words = list("abc")
+    left, right = attention_heatmaps_side_by_side(
+        (np.eye(3) * 0.2, np.eye(3) * 0.5), words, (words, words), scale="max"
+    )
+    assert left.images[0].get_clim() == right.images[0].get_clim() == (0.0, 0.5)
+
+
+def test_a_map_of_zeros_has_a_largest_weight_too():
+    ax = attention_heatmap(np.zeros((2, 2)), ["a", "b"], ["c", "d"], scale="max")
+    assert ax.images[0].get_clim() == (0.0, 1.0)
+
+
+def test_an_unknown_scale_is_refused():
+    with pytest.raises(DataError, match="unknown scale 'log': choose from fixed, max, sqrt"):
+        attention_heatmap(np.eye(2), ["a", "b"], ["c", "d"], scale="log")
 
 
 def test_zero_stays_white_in_a_map_of_many_cells():
@@ -169,6 +228,27 @@ def test_margins_side_by_side_have_one_scale():
     assert left == right
 
 
+@pytest.mark.parametrize("count", [31, 60, 100])
+def test_every_word_of_a_long_sentence_has_a_label_with_room(count):
+    words = [f"Wort{i}" for i in range(count)]
+    ax = attention_heatmap(np.eye(count), words, words)
+    assert labels(ax.xaxis) == labels(ax.yaxis) == words
+    assert ax.get_xlabel() == ax.get_ylabel() == ""
+    pixels(ax.figure)
+    across = [t.get_window_extent() for t in ax.get_xticklabels()]
+    assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(across))
+    down = [t.get_window_extent() for t in ax.get_yticklabels()]
+    assert all(a.y0 >= b.y1 - 0.5 for a, b in pairwise(down))
+
+
+def test_labels_of_a_flat_map_on_given_axes_have_room():
+    words = [f"word{i}" for i in range(40)]
+    ax = attention_heatmap(np.eye(40)[:, :12], words[:12], words, ax=Figure().subplots())
+    ax.figure.draw_without_rendering()
+    boxes = [t.get_window_extent() for t in ax.get_yticklabels()]
+    assert all(a.y0 >= b.y1 - 0.5 for a, b in pairwise(boxes)), "cells are squares, so rows low"
+
+
 def test_a_sentence_of_fifty_words_keeps_every_label():
     words = [f"word{i}" for i in range(50)]
     weights = np.eye(50)
@@ -185,6 +265,7 @@ def test_long_sentences_keep_readable_labels():
     assert ax.images[0].get_array().size == 1_000_000, "every cell is there"
     shown = labels(ax.xaxis)
     assert 20 < len(shown) < 250
+    assert ax.get_xlabel() == f"{len(shown)} of 1000 words are labelled"
     assert shown[1] == words[int(ax.get_xticks()[1])]
     pixels(ax.figure)
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]

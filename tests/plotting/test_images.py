@@ -68,3 +68,11 @@ def test_alignments():
     ax = PICTURES["alignment_grid"](ax=made.subplots())
     assert ax.get_legend() is not None
     return without_text(made)
+
+
+@compared
+def test_comparison():
+    made = figure(6.4, 1.8, left=0.02, right=0.9, bottom=0.25, top=0.95)
+    axes = PICTURES["plot_comparison"](axes=made.subplots(1, 2))
+    assert [bool(bar.get_hatch()) for bar in axes[1].patches] == [True, False]
+    return without_text(made)

@@ -1,5 +1,7 @@
 """Alignment grid, histogram, comparisons, curves and animation: what is on their Axes."""
 
+from itertools import combinations, pairwise
+
 import numpy as np
 import pytest
 from matplotlib.animation import FuncAnimation
@@ -12,6 +14,7 @@ from coverage_eval.plotting import (
     coverage_animation,
     coverage_histogram,
     metric_bars,
+    plot_comparison,
     segment_scatter,
     transformation_curves,
 )
@@ -51,6 +54,22 @@ class TestAlignmentGrid:
         ax = alignment_grid(SOURCE, REFERENCE, [], TO_REFERENCE, [])
         runs = [(patch.get_y(), patch.get_height()) for patch in by_gid(ax, "dropped")]
         assert runs == [(-0.5, 1), (1.5, 4)], "'sie' has no link to the reference either"
+
+    @pytest.mark.parametrize("count", [60, 100])
+    def test_every_word_of_long_sentences_has_a_label_with_room(self, count):
+        words = [f"Wort{i}" for i in range(count)]
+        ax = alignment_grid(words, words, words, [], [])
+        assert [t.get_text() for t in ax.get_xticklabels()] == [*words, "", *words]
+        assert ax.get_xlabel() == ""
+        ax.figure.canvas.draw()
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+        assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
+
+    def test_the_words_without_a_label_are_counted(self):
+        words = [f"Wort{i}" for i in range(200)]
+        ax = alignment_grid(words, words, words, [], [])
+        shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
+        assert ax.get_xlabel() == f"{len(shown)} of 400 words are labelled"
 
     @pytest.mark.parametrize("link", [(6, 0), (0, 5), (-1, 0)])
     def test_links_out_of_range_are_refused(self, link):
@@ -101,6 +120,18 @@ class TestMetricBars:
         assert [t.get_text() for t in ax.get_yticklabels()] == list(self.SYSTEMS)
         assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first system is on top"
 
+    def test_the_baseline_differs_by_hatching_and_name_not_by_colour(self):
+        ax = metric_bars(self.SYSTEMS, [29.51, 29.85], baseline="csparsemax")
+        assert len({bar.get_facecolor() for bar in ax.patches}) == 1
+        assert [bool(bar.get_hatch()) for bar in ax.patches] == [False, True]
+        assert [t.get_text() for t in ax.get_yticklabels()] == ["softmax", "csparsemax (baseline)"]
+
+    def test_an_undefined_score_is_said_to_be_so(self):
+        limits = [[29.0, 30.0], [np.nan, np.nan]]
+        ax = metric_bars(self.SYSTEMS, [29.51, np.nan], intervals=limits)
+        assert [t.get_text() for t in ax.texts] == ["29.51", "undefined"]
+        ax.figure.canvas.draw()
+
     @pytest.mark.parametrize(
         ("values", "options", "message"),
         [
@@ -108,11 +139,69 @@ class TestMetricBars:
             ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
             ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not hold its score 2"),
             ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
+            ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is none of the systems softmax, csp"),
+            ([1.0, np.inf], {}, "infinite"),
         ],
     )
     def test_what_does_not_fit_is_refused(self, values, options, message):
         with pytest.raises(DataError, match=message):
             metric_bars(self.SYSTEMS, values, **options)
+
+
+class TestPlotComparison:
+    SYSTEMS = ("softmax", "sparsemax", "csparsemax")
+    SCORES = np.array([[29.5, 29.6, 29.9], [3.4, 3.2, 2.7]])
+    LABELS = ("BLEU", "REP (lower is better)")
+
+    def test_each_metric_has_a_panel_with_a_bar_for_each_system(self):
+        stars = [[False, False, True], [False, False, False]]
+        axes = plot_comparison(
+            self.SYSTEMS, self.SCORES, self.SCORES - 0.2, self.SCORES + 0.1,
+            labels=self.LABELS, baseline="softmax", significant=stars,
+        )  # fmt: skip
+        assert [ax.get_xlabel() for ax in axes] == list(self.LABELS)
+        for ax, scores in zip(axes, self.SCORES, strict=True):
+            assert [bar.get_width() for bar in ax.patches] == list(scores)
+            assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False]
+            whiskers = ax.containers[1].lines[2][0].get_segments()
+            assert np.allclose([w[:, 0] for w in whiskers], np.c_[scores - 0.2, scores + 0.1])
+        assert axes[0].texts[-1].get_text() == "29.90*"
+        assert axes[-1].texts[-1].get_text() == "* differs significantly from softmax"
+
+    def test_without_tests_nothing_is_explained(self):
+        axes = plot_comparison(self.SYSTEMS, self.SCORES, labels=self.LABELS)
+        assert [len(ax.texts) for ax in axes] == [3, 3], "the scores"
+
+    @pytest.mark.parametrize("metrics", [1, 4, 5, 9])
+    def test_texts_of_any_number_of_panels_stay_apart(self, metrics):
+        labels = [f"metric {k} (lower is better)" for k in range(metrics)]
+        scores = np.linspace(1, 30, 3 * metrics).reshape(metrics, 3)
+        axes = plot_comparison(
+            self.SYSTEMS, scores, scores * 0.9, scores * 1.1, labels=labels, baseline="softmax",
+            significant=scores > 0,
+        )  # fmt: skip
+        axes[0].figure.canvas.draw()
+        texts = [t for ax in axes for t in (*ax.texts, ax.xaxis.label, *ax.get_yticklabels())]
+        shown = [t for t in texts if t.get_visible() and t.get_text()]
+        boxes = [(t.get_text(), t.get_window_extent().padded(-1)) for t in shown]
+        for (one, a), (other, b) in combinations(boxes, 2):
+            assert not a.overlaps(b), (one, other)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"labels": ["BLEU"]}, r"scores has shape \(2, 3\), but \(1, 3\)"),
+            ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "limits has shape"),
+            ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not hold"),
+            ({"significant": [True]}, "significant has shape"),
+            ({"baseline": "Moses"}, "none of the systems"),
+            ({"axes": []}, "0 Axes for 2 metrics"),
+            ({"labels": []}, "0 Axes for 0 metrics"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, options, message):
+        with pytest.raises(DataError, match=message):
+            plot_comparison(self.SYSTEMS, self.SCORES, **{"labels": self.LABELS, **options})
 
 
 class TestSegmentScatter:

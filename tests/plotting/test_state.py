@@ -17,7 +17,11 @@ from coverage_eval import plotting
 from tests.plotting.pictures import PICTURES
 
 HELPERS = {"quiet_missing_glyphs"}
-MANY = {"attention_heatmaps_side_by_side": (1, 2), "simplex_figure1": (4, 4)}
+MANY = {
+    "attention_heatmaps_side_by_side": (1, 2),
+    "plot_comparison": (1, 2),
+    "simplex_figure1": (4, 4),
+}
 
 
 def draw_all(result):
@@ -55,7 +59,8 @@ def test_the_given_axes_are_drawn_on_and_returned(name):
     if name in MANY:
         axes = figure.subplots(*MANY[name], squeeze=False)
         given = axes if name == "simplex_figure1" else tuple(axes[0])
-        assert PICTURES[name](axes=given) is given
+        drawn = PICTURES[name](axes=given)
+        assert np.array_equal(np.asarray(drawn, object), np.asarray(given, object))
     else:
         ax = figure.subplots()
         result = PICTURES[name](ax=ax)

@@ -9,6 +9,7 @@ from matplotlib.path import Path
 from coverage_eval.attention import constrained_sparsemax, sparsemax
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import simplex
+from coverage_eval.plotting.canvas import new_axes
 from coverage_eval.plotting.polytope import feasible_corners, on_paper, support_regions
 from coverage_eval.plotting.triangle import format_point
 
@@ -116,6 +117,18 @@ def test_corners_of_the_feasible_set_satisfy_every_constraint(bounds):
     assert np.allclose(corners.sum(axis=1), 1)
     assert (corners >= -1e-9).all()
     assert (corners <= bounds + 1e-8).all()
+
+
+@pytest.mark.parametrize("words", [("1", "2", "3"), ("Wort", "Verachtung", "benutzen")])
+@pytest.mark.parametrize("size", [(3.0, 2.8), (1.9, 1.7)])
+def test_no_text_of_a_point_hides_a_corner_s_label(words, size):
+    shares = np.arange(13) / 12
+    points = [[a, b, max(1 - a - b, 0)] for a in shares for b in shares if a + b < 1.01]
+    ax = simplex(points, words=words, ax=new_axes(*size))
+    ax.figure.draw_without_rendering()
+    corners = [word.get_window_extent() for word in by_gid(ax, "word")]
+    for text in by_gid(ax, "point"):
+        assert not any(text.get_window_extent().overlaps(c) for c in corners), text.get_text()
 
 
 def test_bounds_that_nothing_satisfies_have_lines_but_no_regions():

@@ -24,7 +24,7 @@ from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, w
 
 __all__ = ["cache_folder", "open_index", "phrase_index", "table_hash"]
 
-_PREFIX = "meteor-paraphrases-2"
+_PREFIX = "meteor-paraphrases-3"
 """How the files' names begin; a change of the files' form must raise the number."""
 
 _ABANDONED = 3600.0

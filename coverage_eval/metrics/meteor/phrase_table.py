@@ -11,6 +11,8 @@ import gzip
 import io
 import sqlite3
 import zlib
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
@@ -75,6 +77,7 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
     try:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("CREATE TABLE phrases (phrase BLOB PRIMARY KEY, paraphrases BLOB)")
+        connection.execute("CREATE TABLE checksums (of_all_phrases BLOB)")
         connection.execute("BEGIN")
         beginnings: set[bytes] = set()
         connection.executemany(
@@ -85,6 +88,9 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
         connection.executemany(
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)", ((phrase,) for phrase in beginnings)
         )
+        phrases = connection.execute("SELECT phrase FROM phrases")
+        checksums = array("I", sorted(zlib.crc32(phrase) for (phrase,) in phrases))
+        connection.execute("INSERT INTO checksums VALUES (?)", (checksums.tobytes(),))
         connection.execute("COMMIT")
     finally:
         connection.close()
@@ -115,6 +121,8 @@ class PhraseTable:
         self._connection = sqlite3.connect(
             f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
+        (blob,) = self._connection.execute("SELECT of_all_phrases FROM checksums").fetchone()
+        self._checksums = array("I", blob)
         self.paraphrases = lru_cache(_REMEMBERED)(self._read)
 
     def _read(self, phrase: bytes) -> tuple[bytes, ...] | None:
@@ -123,6 +131,11 @@ class PhraseTable:
         Raises:
             DataError: The file was damaged after it was opened.
         """
+        # Most phrases of a text are not in the table; this says so five times as fast as SQLite.
+        checksum = zlib.crc32(phrase)
+        place = bisect_left(self._checksums, checksum)
+        if place == len(self._checksums) or self._checksums[place] != checksum:
+            return None
         query = "SELECT paraphrases FROM phrases WHERE phrase = ?"
         try:
             row = self._connection.execute(query, (phrase,)).fetchone()
