@@ -10,6 +10,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Metric
 from coverage_eval.preflight import Finding, Sample, Sampler, check_model, check_texts
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import source_name
@@ -40,17 +41,30 @@ class InputWatch:
         """Pass rows through unchanged, keeping some of them."""
         return self._sampler.watch(rows)
 
+    def objection(self, metric: Metric[Any]) -> str | None:
+        """Why a metric is not for the references, with their names; None if it is."""
+        found = metric.objection(self._sampler.rows)
+        return None if found is None else f"{', '.join(self._references)}: {found}"
+
     def check(
-        self, tokens: Tokenizer, aligner: Aligner | None = None
+        self,
+        tokens: Tokenizer,
+        aligner: Aligner | None = None,
+        metrics: Iterable[Metric[Any]] = (),
     ) -> tuple[list[Finding], dict[str, float]]:
         """What was seen, and figures about the model if there is one.
 
         Args:
             tokens: How the metric cuts texts into words.
             aligner: What links them.
+            metrics: What the texts are scored by.
         """
         sample = self._sample(tokens, aligner.source_tokens if aligner else tokens)
-        findings = check_texts(sample)
+        objections = dict.fromkeys(map(self.objection, metrics))
+        findings = [
+            *check_texts(sample),
+            *(Finding("metric-does-not-fit", said) for said in objections if said),
+        ]
         if not isinstance(aligner, ModelAligner) or not sample.sources:
             return findings, {}
         of_model, figures = check_model(sample, aligner.model)

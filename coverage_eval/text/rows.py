@@ -112,6 +112,8 @@ def split_references(
     """
     if isinstance(references, (str, bytes)):
         raise TypeError("the reference is a list of segments, not a single string")
+    # Iterators can be looked at only once.
+    references = [list(item) if isinstance(item, Iterator) else item for item in references]
     if _depth(references) <= max(1, _depth(hypotheses)):
         return [references]
     several = list(references)
