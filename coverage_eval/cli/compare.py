@@ -67,17 +67,15 @@ class _Columns:
     ) -> None:
         self.alignment = alignment
         self._settings = settings
+        self._chosen_here = asked is None
         if asked is None:
-            self.names, missing = default_metrics(aligned=alignment.is_given)
+            names, missing = default_metrics(aligned=alignment.is_given)
             if missing:
                 click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
         else:
-            self.names = list(asked)
-        kinds = {name: metric_class(name) for name in self.names}
-        self._of_text = [
-            name for name, kind in kinds.items() if not kind.needs & {"links", "coverages"}
-        ]
-        needy = [name for name in self.names if name not in self._of_text]
+            names = asked
+        self.names = list(names)
+        needy = [name for name in self.names if _is_aligned(name)]
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
@@ -88,8 +86,19 @@ class _Columns:
             raise click.UsageError(
                 f"metric {covered[0]} needs a model: links have no probabilities"
             )
-        for name in self._of_text:
-            self._make(name, None)  # a missing package is said before minutes of training
+        for name in self.names:
+            if name not in needy:
+                self._make(name, None)  # a missing package is said before minutes of training
+
+    def leave_out_unfit(self, watch: InputWatch) -> None:
+        """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
+        if not self._chosen_here:
+            return
+        of_text = {name: self._make(name, None) for name in self.names if not _is_aligned(name)}
+        for name, metric in of_text.items():
+            if said := watch.objection(metric):
+                self.names.remove(name)
+                click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
 
     def make(self, aligner: Aligner | None) -> dict[str, Metric[Any]]:
         """The metrics by name."""
@@ -113,7 +122,11 @@ class _Columns:
     @property
     def need_aligner(self) -> bool:
         """Whether a column, or the wish to keep a model, makes an aligner necessary."""
-        return len(self._of_text) < len(self.names) or self.alignment.save_model is not None
+        return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
+
+
+def _is_aligned(name: str) -> bool:
+    return bool(metric_class(name).needs & {"links", "coverages"})
 
 
 class _Breakdowns:
@@ -157,7 +170,7 @@ class _Breakdowns:
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
     help=f"Columns, separated by commas, of: {', '.join(METRICS)}.  "
-    "[default: bleu,meteor,rep, and drop with an aligner]",
+    "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
 )  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
 @click.option(
@@ -260,6 +273,7 @@ def command(
     alignment.check_files([*ref, *systems.values()])
     watch = InputWatch(list(systems), ref, alignment.src)
     rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
+    columns.leave_out_unfit(watch)
     aligner = alignment.make() if columns.need_aligner else None
     tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
@@ -267,7 +281,8 @@ def command(
     counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
-    findings, figures = watch.check(tokens if columns.of_words else None, aligner)
+    shown = tokens if columns.of_words else None
+    findings, figures = watch.check(shown, aligner, counted.metrics.values())
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of

@@ -48,7 +48,7 @@ def score_command(name: str) -> click.Command:
         **options: Any,
     ) -> None:
         chosen, settings = _choose(name, options)
-        _check_given(kinds, chosen, alignment)
+        _check_given(name, kinds, chosen, alignment)
         if alignment is not None:
             alignment.check([hyp, *ref])
             if not alignment.is_given:
@@ -100,7 +100,7 @@ def _score(
         )
     else:
         printout = present_scores([score])
-    findings, figures = watch.check(tokens, aligner)
+    findings, figures = watch.check(tokens, aligner, [metric])
     show(warn(printout, findings, figures, strict=strict), output)
 
 
@@ -136,13 +136,16 @@ def _given() -> set[str]:
 
 
 def _check_given(
-    kinds: Mapping[str, type[Metric[Any]]], chosen: str, alignment: AlignmentOptions | None
+    name: str,
+    kinds: Mapping[str, type[Metric[Any]]],
+    chosen: str,
+    alignment: AlignmentOptions | None,
 ) -> None:
-    """Refuse options that the chosen form of a metric does not have."""
-    settings = {item.name for kind in kinds.values() for item in fields(kind)}
-    of_chosen = {item.name for item in fields(kinds[chosen])}
+    """Refuse options that the chosen form of a metric does not have, except those that chose it."""
+    settings = set().union(*map(_names, kinds.values()))
+    choosing = {option for option, _ in METRICS[name].forms}
     label = kinds[chosen].name
-    for option in sorted(_given() & (settings - of_chosen)):
+    for option in sorted(_given() & (settings - _names(kinds[chosen]) - choosing)):
         raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:
