@@ -81,7 +81,7 @@ class _Columns:
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
                 "--train-tgt; or links from files"
             )
-        covered = [name for name, kind in kinds.items() if "coverages" in kind.needs]
+        covered = [name for name in self.names if "coverages" in metric_class(name).needs]
         if covered and alignment.has_links:
             raise click.UsageError(
                 f"metric {covered[0]} needs a model: links have no probabilities"
@@ -164,39 +164,39 @@ class _Breakdowns:
 )
 @click.option(
     "--ref", required=True, multiple=True, metavar="FILE",
-    help="The reference translation; once for each of several references.",
+    help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
 @alignment_options
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-    help=f"Columns, separated by commas, of: {', '.join(METRICS)}.  "
+    help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
     "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
 )  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
 @click.option(
     "--test", default="randomization", show_default=True, type=click.Choice(TESTS),
-    help="Approximate randomisation, or sacreBLEU's paired bootstrap, which finds more differences "
-    "than there are (some 10 % false ones at p < 0.05).",
+    help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds more "
+    "differences than there are (some 10 % false ones at p < 0.05).",
 )  # fmt: skip
 @click.option(
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
-    help="Resamples of intervals and tests; 0 for none of them.",
+    help="Draw so many resamples for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @click.option(
     "--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
-    help="Seed of the resampling.",
+    help="Seed the resampling with this number.",
 )  # fmt: skip
 @click.option(
     "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
-    help=f"Further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
+    help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
 @click.option(
     "--top", default=DEFAULT_TOP, show_default=True, type=click.IntRange(1),
-    help="Words, n-grams or segments in each list of a breakdown.",
+    help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @click.option(
     "--frequencies", metavar="FILE",
-    help="Text to count source words in, for their frequency classes.  "
+    help="Count source words in this text, for their frequency classes.  "
     "[default: --train-src, or else --src]",
 )  # fmt: skip
 @click.option(
@@ -209,15 +209,16 @@ class _Breakdowns:
 )  # fmt: skip
 @click.option(
     "--denominator", default="aligned", show_default=True, type=click.Choice(DENOMINATORS),
-    help="DROP is of source words aligned with the reference, or of all source words.",
+    help="Relate DROP to the source words aligned with the reference, or to all source words.",
 )  # fmt: skip
 @click.option(
     "--stopwords", metavar="FILE",
-    help="Source words for DROP and soft DROP to leave out of account, one a line.",
+    help="Leave the source words in this file, one a line, out of DROP and soft DROP.",
 )  # fmt: skip
 @click.option(
     "--bleu-tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
-    help="sacreBLEU's tokeniser for BLEU, which, like chrF and METEOR, reads untouched text.",
+    help="Use this tokeniser of sacreBLEU for BLEU, which, like chrF and METEOR, reads untouched "
+    "text.",
 )  # fmt: skip
 @click.option("--meteor-norm", is_flag=True, help="Let METEOR tokenise, normalise and lowercase.")
 @jobs_option
@@ -255,7 +256,7 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    _check(systems, ref, alignment, baseline, details, plot, stopwords)
+    _check(systems, ref, alignment, baseline, details, plot, stopwords, frequencies)
     if breakdown:
         output.require_several("--breakdown")
     words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
@@ -301,6 +302,7 @@ def _check(
     details: str | None,
     plot: str | None,
     stopwords: str | None,
+    frequencies: str | None,
 ) -> None:
     """Everything that is wrong with the command line before any file is read."""
     if details == STDOUT:
@@ -310,7 +312,8 @@ def _check(
     if baseline is not None and baseline not in systems:
         listed = ", ".join(systems)
         raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
-    alignment.check([*ref, *systems.values(), *([stopwords] if stopwords else [])])
+    others = filter(None, (stopwords, frequencies))
+    alignment.check([*ref, *systems.values(), *others])
     if (alignment.sink or stopwords) and not alignment.is_given:
         raise click.UsageError("--sink and --stopwords are for drop and softdrop, which need links")
     links = {

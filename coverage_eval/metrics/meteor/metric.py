@@ -110,7 +110,7 @@ class METEOR(TextMetric):
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
     backend: str = setting(
-        "python", "java runs Meteor's own program, as a cross-check.", choices=BACKENDS
+        "python", "Count in Python, or by Meteor's own program as a cross-check.", choices=BACKENDS
     )
     scale: int = setting(100, "The score's upper end; 1 is the jar's own scale.", choices=SCALES)
 
