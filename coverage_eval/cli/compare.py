@@ -19,6 +19,7 @@ from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
+from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.drop import DENOMINATORS
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -39,7 +40,7 @@ def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) 
     systems: dict[str, str] = {}
     for value in values:
         name, equals, path = value.partition("=")
-        if not equals or Path(value).is_file():
+        if not equals or _is_file(value):
             name, path = Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
@@ -51,6 +52,13 @@ def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) 
     return systems
 
 
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # such as a name that is too long for a file
+        return False
+
+
 class _Columns:
     """The metrics asked for, checked before any file is read."""
 
@@ -59,24 +67,38 @@ class _Columns:
     ) -> None:
         self.alignment = alignment
         self._settings = settings
+        self._chosen_here = asked is None
         if asked is None:
-            self.names, missing = default_metrics(aligned=alignment.is_given)
+            names, missing = default_metrics(aligned=alignment.is_given)
             if missing:
                 click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
         else:
-            self.names = list(asked)
-        kinds = {name: metric_class(name) for name in self.names}
-        self._of_text = [
-            name for name, kind in kinds.items() if not kind.needs & {"links", "coverages"}
-        ]
-        needy = [name for name in self.names if name not in self._of_text]
+            names = asked
+        self.names = list(names)
+        needy = [name for name in self.names if _is_aligned(name)]
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
                 "--train-tgt; or links from files"
             )
-        for name in self._of_text:
-            self._make(name, None)  # a missing package is said before minutes of training
+        covered = [name for name in self.names if "coverages" in metric_class(name).needs]
+        if covered and alignment.has_links:
+            raise click.UsageError(
+                f"metric {covered[0]} needs a model: links have no probabilities"
+            )
+        for name in self.names:
+            if name not in needy:
+                self._make(name, None)  # a missing package is said before minutes of training
+
+    def leave_out_unfit(self, watch: InputWatch) -> None:
+        """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
+        if not self._chosen_here:
+            return
+        of_text = {name: self._make(name, None) for name in self.names if not _is_aligned(name)}
+        for name, metric in of_text.items():
+            if said := watch.objection(metric):
+                self.names.remove(name)
+                click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
 
     def make(self, aligner: Aligner | None) -> dict[str, Metric[Any]]:
         """The metrics by name."""
@@ -92,9 +114,19 @@ class _Columns:
         return make_metric(name, settings)
 
     @property
+    def of_words(self) -> bool:
+        """Whether a column counts the words that the text is cut into."""
+        kinds = map(metric_class, self.names)
+        return any(issubclass(kind, (TokenMetric, AlignedMetric)) for kind in kinds)
+
+    @property
     def need_aligner(self) -> bool:
         """Whether a column, or the wish to keep a model, makes an aligner necessary."""
-        return len(self._of_text) < len(self.names) or self.alignment.save_model is not None
+        return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
+
+
+def _is_aligned(name: str) -> bool:
+    return bool(metric_class(name).needs & {"links", "coverages"})
 
 
 class _Breakdowns:
@@ -138,7 +170,7 @@ class _Breakdowns:
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
     help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
-    "[default: bleu,meteor,rep, and drop with an aligner]",
+    "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
 )  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
 @click.option(
@@ -224,7 +256,7 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    _check(systems, ref, alignment, baseline, details, plot, [stopwords, frequencies])
+    _check(systems, ref, alignment, baseline, details, plot, stopwords, frequencies)
     if breakdown:
         output.require_several("--breakdown")
     words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
@@ -239,16 +271,19 @@ def command(
         },
     )
     breakdowns = _Breakdowns(breakdown, top, frequencies, columns)
+    alignment.check_files([*ref, *systems.values()])
     watch = InputWatch(list(systems), ref, alignment.src)
     rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
+    columns.leave_out_unfit(watch)
     aligner = alignment.make() if columns.need_aligner else None
     tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
     texts = TestSet(tuple(systems), rows, tokens, source_tokens)
-    counted = count_systems(texts, columns.make(aligner), jobs=jobs)
+    counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
-    findings, figures = watch.check(tokens, aligner)
+    shown = tokens if columns.of_words else None
+    findings, figures = watch.check(shown, aligner, counted.metrics.values())
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
@@ -266,7 +301,8 @@ def _check(
     baseline: str | None,
     details: str | None,
     plot: str | None,
-    others: Sequence[str | None],
+    stopwords: str | None,
+    frequencies: str | None,
 ) -> None:
     """Everything that is wrong with the command line before any file is read."""
     if details == STDOUT:
@@ -276,8 +312,17 @@ def _check(
     if baseline is not None and baseline not in systems:
         listed = ", ".join(systems)
         raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
-    alignment.check([*ref, *systems.values(), *filter(None, others)])
-    if alignment.sink and not alignment.is_given:
-        raise click.UsageError("--sink is for drop and softdrop, which need an aligner")
-    for file in (*ref, *systems.values()):
-        check_source(file)
+    others = filter(None, (stopwords, frequencies))
+    alignment.check([*ref, *systems.values(), *others])
+    if (alignment.sink or stopwords) and not alignment.is_given:
+        raise click.UsageError("--sink and --stopwords are for drop and softdrop, which need links")
+    links = {
+        ("--src-ref-align", "references"): (alignment.src_ref_align, ref),
+        ("--src-hyp-align", "systems"): (alignment.src_hyp_align, systems),
+    }
+    for (option, what), (files, texts) in links.items():
+        if files and len(files) != len(texts):
+            raise click.UsageError(
+                f"{option}: {len(files)} of them for {len(texts)} {what}; "
+                "give it once for each, in their order"
+            )

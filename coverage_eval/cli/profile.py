@@ -47,7 +47,7 @@ def command(
         raise click.UsageError("--src-hyp-align needs --src")
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
-    alignment.check([hyp, *ref], needs_reference_links=False)
+    alignment.check_files([hyp, *ref])
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     aligner = alignment.make()
     tokens = (

@@ -17,9 +17,8 @@ from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.text.corpus import check_source, source_name
+from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
-from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["score_command"]
 
@@ -51,7 +50,7 @@ def score_command(name: str) -> click.Command:
         **options: Any,
     ) -> None:
         chosen, settings = _choose(name, options)
-        _check_given(kinds, chosen, alignment)
+        _check_given(name, kinds, chosen, alignment)
         named = {option: file for option, file in settings.items() if option in readers and file}
         if alignment is not None:
             alignment.check([hyp, *ref, *named.values()])
@@ -60,8 +59,7 @@ def score_command(name: str) -> click.Command:
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
-        for file in (hyp, *ref):
-            check_source(file)  # before minutes of training
+        (alignment or AlignmentOptions()).check_files([hyp, *ref])
         lists = {option: readers[option](file) for option, file in named.items()}
         aligner = alignment.make() if alignment else None
         metric = make_metric(chosen, {"aligner": aligner, **settings, **lists})
@@ -106,7 +104,7 @@ def _score(
         )
     else:
         printout = present_scores([score])
-    findings, figures = watch.check(tokens or Tokenizer("13a"), aligner)
+    findings, figures = watch.check(tokens, aligner, [metric])
     show(warn(printout, findings, figures, strict=strict), output)
 
 
@@ -142,13 +140,16 @@ def _given() -> set[str]:
 
 
 def _check_given(
-    kinds: Mapping[str, type[Metric[Any]]], chosen: str, alignment: AlignmentOptions | None
+    name: str,
+    kinds: Mapping[str, type[Metric[Any]]],
+    chosen: str,
+    alignment: AlignmentOptions | None,
 ) -> None:
-    """Refuse options that the chosen form of a metric does not have."""
-    settings = {item.name for kind in kinds.values() for item in fields(kind)}
-    of_chosen = {item.name for item in fields(kinds[chosen])}
+    """Refuse options that the chosen form of a metric does not have, except those that chose it."""
+    settings = set().union(*map(_names, kinds.values()))
+    choosing = {option for option, _ in METRICS[name].forms}
     label = kinds[chosen].name
-    for option in sorted(_given() & (settings - of_chosen)):
+    for option in sorted(_given() & (settings - _names(kinds[chosen]) - choosing)):
         raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:

@@ -22,6 +22,7 @@ from coverage_eval.metrics.meteor.counting import (
     prepare_index,
 )
 from coverage_eval.metrics.meteor.counting import Row as MeteorRow
+from coverage_eval.metrics.meteor.english import object_to_other_languages
 from coverage_eval.metrics.meteor.java_backend import checked_statistics
 from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
@@ -81,6 +82,12 @@ class MeteorMatch:
 @dataclass(frozen=True)
 class METEOR(TextMetric):
     """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
+
+    >>> metric = METEOR()
+    >>> round(float(metric.sentence_score("the cat sat on the mat", "a cat sits on the mat")), 2)
+    48.98
+    >>> print(metric.evidence("the cat sat on the mat", "a cat sits on the mat")[1])
+    sat ~ sits (synonym) 3-3
 
     The corpus score is that of the summed statistics, not the mean of the segments' scores. A
     segment with an empty side scores 0, and its words count in the corpus. Of several references,
@@ -166,6 +173,10 @@ class METEOR(TextMetric):
         if not blocks:
             raise DataError("no segments to score")
         return np.concatenate(blocks).swapaxes(0, 1)
+
+    def objection(self, rows: Sequence[Row]) -> str | None:
+        """Against references that do not look English."""
+        return object_to_other_languages(rows)
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
         """What each score is made of: precision, recall and penalty (0 to 1), inexact matches."""
