@@ -94,7 +94,7 @@ def main() -> None:
     _exit_on_signals()
     try:
         cli(prog_name="coverage-eval")
-    except (CoverageEvalError, AlignerError) as error:
+    except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
         message = str(error)
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""

@@ -194,8 +194,8 @@ def alignment_options(command: F) -> Callable[..., Any]:
         click.option("--save-model", metavar="FILE", help="Keep the trained model in this file."),
         click.option(
             "--src-ref-align", metavar="FILE", multiple=True,
-            help="Take links of source and reference from this file, one line for each segment, made "
-            "by any aligner; give it once for each reference.",
+            help="Take links of source and reference from this file, one line for each segment, "
+            "made by any aligner; give it once for each reference.",
         ),
         click.option(
             "--src-hyp-align", metavar="FILE", multiple=True,

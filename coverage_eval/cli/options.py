@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.text.corpus import CorpusWarning
 from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
@@ -39,9 +41,20 @@ jobs_option = click.option(
     "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1, 1024),
     help="Count in so many processes; the result does not depend on it.",
 )  # fmt: skip
+
+
+def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) -> bool:
+    """What readers and aligners warn of becomes an error, as long as the command runs."""
+    if strict:
+        context.with_resource(warnings.catch_warnings())
+        warnings.simplefilter("error", CorpusWarning)
+    return strict
+
+
 strict_option = click.option(
-    "--strict", is_flag=True, help="End with an error where there would be a warning."
-)
+    "--strict", is_flag=True, callback=_raise_warnings,
+    help="End with an error where there would be a warning.",
+)  # fmt: skip
 case_option = click.option("--lowercase", is_flag=True, help="Lowercase every side.")
 
 

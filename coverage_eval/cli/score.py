@@ -151,6 +151,10 @@ def _check_given(
     label = kinds[chosen].name
     for option in sorted(_given() & (settings - _names(kinds[chosen]) - choosing)):
         raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
+    if alignment and alignment.has_links and alignment.lowercase:
+        raise click.UsageError(
+            "--lowercase is not for links from files, which are taken as they are"
+        )
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:
             raise click.UsageError(f"{label} needs a model: links have no probabilities")

@@ -312,3 +312,78 @@ def test_tokenize_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> None
     (tmp_path / "ref").write_text("Wow.\n")
     result = run_cli("rep", "hyp", "ref", "--tokenize", "13a", cwd=tmp_path)
     assert result.stdout.endswith("|tok:13a|version:0.1.0 = 100.00\n")  # "! !": λ2 / 2 words
+
+
+def test_lowercase_is_applied_and_signed(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_text("No no house\n")
+    (tmp_path / "ref").write_text("no house\n")
+    assert run_cli("rep", "hyp", "ref", "-b", cwd=tmp_path).stdout == "0.00\n"
+    result = run_cli("rep", "hyp", "ref", "--lowercase", cwd=tmp_path)
+    assert "|case:lc|tok:none|" in result.stdout
+    assert result.stdout.endswith(" = 100.00\n")  # "no no": λ2 / 2 words
+
+
+def test_several_references_allow_what_any_of_them_has(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_text("a b a b\n")
+    (tmp_path / "one").write_text("a b c d\n")
+    (tmp_path / "two").write_text("a b a b e\n")
+    result = run_cli("rep", "hyp", "one", "two", cwd=tmp_path).stdout
+    assert result.startswith("REP|refs:2|")
+    assert result.endswith(" = 0.00\n")
+    assert run_cli("rep", "hyp", "one", "-b", cwd=tmp_path).stdout == "25.00\n"
+    (tmp_path / "short").write_text("")
+    done = run_cli("rep", "hyp", "one", "short", cwd=tmp_path, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "unequal numbers of lines: hyp has 1, one has 1, short has 0; " in done.stderr
+
+
+def test_errors_only(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    arguments = ("rep", *files, "--sentence-level", "--errors-only")
+    lines = run_cli(*arguments, "-f", "csv").stdout.splitlines()
+    assert lines[1:] == ['1,50.0,"a b (2x, 1x in the reference) at 1,3"']
+    (score,) = json.loads(run_cli(*arguments, "-f", "json").stdout)["scores"]
+    assert [item["segment"] for item in score["sentences"]] == [1]
+    assert score["segments"] == 3
+    alone = run_cli("rep", *files, "--errors-only", check=False)
+    assert alone.returncode == 2
+    assert "--errors-only goes with --sentence-level" in alone.stderr
+
+
+class TestStrict:
+    """Warnings are one line each on standard error and in JSON; ``--strict`` makes them errors."""
+
+    def test_what_checks_find(self, run_cli: RunCli, tmp_path: Path) -> None:
+        (tmp_path / "same").write_text("".join(f"a house number {i} .\n" for i in range(40)))
+        found = run_cli("rep", "same", "same", "-f", "json", cwd=tmp_path)
+        (warning,) = json.loads(found.stdout)["warnings"]
+        assert found.stderr == f"coverage-eval: warning: {warning}\n"
+        assert warning.startswith("same and same: the same text in all 40 segments")
+        result = run_cli("rep", "same", "same", "--strict", "-o", "out", cwd=tmp_path, check=False)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr == f"coverage-eval: error: {warning}\n"
+        assert not (tmp_path / "out").exists()
+
+    def test_what_readers_repair(self, run_cli: RunCli, tmp_path: Path) -> None:
+        (tmp_path / "hyp").write_bytes(b"a b\r\n")
+        (tmp_path / "ref").write_bytes(b"a b\n")
+        result = run_cli("rep", "hyp", "ref", "--strict", cwd=tmp_path, check=False)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert result.stderr.startswith("coverage-eval: error: hyp: line 1 ends in a carriage")
+        assert result.stderr.count("\n") == 1
+
+    def test_nothing_to_warn_of(self, run_cli: RunCli, files: tuple[Path, Path]) -> None:
+        strict = run_cli("rep", *files, "--strict")
+        assert strict.stderr == ""
+        assert strict.stdout == run_cli("rep", *files).stdout
+
+
+def test_bleu_of_the_papers_scripts(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    named = run_cli("bleu", *files, "--compat", "acl2018").stdout
+    by_hand = ("--tokenize", "none", "--lowercase", "--smooth", "none")
+    assert named == run_cli("bleu", *files, *by_hand).stdout
+    assert "|case:lc|" in named
+    assert "|tok:none|smooth:none|" in named
+    for option in (by_hand[:2], by_hand[2:3], by_hand[3:]):
+        result = run_cli("bleu", *files, "--compat", "acl2018", *option, check=False)
+        assert result.returncode == 2
+        assert f"--compat acl2018 sets {option[0]} itself" in result.stderr

@@ -140,6 +140,87 @@ def test_signature_names_all_that_moves_the_score(
     assert soft.startswith("SoftDROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
 
 
+def test_stop_words_from_a_file_and_from_standard_input(
+    run_cli: RunCli, corpus: Path, model: Path
+) -> None:
+    source = (corpus / "test.source").read_text().split()
+    stop = max(set(source), key=source.count)
+    (corpus / "stop").write_text(f"{stop}\n")
+    options = ("--src", "test.source", "--model", model)
+    found = score(run_cli, corpus, *options, "--stopwords", "stop", "--sentence-level")
+    words = [w["word"] for s in found["sentences"] for w in s["dropped"]]  # type: ignore[attr-defined]
+    assert words
+    assert stop not in words
+    plain = score(run_cli, corpus, *options)
+    assert found["statistics"]["expected_words"] < plain["statistics"]["expected_words"]  # type: ignore[index]
+    arguments = ("drop", "short", "test.target", *options, "--stopwords")
+    piped = run_cli(*arguments, "-", cwd=corpus, stdin=f"{stop}\n").stdout
+    assert piped == run_cli(*arguments, "stop", cwd=corpus).stdout
+    missing = run_cli(*arguments, "nowhere", cwd=corpus, check=False)
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == "coverage-eval: error: nowhere: no such file\n"
+
+
+def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path) -> None:
+    options = ("--src", "test.source", "--model", model, "--sentence-level")
+    everything = score(run_cli, corpus, *options)
+    errors = score(run_cli, corpus, *options, "--errors-only")
+    wanted = [item for item in everything["sentences"] if item["dropped"]]  # type: ignore[attr-defined]
+    assert errors["sentences"] == wanted
+    assert 0 < len(wanted) < 200
+    assert errors["score"] == everything["score"]
+
+
+class TestSeveralReferences:
+    """Expected is what all references translate; each has a file of links, or the model's."""
+
+    def test_links_from_files(self, run_cli: RunCli, tmp_path: Path) -> None:
+        texts = {"src": "x y z", "one": "a b c", "two": "a b", "hyp": "a"}
+        links = {"one.links": "0-0 1-1 2-2", "two.links": "0-0 1-1", "hyp.links": "0-0"}
+        for name, text in {**texts, **links}.items():
+            (tmp_path / name).write_text(f"{text}\n")
+        start = ("drop", "hyp", "one", "two", "--src", "src", "--src-hyp-align", "hyp.links")
+        both = ("--src-ref-align", "one.links", "--src-ref-align", "two.links")
+        result = run_cli(*start, *both, cwd=tmp_path).stdout
+        assert result.startswith("DROP|refs:2|aligner:given|links:")
+        assert result.endswith(" = 50.00\n")  # z is missing in a reference, too
+        result = run_cli(*start, *both[:2], cwd=tmp_path, check=False)
+        assert (result.returncode, result.stdout) == (1, "")
+        assert "links of 1 references and 1 hypotheses were given, for 2 and 1" in result.stderr
+
+    def test_one_that_translates_nothing_expects_nothing(
+        self, run_cli: RunCli, corpus: Path, model: Path
+    ) -> None:
+        (corpus / "half").write_text("a\n" + "".join(
+            (corpus / "test.target").read_text().splitlines(keepends=True)[1:]))  # fmt: skip
+        options = ("--src", "test.source", "--model", model, "-f", "json")
+        one, two = (
+            json.loads(run_cli("drop", "short", *refs, *options, *soft, cwd=corpus).stdout)
+            for refs, soft in ((("test.target",), ()), (("test.target", "half"), ()))
+        )
+        expected = [found["scores"][0]["statistics"]["expected_words"] for found in (one, two)]
+        assert expected[1] < expected[0]
+
+
+def test_another_tokeniser_for_the_source(run_cli: RunCli, corpus: Path) -> None:
+    training = ("--train-src", "train.source", "--train-tgt", "train.target")
+    found = score(run_cli, corpus, "--src", "test.source", *training, "--src-tokenize", "char")
+    assert "|tok:char>none|" in str(found["signature"])
+    plain = score(run_cli, corpus, "--src", "test.source", *training)
+    assert found["score"] != plain["score"]
+
+
+def test_lowercase_is_applied_and_signed(run_cli: RunCli, corpus: Path, model: Path) -> None:
+    (corpus / "loud").write_text((corpus / "short").read_text().upper())
+    training = ("--train-src", "train.source", "--train-tgt", "train.target", "--lowercase")
+    loud = score(run_cli, corpus, "--src", "test.source", *training, hyp="loud")
+    assert loud["score"] == score(run_cli, corpus, "--src", "test.source", *training)["score"]
+    assert "|case:lc|" in str(loud["signature"])
+    result = run_cli("drop", "loud", "test.target", "--src", "test.source", "--model", model,
+                     "--strict", cwd=corpus, check=False)  # fmt: skip
+    assert (result.returncode, result.stdout) == (1, "")
+
+
 class TestScriptCompatibility:
     def write(self, folder: Path, ref: str, hyp: str) -> tuple[object, ...]:
         (folder / "ref.links").write_text(ref)
@@ -213,6 +294,8 @@ class TestErrors:
             ("--model", "m"),
             ("--soft", "--src-ref-align", "links", "--src-hyp-align", "links"),
             ("--tokenize", "13a", "--src-ref-align", "links", "--src-hyp-align", "links"),
+            ("--lowercase", "--src-ref-align", "links", "--src-hyp-align", "links"),
+            ("--model", "m", "--src", "src", "--soft", "--compat", "acl2018"),
             ("--model", "m", "--src", "src", "--save-model", "n"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
