@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
-from coverage_eval.alignment.gold_links import GOLD_FORMATS, read_with_gold
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.alignment.model_notes import noted_tokenizers
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
@@ -19,16 +20,19 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
     timeout_option,
 )
-from coverage_eval.cli.options import case_option, tokenize_options
+from coverage_eval.cli.options import case_option, strict_option, tokenize_options
 from coverage_eval.cli.output import output_option, print_lines, show
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
+from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.text.corpus import read_parallel
+from coverage_eval.preflight import Sampler, check_gold
+from coverage_eval.text.corpus import read_parallel, source_name
 from coverage_eval.text.files import atomic_path
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,
+    Links,
     format_links,
     symmetrize,
 )
@@ -89,13 +93,14 @@ def train(
     """Train both directions on SRC and TGT and write one model file."""
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
+    watch = InputWatch([], [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:
         # Taken first: a folder that cannot be written to is found before the training, not after.
         model_file = stack.enter_context(atomic_path(output))
         aligner = stack.enter_context(
             Aligner.train_pairs(
-                read_parallel(src, tgt),
+                watch.watch_pairs(read_parallel(src, tgt)),
                 tokenize=tokenize or "none",
                 src_tokenize=src_tokenize,
                 lowercase=lowercase,
@@ -103,6 +108,7 @@ def train(
                 **settings,
             )
         )
+        echo_findings(watch.check(aligner.tokens)[0])
         model = aligner.model
         model.save(model_file)
         for method, path in wanted:
@@ -141,9 +147,12 @@ def apply(
     """Align SRC and TGT by a trained MODEL: one line of links a pair."""
     with FastAlign.load(model, **options) as aligner:
         source_tokens, tokens = noted_tokenizers(aligner, tokenize, src_tokenize, lowercase or None)
-        pairs = ((source_tokens(one), tokens(two)) for one, two in read_parallel(src, tgt))
+        watch = InputWatch([], [tgt], src)
+        texts = watch.watch_pairs(read_parallel(src, tgt))
+        pairs = ((source_tokens(one), tokens(two)) for one, two in texts)
         rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
         print_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
+        echo_findings(watch.check(tokens)[0])
 
 
 @command.command("symmetrize")
@@ -165,15 +174,24 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
               help="Form of GOLD.")  # fmt: skip
 @click.option("--one-based", is_flag=True, help="Positions of a Pharaoh or Talp GOLD count from 1.")
 @click.option("--reversed", "swapped", is_flag=True, help="Links of GOLD are target-source.")
+@strict_option
 @scoring_options
 def aer(
-    links: str, gold: str, gold_format: str, one_based: bool, swapped: bool, output: ScoreOutput
+    links: str,
+    gold: str,
+    gold_format: str,
+    one_based: bool,
+    swapped: bool,
+    strict: bool,
+    output: ScoreOutput,
 ) -> None:
     """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD."""
+    sampler: Sampler[tuple[Links, Gold]] = Sampler()
     rows = read_with_gold(links, gold, gold_format, one_based=one_based, swapped=swapped)
-    statistics = AER.count(rows)
+    statistics = AER.count(sampler.watch(rows))
     counted = [(metric(), statistics) for metric in LINK_METRICS]
-    show(present_counted(counted, output), output)
+    found = check_gold(*zip(*sampler.rows, strict=True), name=source_name(gold))
+    show(warn(present_counted(counted, output), found, {}, strict=strict), output)
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:

@@ -194,8 +194,8 @@ def alignment_options(command: F) -> Callable[..., Any]:
         click.option("--save-model", metavar="FILE", help="Keep the trained model in this file."),
         click.option(
             "--src-ref-align", metavar="FILE", multiple=True,
-            help="Links of source and reference, a line a segment, by any aligner; once for each "
-            "reference.",
+            help="Links of source and reference, one line for each segment, by any aligner; once "
+            "for each reference.",
         ),
         click.option(
             "--src-hyp-align", metavar="FILE", multiple=True,

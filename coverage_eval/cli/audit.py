@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit
+from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
 from coverage_eval.report.audits import present_audit, present_audits
@@ -41,4 +41,4 @@ def command(name: str | None, scores: str | None, output: Output) -> None:
     elif name:
         show(present_audit(run_audit(name)), output)
     else:
-        show(present_audits([run_audit(each) for each in AUDITS]), output)
+        show(present_audits(list(run_audits().values())), output)

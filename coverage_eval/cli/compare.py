@@ -19,6 +19,7 @@ from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
+from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.drop import DENOMINATORS
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -104,11 +105,10 @@ class _Columns:
         return make_metric(name, settings)
 
     @property
-    def tokens(self) -> Tokenizer:
-        """How columns cut text into words; BLEU, chrF and METEOR take it as it comes."""
-        asked = Tokenizer(self.alignment.tokenize or "none", self.alignment.lowercase)
-        cut = any(issubclass(metric_class(name), TokenMetric) for name in self.names)
-        return asked if cut or self.need_aligner else Tokenizer("13a")
+    def of_words(self) -> bool:
+        """Whether a column counts the words that the text is cut into."""
+        kinds = map(metric_class, self.names)
+        return any(issubclass(kind, (TokenMetric, AlignedMetric)) for kind in kinds)
 
     @property
     def need_aligner(self) -> bool:
@@ -267,7 +267,7 @@ def command(
     counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
-    findings, figures = watch.check(columns.tokens, aligner)
+    findings, figures = watch.check(tokens if columns.of_words else None, aligner)
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of

@@ -19,7 +19,6 @@ from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
-from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["score_command"]
 
@@ -101,7 +100,7 @@ def _score(
         )
     else:
         printout = present_scores([score])
-    findings, figures = watch.check(tokens or Tokenizer("13a"), aligner)
+    findings, figures = watch.check(tokens, aligner)
     show(warn(printout, findings, figures, strict=strict), output)
 
 

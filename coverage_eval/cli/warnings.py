@@ -16,7 +16,11 @@ from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["InputWatch", "warn"]
+__all__ = ["InputWatch", "echo_findings", "warn"]
+
+
+_OF_WORDS = {"untokenised", "unsegmented"}
+"""Checks of whether a text was cut into words."""
 
 
 class InputWatch:
@@ -40,20 +44,28 @@ class InputWatch:
         """Pass rows through unchanged, keeping some of them."""
         return self._sampler.watch(rows)
 
+    def watch_pairs(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        """The same of sources and their translations, which stand for references."""
+        rows = self.watch(Row((), (target,), source) for source, target in pairs)
+        return ((str(row.source), str(row.references[0])) for row in rows)
+
     def check(
-        self, tokens: Tokenizer, aligner: Aligner | None = None
+        self, tokens: Tokenizer | None, aligner: Aligner | None = None
     ) -> tuple[list[Finding], dict[str, float]]:
         """What was seen, and figures about the model if there is one.
 
         Args:
-            tokens: How the metric cuts texts into words.
+            tokens: How the texts are cut into words; None if it is right that they are not.
             aligner: What links them.
         """
-        source_tokens = tokens
+        cut = tokens or Tokenizer("13a")
+        source_cut = cut
         if aligner:
             # The sides are compared in one case, whatever the model's text was.
-            source_tokens = replace(aligner.source_tokens, lowercase=tokens.lowercase)
-        findings = check_texts(self._sample(tokens, source_tokens))
+            source_cut = replace(aligner.source_tokens, lowercase=cut.lowercase)
+        findings = check_texts(self._sample(cut, source_cut))
+        if tokens is None:
+            findings = [finding for finding in findings if finding.check not in _OF_WORDS]
         if not isinstance(aligner, ModelAligner) or self._source is None:
             return findings, {}
         sample = self._sample(aligner.tokens, aligner.source_tokens)
@@ -76,10 +88,8 @@ class InputWatch:
         )
 
 
-def warn(
-    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
-) -> Printout:
-    """Print a warning for each finding; JSON has them, and the figures, too.
+def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
+    """Print a warning for each finding, and return them.
 
     Raises:
         DataError: There is a finding, and warnings are errors.
@@ -89,6 +99,18 @@ def warn(
         raise DataError("; ".join(messages))
     for message in messages:
         click.echo(f"coverage-eval: warning: {message}", err=True)
+    return messages
+
+
+def warn(
+    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
+) -> Printout:
+    """Print a warning for each finding; JSON has them, and the figures, too.
+
+    Raises:
+        DataError: There is a finding, and warnings are errors.
+    """
+    messages = echo_findings(findings, strict=strict)
     if not isinstance(printout.data, dict):
         return printout
     more: dict[str, Any] = {"warnings": messages, **({"model": figures} if figures else {})}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.buckets import (
     dropped_by_frequency,
@@ -14,8 +15,10 @@ from coverage_eval.comparison.buckets import (
 from coverage_eval.comparison.differences import most_different
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
-from coverage_eval.comparison.table import Comparison
 from coverage_eval.tables.table import Table
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.comparison.evidence import find_metric, output_words, required_counts
-from coverage_eval.comparison.table import Comparison
 from coverage_eval.tables.table import Cell, Table
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["most_different"]
 

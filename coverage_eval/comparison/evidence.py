@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.systems import Counted
-from coverage_eval.comparison.table import Comparison
 from coverage_eval.metrics.base import TokenMetric
 from coverage_eval.metrics.rep import Repetition
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = [
     "ExpectedWord",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
 import numpy as np
@@ -36,6 +36,12 @@ class AlignedMetric(Metric[ObservedRow]):
             "reads": StopWords.read,
         },
     )
+
+    def settings(self) -> Mapping[str, object]:
+        """What the aligner signs, then the metric's own fields, the stop words last."""
+        names = [item.name for item in fields(self) if item.name not in {"aligner", "stopwords"}]
+        own = {name: getattr(self, name) for name in names}
+        return {**self.aligner.settings, **own, "stop": self.stopwords}
 
     def count(self, observed: Iterable[ObservedRow], *, jobs: int = 1) -> Statistics:  # noqa: ARG002
         """Statistics ``[systems, segments, k]``; the aligner has threads of its own."""

@@ -250,7 +250,7 @@ def paired_tests(
     Args:
         columns: Metrics, each with the statistics ``[segments, k]`` of every system.
         baseline: A system's name.
-        test: As :func:`paired_test`, like the following.
+        test: ``"bootstrap"`` or ``"randomization"``, as in :func:`paired_test`.
         resamples: Number of resamples or of random exchanges.
         seed: Seed of the random numbers.
         sampled: For the bootstrap, what :func:`sample_scores` gives for the same arguments, where

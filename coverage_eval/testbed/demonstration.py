@@ -27,6 +27,10 @@ __all__ = ["demonstrate"]
 def demonstrate(folder: Path | None = None) -> Iterator[Table]:
     """Run the demonstration, a table at a time.
 
+    >>> *_, outputs = demonstrate()
+    >>> [row[0] for row in outputs.rows]
+    ['careful', 'repeating', 'dropping']
+
     Args:
         folder: Write the texts and the model there too, to go on with by hand.
 
