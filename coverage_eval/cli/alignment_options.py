@@ -185,21 +185,22 @@ def alignment_options(command: F) -> Callable[..., Any]:
         return command(alignment=alignment, **values)
 
     options = [
-        click.option("--src", metavar="FILE", help="The source text."),
+        click.option("--src", metavar="FILE", help="Read the source text from this file."),
         click.option(
-            "--model", metavar="FILE", help="Align by this model (made by 'align train')."
+            "--model", metavar="FILE", help="Align by this model, made by 'align train'."
         ),
         click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
-        click.option("--train-tgt", metavar="FILE", help="Its translation."),
+        click.option("--train-tgt", metavar="FILE", help="Train it on this target side."),
         click.option("--save-model", metavar="FILE", help="Keep the trained model in this file."),
         click.option(
             "--src-ref-align", metavar="FILE", multiple=True,
-            help="Links of source and reference, one line for each segment, by any aligner; once "
-            "for each reference.",
+            help="Take links of source and reference from this file, one line for each segment, made "
+            "by any aligner; give it once for each reference.",
         ),
         click.option(
             "--src-hyp-align", metavar="FILE", multiple=True,
-            help="Links of source and hypothesis; once for each system, in their order.",
+            help="Take links of source and hypothesis from this file; give it once for each "
+            "system, in their order.",
         ),
         symmetrize_option,
         click.option(

@@ -67,29 +67,38 @@ class _Columns:
     ) -> None:
         self.alignment = alignment
         self._settings = settings
+        self._chosen_here = asked is None
         if asked is None:
-            self.names, missing = default_metrics(aligned=alignment.is_given)
+            names, missing = default_metrics(aligned=alignment.is_given)
             if missing:
                 click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
         else:
-            self.names = list(asked)
-        kinds = {name: metric_class(name) for name in self.names}
-        self._of_text = [
-            name for name, kind in kinds.items() if not kind.needs & {"links", "coverages"}
-        ]
-        needy = [name for name in self.names if name not in self._of_text]
+            names = asked
+        self.names = list(names)
+        needy = [name for name in self.names if _is_aligned(name)]
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
                 "--train-tgt; or links from files"
             )
-        covered = [name for name, kind in kinds.items() if "coverages" in kind.needs]
+        covered = [name for name in self.names if "coverages" in metric_class(name).needs]
         if covered and alignment.has_links:
             raise click.UsageError(
                 f"metric {covered[0]} needs a model: links have no probabilities"
             )
-        for name in self._of_text:
-            self._make(name, None)  # a missing package is said before minutes of training
+        for name in self.names:
+            if name not in needy:
+                self._make(name, None)  # a missing package is said before minutes of training
+
+    def leave_out_unfit(self, watch: InputWatch) -> None:
+        """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
+        if not self._chosen_here:
+            return
+        of_text = {name: self._make(name, None) for name in self.names if not _is_aligned(name)}
+        for name, metric in of_text.items():
+            if said := watch.objection(metric):
+                self.names.remove(name)
+                click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
 
     def make(self, aligner: Aligner | None) -> dict[str, Metric[Any]]:
         """The metrics by name."""
@@ -113,7 +122,11 @@ class _Columns:
     @property
     def need_aligner(self) -> bool:
         """Whether a column, or the wish to keep a model, makes an aligner necessary."""
-        return len(self._of_text) < len(self.names) or self.alignment.save_model is not None
+        return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
+
+
+def _is_aligned(name: str) -> bool:
+    return bool(metric_class(name).needs & {"links", "coverages"})
 
 
 class _Breakdowns:
@@ -151,39 +164,39 @@ class _Breakdowns:
 )
 @click.option(
     "--ref", required=True, multiple=True, metavar="FILE",
-    help="The reference translation; once for each of several references.",
+    help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
 @alignment_options
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-    help=f"Columns, separated by commas, of: {', '.join(METRICS)}.  "
-    "[default: bleu,meteor,rep, and drop with an aligner]",
+    help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
+    "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
 )  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
 @click.option(
     "--test", default="randomization", show_default=True, type=click.Choice(TESTS),
-    help="Approximate randomisation, or sacreBLEU's paired bootstrap, which finds more differences "
-    "than there are (some 10 % false ones at p < 0.05).",
+    help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds more "
+    "differences than there are (some 10 % false ones at p < 0.05).",
 )  # fmt: skip
 @click.option(
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
-    help="Resamples of intervals and tests; 0 for none of them.",
+    help="Draw so many resamples for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @click.option(
     "--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
-    help="Seed of the resampling.",
+    help="Seed the resampling with this number.",
 )  # fmt: skip
 @click.option(
     "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
-    help=f"Further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
+    help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
 @click.option(
     "--top", default=DEFAULT_TOP, show_default=True, type=click.IntRange(1),
-    help="Words, n-grams or segments in each list of a breakdown.",
+    help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @click.option(
     "--frequencies", metavar="FILE",
-    help="Text to count source words in, for their frequency classes.  "
+    help="Count source words in this text, for their frequency classes.  "
     "[default: --train-src, or else --src]",
 )  # fmt: skip
 @click.option(
@@ -196,15 +209,16 @@ class _Breakdowns:
 )  # fmt: skip
 @click.option(
     "--denominator", default="aligned", show_default=True, type=click.Choice(DENOMINATORS),
-    help="DROP is of source words aligned with the reference, or of all source words.",
+    help="Relate DROP to the source words aligned with the reference, or to all source words.",
 )  # fmt: skip
 @click.option(
     "--stopwords", metavar="FILE",
-    help="Source words for DROP and soft DROP to leave out of account, one a line.",
+    help="Leave the source words in this file, one a line, out of DROP and soft DROP.",
 )  # fmt: skip
 @click.option(
     "--bleu-tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
-    help="sacreBLEU's tokeniser for BLEU, which, like chrF and METEOR, reads untouched text.",
+    help="Use this tokeniser of sacreBLEU for BLEU, which, like chrF and METEOR, reads untouched "
+    "text.",
 )  # fmt: skip
 @click.option("--meteor-norm", is_flag=True, help="Let METEOR tokenise, normalise and lowercase.")
 @jobs_option
@@ -242,7 +256,7 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    _check(systems, ref, alignment, baseline, details, plot, stopwords)
+    _check(systems, ref, alignment, baseline, details, plot, stopwords, frequencies)
     if breakdown:
         output.require_several("--breakdown")
     words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
@@ -260,6 +274,7 @@ def command(
     alignment.check_files([*ref, *systems.values()])
     watch = InputWatch(list(systems), ref, alignment.src)
     rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
+    columns.leave_out_unfit(watch)
     aligner = alignment.make() if columns.need_aligner else None
     tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
@@ -267,7 +282,8 @@ def command(
     counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
-    findings, figures = watch.check(tokens if columns.of_words else None, aligner)
+    shown = tokens if columns.of_words else None
+    findings, figures = watch.check(shown, aligner, counted.metrics.values())
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
@@ -286,6 +302,7 @@ def _check(
     details: str | None,
     plot: str | None,
     stopwords: str | None,
+    frequencies: str | None,
 ) -> None:
     """Everything that is wrong with the command line before any file is read."""
     if details == STDOUT:
@@ -295,7 +312,8 @@ def _check(
     if baseline is not None and baseline not in systems:
         listed = ", ".join(systems)
         raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
-    alignment.check([*ref, *systems.values(), *([stopwords] if stopwords else [])])
+    others = filter(None, (stopwords, frequencies))
+    alignment.check([*ref, *systems.values(), *others])
     if (alignment.sink or stopwords) and not alignment.is_given:
         raise click.UsageError("--sink and --stopwords are for drop and softdrop, which need links")
     links = {

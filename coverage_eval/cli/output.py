@@ -29,7 +29,11 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 output_option = click.option(
-    "-o", "--output", type=click.Path(), help="Write to this file instead of standard output."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write to this file instead of standard output.",
 )
 
 
@@ -77,13 +81,13 @@ def output_options(
     options = {
         "output_format": click.option(
             "-f", "--format", "output_format", default="text", show_default=True,
-            type=click.Choice(list(FORMATS)), help="Form of the output.",
+            type=click.Choice(list(FORMATS)), help="Print in this form.",
         ),
     }  # fmt: skip
     if figures:
         options["width"] = click.option(
             "-w", "--width", default=width, show_default=True, type=click.IntRange(0, 15),
-            help="Digits after the decimal point.",
+            help="Print so many digits after the decimal point.",
         )  # fmt: skip
         options["score_only"] = click.option(
             "-b", "--score-only", is_flag=True, help="Print only the numbers, one a line (text)."

@@ -36,7 +36,9 @@ def score_command(name: str) -> click.Command:
     """
     kinds = {name: metric_class(name)}
     kinds |= {form: metric_class(form) for form in METRICS[name].forms.values()}
-    aligned = "aligner" in {item.name for item in fields(kinds[name])}
+    aligned = "aligner" in _names(kinds[name])
+    settings_of = [item for kind in kinds.values() for item in fields(kind)]
+    readers = {i.name: i.metadata["reads"] for i in settings_of if "reads" in i.metadata}
 
     def command(
         hyp: str,
@@ -48,17 +50,19 @@ def score_command(name: str) -> click.Command:
         **options: Any,
     ) -> None:
         chosen, settings = _choose(name, options)
-        _check_given(kinds, chosen, alignment)
+        _check_given(name, kinds, chosen, alignment)
+        named = {option: file for option, file in settings.items() if option in readers and file}
         if alignment is not None:
-            alignment.check([hyp, *ref])
+            alignment.check([hyp, *ref, *named.values()])
             if not alignment.is_given:
                 raise click.UsageError(
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
         (alignment or AlignmentOptions()).check_files([hyp, *ref])
+        lists = {option: readers[option](file) for option, file in named.items()}
         aligner = alignment.make() if alignment else None
-        metric = make_metric(chosen, {"aligner": aligner, **settings})
+        metric = make_metric(chosen, {"aligner": aligner, **settings, **lists})
         source = alignment.src if alignment else None
         _score(metric, hyp, ref, source, output, strict=strict, jobs=jobs)
 
@@ -100,7 +104,7 @@ def _score(
         )
     else:
         printout = present_scores([score])
-    findings, figures = watch.check(tokens, aligner)
+    findings, figures = watch.check(tokens, aligner, [metric])
     show(warn(printout, findings, figures, strict=strict), output)
 
 
@@ -136,13 +140,16 @@ def _given() -> set[str]:
 
 
 def _check_given(
-    kinds: Mapping[str, type[Metric[Any]]], chosen: str, alignment: AlignmentOptions | None
+    name: str,
+    kinds: Mapping[str, type[Metric[Any]]],
+    chosen: str,
+    alignment: AlignmentOptions | None,
 ) -> None:
-    """Refuse options that the chosen form of a metric does not have."""
-    settings = {item.name for kind in kinds.values() for item in fields(kind)}
-    of_chosen = {item.name for item in fields(kinds[chosen])}
+    """Refuse options that the chosen form of a metric does not have, except those that chose it."""
+    settings = set().union(*map(_names, kinds.values()))
+    choosing = {option for option, _ in METRICS[name].forms}
     label = kinds[chosen].name
-    for option in sorted(_given() & (settings - of_chosen)):
+    for option in sorted(_given() & (settings - _names(kinds[chosen]) - choosing)):
         raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:
@@ -154,7 +161,7 @@ def _check_given(
 
 
 def _help(name: str, kind: type[Metric[Any]]) -> str:
-    """The command's help: the metric's line, and the first paragraphs of its docstring."""
+    """The command's help: the metric's line, its files and an example."""
     example = "--model de-en.model --src src.txt " if "aligner" in _names(kind) else ""
     return (
         f"{METRICS[name].summary}\n\n{_FILES}\n\n\b\nExample:\n"
@@ -178,7 +185,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[
         if value is True:
             options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
     if presets := _presets(name):
-        settings = "the settings of the paper's scripts"
+        settings = "Use the settings of the paper's scripts."
         options.append(click.option("--compat", type=click.Choice(list(presets)), help=settings))
     return list(reversed(options))
 
@@ -189,14 +196,7 @@ def _option(item: Field[Any], further_choice: str | None) -> Option:
     flag = metadata.get("flag", f"--{item.name.replace('_', '-')}")
     help_text = cleandoc(metadata["help"])
     if "reads" in metadata:
-        read = metadata["reads"]
-        return click.option(
-            flag,
-            item.name,
-            metavar="FILE",
-            help=help_text,
-            callback=lambda _, __, value: None if value is None else read(value),
-        )
+        return click.option(flag, item.name, metavar="FILE", help=help_text)
     default = None if item.default is MISSING else item.default
     if isinstance(default, bool):
         return click.option(flag, item.name, is_flag=True, help=help_text)

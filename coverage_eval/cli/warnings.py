@@ -10,6 +10,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Metric
 from coverage_eval.preflight import Finding, Sample, Sampler, check_model, check_texts
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import source_name
@@ -49,23 +50,34 @@ class InputWatch:
         rows = self.watch(Row((), (target,), source) for source, target in pairs)
         return ((str(row.source), str(row.references[0])) for row in rows)
 
+    def objection(self, metric: Metric[Any]) -> str | None:
+        """Why a metric is not for the references, with their names; None if it is."""
+        found = metric.objection(self._sampler.rows)
+        return None if found is None else f"{', '.join(self._references)}: {found}"
+
     def check(
-        self, tokens: Tokenizer | None, aligner: Aligner | None = None
+        self,
+        tokens: Tokenizer | None,
+        aligner: Aligner | None = None,
+        metrics: Iterable[Metric[Any]] = (),
     ) -> tuple[list[Finding], dict[str, float]]:
         """What was seen, and figures about the model if there is one.
 
         Args:
             tokens: How the texts are cut into words; None if it is right that they are not.
             aligner: What links them.
+            metrics: What the texts are scored by.
         """
         cut = tokens or Tokenizer("13a")
-        source_cut = cut
+        source_tokens = cut
         if aligner:
             # The sides are compared in one case, whatever the model's text was.
-            source_cut = replace(aligner.source_tokens, lowercase=cut.lowercase)
-        findings = check_texts(self._sample(cut, source_cut))
+            source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
+        findings = check_texts(self._sample(cut, source_tokens))
         if tokens is None:
             findings = [finding for finding in findings if finding.check not in _OF_WORDS]
+        objections = dict.fromkeys(map(self.objection, metrics))
+        findings += [Finding("metric-does-not-fit", said) for said in objections if said]
         if not isinstance(aligner, ModelAligner) or self._source is None:
             return findings, {}
         sample = self._sample(aligner.tokens, aligner.source_tokens)

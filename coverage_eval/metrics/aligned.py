@@ -32,7 +32,7 @@ class AlignedMetric(Metric[ObservedRow]):
     stopwords: StopWords = field(
         default_factory=StopWords,
         metadata={
-            "help": "Source words to leave out of account, one a line.",
+            "help": "Leave the source words in this file, one a line, out of account.",
             "reads": StopWords.read,
         },
     )

@@ -166,6 +166,14 @@ class Metric(Formula, Generic[Observed]):
         for row in observed:
             yield tuple({} for _ in row.hypotheses)  # type: ignore[attr-defined]
 
+    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """Why the metric does not fit such texts, as of another language; by default it fits all.
+
+        Args:
+            rows: Segments of the test set, some of them or all.
+        """
+        return None
+
     def corpus_score(
         self,
         hypotheses: Sequence[Segment],

@@ -90,9 +90,9 @@ class REP(TokenMetric):
         ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
     """
 
-    n: int = setting(2, "Length of n-grams.", flag="-n", least=1)
-    w1: float = setting(1.0, "Weight λ1 of repeated n-grams.", least=0)
-    w2: float = setting(2.0, "Weight λ2 of words twice in a row.", least=0)
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
+    w1: float = setting(1.0, "Weigh repeated n-grams by this number (λ1).", least=0)
+    w2: float = setting(2.0, "Weigh words twice in a row by this number (λ2).", least=0)
 
     name: ClassVar[str] = "REP"
     evidence_name: ClassVar[str | None] = "repetitions"

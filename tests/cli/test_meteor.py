@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RunCli
+from tests.meteor.texts import DANISH, ENGLISH, GERMAN
 
 pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
 pytest.importorskip("snowballstemmer", reason="the meteor extra is not installed")
@@ -59,20 +60,33 @@ def without(packages: str, folder: Path) -> dict[str, str]:
 def test_the_score_and_its_signature(meteor: RunCli, files: tuple[Path, Path]) -> None:
     done = meteor(*files)
     assert re.fullmatch(
-        r"METEOR\|id:meteor-1\.5-wo-en-no_norm-0\.85_0\.2_0\.6_0\.75-ex_st_sy_pa-1\.0_0\.6_0\.8_0\.6"
-        r"\|backend:python\|data:pycocoevalcap-[\d.]+\|stemmer:snowballstemmer-2[\d.]+"
-        r"\|version:[\d.]+ = 0\.\d{4}\n",
+        r"METEOR\|refs:1\|id:meteor-1\.5-wo-en-no_norm-0\.85_0\.2_0\.6_0\.75-ex_st_sy_pa-1\.0_0\.6_0\.8_0\.6"
+        r"\|scale:100\|backend:python\|data:pycocoevalcap-[\d.]+\|stemmer:snowballstemmer-2[\d.]+"
+        r"\|version:[\d.]+ = \d\d\.\d{2}\n",
         done.stdout,
     )
     assert done.stderr == ""
     assert meteor(*files, "-b").stdout == done.stdout.rpartition(" ")[2]
-    assert meteor(*files, "-b", "-w", "2").stdout == f"{float(done.stdout.split()[-1]):.2f}\n"
+    fine = meteor(*files, "-b", "-w", "10").stdout
+    assert f"{float(fine):.2f}\n" == done.stdout.rpartition(" ")[2]
+
+
+def test_the_scale_of_the_jar(meteor: RunCli, files: tuple[Path, Path]) -> None:
+    done = meteor(*files, "--scale", "1", "-w", "10")
+    assert "|scale:1|backend:" in done.stdout
+    score = float(done.stdout.split()[-1])
+    assert 0 < score < 1
+    assert float(meteor(*files, "-b", "-w", "10").stdout) == pytest.approx(100 * score, abs=1e-7)
+    wrong = meteor(*files, "--scale", "10", check=False)
+    assert wrong.returncode == 2
+    assert "--scale" in wrong.stderr
 
 
 def test_the_golden_corpus_score(meteor: RunCli, shared: Path) -> None:
     golden = shared / "golden" / "meteor"
     for variant, expected in (("full", "0.2988219209"), ("exact-stem", "0.2781633154")):
-        done = meteor(golden / "hyp.txt", golden / "ref.txt", "--variant", variant, "-b", "-w", 10)
+        done = meteor(golden / "hyp.txt", golden / "ref.txt", "--variant", variant, "--scale", 1,
+                      "-b", "-w", 10)  # fmt: skip
         assert done.stdout == expected + "\n"
 
 
@@ -94,7 +108,7 @@ def test_segments_with_what_their_scores_are_made_of(
     assert kinds == [["stem"], ["paraphrase", "synonym"], [], ["paraphrase"]]
     assert sentences[3]["inexact_matches"][0]["hypothesis"] == ["as", "a", "result", "of"]
     for line in sentences:
-        assert 0 <= line["score"] <= max(line["precision"], line["recall"]) + 1e-9
+        assert 0 <= line["score"] <= 100 * max(line["precision"], line["recall"]) + 1e-9
     table = meteor(*files, "--sentence-level", "-f", "csv").stdout
     assert [row["segment"] for row in csv.DictReader(io.StringIO(table))] == ["1", "2", "3", "4"]
     assert "cats ~ cat (stem) 2-2" in table
@@ -108,13 +122,86 @@ def test_text_options_and_the_other_metric(meteor: RunCli, files: tuple[Path, Pa
     norm = float(meteor(hyp, ref, "-b", "--norm").stdout)
     assert plain < lower < norm
     assert "-en-lc_only-" in meteor(hyp, ref, "--lower").stdout
-    assert meteor(hyp, ref, "--variant", "nltk").stdout.startswith("meteor-nltk|alpha:0.9|")
+    other = meteor(hyp, ref, "--variant", "nltk").stdout
+    assert other.startswith("meteor-nltk|refs:1|alpha:0.9|")
+    assert "|corpus:mean|scale:100|nltk:" in other
+    assert 0 < float(other.split()[-1]) < 100
+
+
+@pytest.mark.parametrize("variant", ["full", "nltk"])
+def test_several_references(
+    meteor: RunCli, files: tuple[Path, Path], tmp_path: Path, variant: str
+) -> None:
+    """Each segment scores as with its better reference."""
+    hyp, ref = files
+    other = tmp_path / "other"
+    other.write_text("x\nhe bought a car\nb\nas a result , we lost\n")
+
+    def scores(*references: Path) -> list[float]:
+        done = meteor(
+            hyp, *references, "--sentence-level", "-f", "json", "-w", 10, "--variant", variant
+        )
+        (score,) = json.loads(done.stdout)["scores"]
+        assert f"|refs:{len(references)}|" in score["signature"]
+        return [line["score"] for line in score["sentences"]]
+
+    one, two = scores(ref), scores(other)
+    assert one[0] > two[0]
+    assert one[1] < two[1]
+    assert scores(ref, other) == [max(pair) for pair in zip(one, two, strict=True)]
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """References in English, German and Danish, and for each an output with a word missing."""
+    for name, lines in (("en", ENGLISH), ("de", GERMAN), ("da", DANISH)):
+        (tmp_path / name).write_text("\n".join(lines * 4) + "\n")
+        short = [re.sub(r" \w+ \.$", " .", line) for line in lines * 4]
+        (tmp_path / f"{name}.out").write_text("\n".join(short) + "\n")
+    return tmp_path
+
+
+NOT_ENGLISH = r"(de|da): \d\.\d % of the words are English function words, .*take BLEU or chrF\n"
+
+
+def test_references_in_another_language_are_warned_of(meteor: RunCli, texts: Path) -> None:
+    assert meteor("en.out", "en", cwd=texts).stderr == ""
+    for language in ("de", "da"):
+        for variant in ("full", "nltk"):
+            files = (f"{language}.out", language, "--variant", variant)
+            done = meteor(*files, "-f", "json", cwd=texts)
+            assert re.fullmatch(f"coverage-eval: warning: {NOT_ENGLISH}", done.stderr)
+            (warning,) = json.loads(done.stdout)["warnings"]
+            assert warning in done.stderr
+            strict = meteor(*files, "--strict", cwd=texts, check=False)
+            assert (strict.returncode, strict.stdout) == (1, "")
+            assert re.fullmatch(f"coverage-eval: error: {NOT_ENGLISH}", strict.stderr)
+
+
+def test_compare_leaves_meteor_out_where_references_are_not_english(
+    run_cli: RunCli, texts: Path, pytestconfig: pytest.Config
+) -> None:
+    env = {"COVERAGE_EVAL_CACHE": str(pytestconfig.cache.mkdir("meteor"))}
+
+    def columns(language: str, *more: str) -> tuple[list[str], str]:
+        files = ("--ref", language, f"{language}.out")
+        done = run_cli("compare", *files, "--resamples", 0, "-f", "json", *more, cwd=texts, env=env)
+        return [score["metric"] for score in json.loads(done.stdout)["scores"]], done.stderr
+
+    assert columns("en") == (["BLEU", "METEOR", "REP"], "")
+    found, said = columns("de", "--strict")
+    assert found == ["BLEU", "REP"]
+    assert re.fullmatch(f"coverage-eval: note: no METEOR in the table: {NOT_ENGLISH}", said)
+    found, said = columns("de", "--metrics", "meteor,meteor-nltk,rep")
+    assert found == ["METEOR", "meteor-nltk", "REP"]
+    assert re.fullmatch(f"coverage-eval: warning: {NOT_ENGLISH}", said)
+    assert columns("de", "--metrics", "bleu,rep") == (["BLEU", "REP"], "")
 
 
 def test_an_interval(meteor: RunCli, files: tuple[Path, Path]) -> None:
     done = meteor(*files, "--confidence", "-b")
     value, low, high = map(float, re.findall(r"[\d.]+", done.stdout))
-    assert 0 <= low <= value <= high <= 1
+    assert 1 < low <= value <= high <= 100
 
 
 def test_without_the_extra_one_line_says_what_to_install(
@@ -142,7 +229,7 @@ def test_errors(meteor: RunCli, files: tuple[Path, Path], tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
     done = meteor(hyp, hyp, "--variant", "nltk", "--norm", check=False)
     assert done.returncode == 2
-    assert "neither --norm" in done.stderr
+    assert "--norm is not for meteor-nltk" in done.stderr
     done = meteor(hyp, hyp, "--backend", "java", env={"PATH": str(tmp_path)}, check=False)
     assert done.returncode == 1
     assert re.fullmatch(r"coverage-eval: error: --backend java needs a Java .*\n", done.stderr)

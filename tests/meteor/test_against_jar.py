@@ -12,6 +12,7 @@ from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.counting import MatchOptions, Row, count_batch, prepare_index
 from coverage_eval.metrics.meteor.java_backend import jar_scores, jar_statistics
 from coverage_eval.metrics.meteor.statistics import score_parts, without_perfect_chunks
+from tests.meteor.counts import count
 from tests.meteor.real_text import Rows, awkward_text, corpus_lines, manual_lines, perturbed
 
 pytestmark = pytest.mark.usefixtures("java")
@@ -31,11 +32,11 @@ def test_normalised_text(shared: Path) -> None:
     options = MatchOptions((0, 1), norm=True)
     counts = count_batch(pairs, options, None)
     np.testing.assert_array_equal(counts, jar_statistics(pairs, options))
-    metric = METEOR(variant="exact-stem", norm=True)
+    metric = METEOR(variant="exact-stem", norm=True, scale=1)
     scores, final = jar_scores(pairs, options)
-    statistics = metric.batch_statistics(rows)
-    np.testing.assert_allclose(metric.score(statistics), scores, rtol=0, atol=1e-9)
-    assert metric.score(statistics).value == pytest.approx(final, abs=1e-9)
+    statistics = count(metric, rows)
+    np.testing.assert_allclose(metric.formula(statistics), scores, rtol=0, atol=1e-9)
+    assert metric.score(statistics).score == pytest.approx(final, abs=1e-9)
 
 
 def test_all_modules(shared: Path) -> None:

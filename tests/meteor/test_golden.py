@@ -12,6 +12,7 @@ from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.counting import MatchOptions, Row, count_batch, prepare_index
 from coverage_eval.metrics.meteor.statistics import score_parts, without_perfect_chunks
 from coverage_eval.text.corpus import read_segments
+from tests.meteor.counts import count
 
 FOLDER = Path(__file__).parents[1] / "golden" / "meteor"
 
@@ -57,11 +58,11 @@ def test_the_metric_gives_these_scores(name: str) -> None:
     metric, references = CONFIGURATIONS[name]
     texts = [(hypothesis, *several) for hypothesis, several in rows(references)]
     counts = count_batch(rows(references), metric.options, prepare_index(metric.options))
-    statistics = metric.batch_statistics(texts)
+    statistics = count(metric, texts)
     np.testing.assert_array_equal(statistics, without_perfect_chunks(counts))
     if not metric.norm:
         tokens = [tuple(re.split("[ \t]+", text) for text in row) for row in texts]
-        np.testing.assert_array_equal(metric.batch_statistics(tokens), statistics)
+        np.testing.assert_array_equal(count(metric, tokens), statistics)
 
 
 def test_the_second_reference_is_often_the_better_one() -> None:
@@ -75,7 +76,7 @@ def test_the_second_reference_is_often_the_better_one() -> None:
 
 
 def test_evidence_is_that_of_the_best_reference() -> None:
-    matches = METEOR().evidence("a cat", "the dog", "a cats", "a cat")
+    matches = METEOR().evidence("a cat", ["the dog", "a cats", "a cat"])
     assert [match.kind for match in matches] == ["exact", "exact"]
-    (first,) = METEOR().evidence("cat", "x cat", "cat y")
+    (first,) = METEOR().evidence("cat", ["x cat", "cat y"])
     assert first.reference_start == 1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
+from tests.meteor.counts import count
 
 words = st.sampled_from(
     ["the", "The", "cat", "cats", "car", "automobile", "as", "a", "result", "of", "because", ",",
@@ -28,13 +29,13 @@ metrics = st.builds(
 
 @settings(max_examples=120, deadline=None)
 @given(metrics, rows)
-def test_scores_are_from_0_to_1_and_0_for_empty_sides(
+def test_scores_are_from_0_to_100_and_0_for_empty_sides(
     metric: METEOR, pairs: list[tuple[str, str]]
 ) -> None:
-    statistics = metric.batch_statistics(pairs)
-    scores = metric.score(statistics)
-    assert ((scores >= 0) & (scores <= 1)).all()
-    assert 0 <= float(metric.score(statistics.sum(axis=0))) <= 1
+    statistics = count(metric, pairs)
+    scores = metric.formula(statistics)
+    assert ((scores >= 0) & (scores <= 100)).all()
+    assert 0 <= metric.score(statistics).score <= 100
     empty = (statistics[:, 0] == 0) | (statistics[:, 1] == 0)
     assert (scores[empty] == 0).all()
 
@@ -44,28 +45,28 @@ def test_scores_are_from_0_to_1_and_0_for_empty_sides(
 def test_order_and_shards_do_not_matter(
     metric: METEOR, pairs: list[tuple[str, str]], random: np.random.Generator
 ) -> None:
-    whole = metric.batch_statistics(pairs)
+    whole = count(metric, pairs)
     order = list(range(len(pairs)))
     random.shuffle(order)
-    shuffled = metric.batch_statistics([pairs[place] for place in order])
+    shuffled = count(metric, [pairs[place] for place in order])
     np.testing.assert_array_equal(shuffled, whole[order])
-    shards = [metric.batch_statistics([pair]) for pair in pairs]
+    shards = [count(metric, [pair]) for pair in pairs]
     np.testing.assert_array_equal(np.concatenate(shards), whole)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=5))
-def test_a_text_against_itself_scores_1(texts: list[list[str]]) -> None:
+def test_a_text_against_itself_scores_100(texts: list[list[str]]) -> None:
     metric = METEOR()
     statistics = metric.statistics(texts, texts)
-    assert metric.score(statistics).value == 1.0
-    assert metric.segment_scores(statistics) == [1.0] * len(texts)
+    assert metric.score(statistics).score == 100.0
+    assert metric.segment_scores(statistics) == [100.0] * len(texts)
 
 
 @settings(max_examples=60, deadline=None)
 @given(metrics, sentences, sentences)
 def test_evidence_is_what_the_statistics_count(metric: METEOR, hyp: str, ref: str) -> None:
-    (counts,) = metric.batch_statistics([(hyp, ref)])
+    (counts,) = count(metric, [(hyp, ref)])
     named = dict(zip(FIELDS, counts.tolist(), strict=True))
     matches = metric.evidence(hyp, ref)
     for kind in ("exact", "stem", "synonym", "paraphrase"):
@@ -86,7 +87,7 @@ def test_several_processes_count_the_same() -> None:
     for metric in (METEOR(), METEOR(variant="exact-stem", norm=True)):
         one, two = (metric.statistics(*columns, jobs=jobs) for jobs in (1, 2))
         np.testing.assert_array_equal(one, two)
-        np.testing.assert_array_equal(one, metric.batch_statistics(pairs))
+        np.testing.assert_array_equal(one, count(metric, pairs))
 
 
 def test_tokens_are_as_good_as_text() -> None:
@@ -113,7 +114,7 @@ def test_a_perfect_segment_adds_no_chunk_but_keeps_its_score() -> None:
     perfect, other = metric.statistics(["a cat .", "cat a ."], ["a cat .", "a cat ."])
     assert perfect[FIELDS.index("chunks")] == 0
     assert other[FIELDS.index("chunks")] == 3
-    assert float(metric.score(perfect)) == 1.0
+    assert float(metric.formula(perfect)) == 100.0
 
 
 def test_the_worked_parts_of_a_score() -> None:
@@ -135,7 +136,7 @@ def test_wrong_arguments() -> None:
         METEOR(backend="perl")
     with pytest.raises(TypeError, match="list of segments"):
         METEOR().statistics("a cat", "a cat")
-    with pytest.raises(DataError, match="2 hypotheses, 1 references"):
+    with pytest.raises(DataError, match="the hypothesis has 2, the reference has 1"):
         METEOR().statistics(["a", "b"], ["a"])
 
 

@@ -43,12 +43,12 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean() -> None:
     statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
     wordnet = WordNet()
     expected = [
-        single_meteor_score(r.split(), h.split(), wordnet=wordnet) if h and r else 0.0
+        100 * single_meteor_score(r.split(), h.split(), wordnet=wordnet) if h and r else 0.0
         for h, r in PAIRS
     ]
     assert metric.segment_scores(statistics) == pytest.approx(expected)
-    assert metric.score(statistics).value == pytest.approx(np.mean(expected))
-    assert all(0 <= score <= 1 for score in expected)
+    assert metric.score(statistics).score == pytest.approx(np.mean(expected))
+    assert all(0 <= score <= 100 for score in expected)
     assert expected[3:] == [0.0] * 4
 
 
@@ -76,5 +76,7 @@ def test_the_synsets_of_a_word_hold_all_words_with_their_numbers() -> None:
 
 def test_it_is_named_as_another_metric() -> None:
     signature = str(NLTKMeteor().signature)
-    assert signature.startswith("meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|nltk:")
+    assert signature.startswith(
+        "meteor-nltk|alpha:0.9|beta:3.0|gamma:0.5|corpus:mean|scale:100|nltk:"
+    )
     assert not signature.startswith(METEOR().name)

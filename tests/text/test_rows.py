@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.rep import REP
 from coverage_eval.text.rows import Row, make_rows, make_text_rows, read_rows, split_references
 
 segments = st.lists(st.text("ab ", max_size=5), min_size=1, max_size=4)
@@ -79,3 +80,14 @@ def test_files_are_read_in_step(tmp_path: Path) -> None:
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
     assert next(iter(read_rows([hyp]))) == Row(("h1",), (), None)
+
+
+def test_texts_may_be_iterators() -> None:
+    expected = [Row(("a b",), ("c",), "e"), Row(("b",), ("d d",), "f")]
+    assert make_text_rows(iter(["a b", "b"]), iter(["c", "d d"]), iter(["e", "f"])) == expected
+    several = make_text_rows(iter(["a", "b"]), [iter(["c", "d"]), (text for text in "ef")])
+    assert several == [Row(("a",), ("c", "e")), Row(("b",), ("d", "f"))]
+    tokens = make_text_rows(iter([["a"], ["b"]]), iter([["c"], ["d"]]))
+    assert tokens == [Row((["a"],), (["c"],)), Row((["b"],), (["d"],))]
+    score = REP().corpus_score(["a a b"], iter(["a b"]))
+    assert score == REP().corpus_score(["a a b"], ["a b"])

@@ -22,6 +22,7 @@ from coverage_eval.metrics.meteor.counting import (
     prepare_index,
 )
 from coverage_eval.metrics.meteor.counting import Row as MeteorRow
+from coverage_eval.metrics.meteor.english import object_to_other_languages
 from coverage_eval.metrics.meteor.java_backend import checked_statistics
 from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
@@ -109,7 +110,7 @@ class METEOR(TextMetric):
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
     backend: str = setting(
-        "python", "java runs Meteor's own program, as a cross-check.", choices=BACKENDS
+        "python", "Count in Python, or by Meteor's own program as a cross-check.", choices=BACKENDS
     )
     scale: int = setting(100, "The score's upper end; 1 is the jar's own scale.", choices=SCALES)
 
@@ -172,6 +173,10 @@ class METEOR(TextMetric):
         if not blocks:
             raise DataError("no segments to score")
         return np.concatenate(blocks).swapaxes(0, 1)
+
+    def objection(self, rows: Sequence[Row]) -> str | None:
+        """Against references that do not look English."""
+        return object_to_other_languages(rows)
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
         """What each score is made of: precision, recall and penalty (0 to 1), inexact matches."""

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Statistics, TextMetric
+from coverage_eval.metrics.meteor.english import object_to_other_languages
 from coverage_eval.metrics.meteor.lexicon import find_synsets
 from coverage_eval.metrics.meteor.resources import (
     jar_path,
@@ -121,6 +122,10 @@ class NLTKMeteor(TextMetric):
         ]
         values = np.array(scores, dtype=np.float64)
         return np.stack([values, np.ones_like(values)], axis=-1)
+
+    def objection(self, rows: Sequence[Row]) -> str | None:
+        """Against references that do not look English: their synonyms come from WordNet."""
+        return object_to_other_languages(rows)
 
 
 def _score(hypothesis: Segment, reference: Segment) -> float:

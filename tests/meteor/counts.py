@@ -1,0 +1,15 @@
+"""The statistics of segments that tests write as tuples of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coverage_eval.metrics.base import Statistics, TextMetric
+from coverage_eval.text.rows import Row
+
+
+def count(metric: TextMetric, segments: Iterable[Sequence[Any]]) -> Statistics:
+    """Statistics ``[segments, k]`` of tuples of a hypothesis and its references."""
+    rows = [Row((hypothesis,), tuple(references)) for hypothesis, *references in segments]
+    return metric.count_batch(rows)[:, 0]
