@@ -1,0 +1,78 @@
+"""Links that another aligner made: from files or memory, checked, and named by their content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.errors import DataError
+from coverage_eval.text.rows import make_text_rows
+
+REFERENCE, HYPOTHESIS = [[(0, 0), (1, 1)], [(0, 0)]], [[(0, 0)], []]
+TEXTS = (["x", "y"], ["x z", "y"], ["a b", "c"])
+
+
+def write(path: Path, links: list[list[tuple[int, int]]]) -> Path:
+    path.write_text("".join(" ".join(f"{i}-{j}" for i, j in row) + "\n" for row in links))
+    return path
+
+
+def test_files_and_lists_are_the_same_links(tmp_path: Path) -> None:
+    files = (write(tmp_path / "ref", REFERENCE), write(tmp_path / "hyp", HYPOTHESIS))
+    from_files, from_lists = Aligner.from_links(*files), Aligner.from_links(REFERENCE, HYPOTHESIS)
+    rows = make_text_rows(*TEXTS)
+    assert list(from_files.align(rows)) == list(from_lists.align(rows))
+    assert from_files.settings == from_lists.settings
+    score = ce.drop(*TEXTS, from_files)
+    assert score.score == pytest.approx(100 * 2 / 3)
+    assert str(score.signature) == str(ce.drop(*TEXTS, from_lists).signature)
+
+
+def test_other_links_have_another_name() -> None:
+    names = {
+        str(Aligner.from_links(*links).settings["links"])
+        for links in (
+            (REFERENCE, HYPOTHESIS), (HYPOTHESIS, REFERENCE), (REFERENCE, REFERENCE),
+            (REFERENCE, [HYPOTHESIS, HYPOTHESIS]),
+        )
+    }  # fmt: skip
+    assert len(names) == 4
+    assert all(part for name in names for part in name.replace(",", "+").split("+"))
+
+
+def test_a_sink_does_not_count() -> None:
+    """The source has two words; position 2 is the sink's, and no word of the text is dropped."""
+    aligner = Aligner.from_links([[(0, 0), (2, 1)]], [[(2, 0)]], sink=True)
+    (row,) = aligner.align(make_text_rows(["x"], ["x z"], ["a b"]))
+    assert row.references == (((0, 0),),)
+    assert row.hypotheses == ((),)
+    assert aligner.settings["sink"] is True
+    with pytest.raises(DataError, match="the source text is needed to tell the sink"):
+        list(aligner.align(make_text_rows(["x"], ["x z"])))
+
+
+def test_several_references_and_systems() -> None:
+    one, two = [[(0, 0)]], [[(1, 0)]]
+    aligner = Aligner.from_links([one, two], [one])
+    (row,) = aligner.align(make_text_rows(["x"], [["x"], ["y"]], ["a b"]))
+    assert row.references == (((0, 0),), ((1, 0),))
+    with pytest.raises(DataError, match="2 references and 1 hypotheses were given, for 1 and 1"):
+        list(aligner.align(make_text_rows(["x"], ["x"], ["a b"])))
+
+
+def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    short = Aligner.from_links(REFERENCE[:1], HYPOTHESIS)
+    with pytest.raises(
+        DataError, match="unequal numbers of lines: the text has 2, links of the ref"
+    ):
+        list(short.align(make_text_rows(*TEXTS)))
+    path = write(tmp_path / "far", [[(0, 0)], [(1, 0)]])
+    with pytest.raises(DataError, match="far: line 2: link 1-0 is out of range: the source has 1"):
+        list(Aligner.from_links(REFERENCE, path).align(make_text_rows(*TEXTS)))
+    with pytest.raises(DataError, match="no such file"):
+        Aligner.from_links(REFERENCE, tmp_path / "missing")
+    with pytest.raises(DataError, match="coverage needs a model"):
+        ce.soft_drop(*TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS))
