@@ -1,5 +1,9 @@
 """coverage-eval: finds and explains coverage errors in machine translation.
 
+Scores are functions (``rep``, ``drop``, ``soft_drop``, ``bleu``, ``meteor``, ``profile``) and
+classes of the same names in capitals; ``Aligner`` links the source, ``compare`` compares systems.
+Attention has three rooms: ``attention``, ``attention_maps`` and ``plotting``.
+
 >>> import coverage_eval as ce
 >>> print(ce.rep(["a red red house"], ["a red house"]))
 REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
@@ -13,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
+    from coverage_eval import attention as attention
+    from coverage_eval import attention_maps as attention_maps
+    from coverage_eval import plotting as plotting
     from coverage_eval.alignment.aligner import Aligner as Aligner
     from coverage_eval.comparison.table import Comparison as Comparison
     from coverage_eval.comparison.table import compare as compare
@@ -27,16 +34,15 @@ if TYPE_CHECKING:
     from coverage_eval.metrics.functions import rep as rep
     from coverage_eval.metrics.functions import soft_drop as soft_drop
     from coverage_eval.metrics.meteor.metric import METEOR as METEOR
-    from coverage_eval.metrics.profile.profile import Profile as Profile
     from coverage_eval.metrics.profile.profile import profile as profile
     from coverage_eval.metrics.rep import REP as REP
     from coverage_eval.metrics.sacrebleu_adapters import BLEU as BLEU
     from coverage_eval.metrics.sacrebleu_adapters import CHRF as CHRF
     from coverage_eval.metrics.score import Score as Score
-    from coverage_eval.metrics.score import Signature as Signature
     from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
     from coverage_eval.metrics.stopwords import StopWords as StopWords
-    from coverage_eval.text.corpus import read_parallel as read_parallel
+    from coverage_eval.published.catalogue import run_audits as run_audits
+    from coverage_eval.testbed.demonstration import demonstrate as demonstrate
     from coverage_eval.text.corpus import read_segments as read_segments
 
 # Module → names; imported when first asked for, so that importing the package costs nothing.
@@ -47,23 +53,29 @@ _NAMES = {
     "metrics.drop": ("DROP",),
     "metrics.functions": ("bleu", "chrf", "drop", "meteor", "rep", "soft_drop"),
     "metrics.meteor.metric": ("METEOR",),
-    "metrics.profile.profile": ("Profile", "profile"),
+    "metrics.profile.profile": ("profile",),
     "metrics.rep": ("REP",),
     "metrics.sacrebleu_adapters": ("BLEU", "CHRF"),
-    "metrics.score": ("Score", "Signature"),
+    "metrics.score": ("Score",),
     "metrics.soft_drop": ("SoftDROP",),
     "metrics.stopwords": ("StopWords",),
-    "text.corpus": ("read_parallel", "read_segments"),
+    "published.catalogue": ("run_audits",),
+    "testbed.demonstration": ("demonstrate",),
+    "text.corpus": ("read_segments",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_ROOMS = ("attention", "attention_maps", "plotting")
 
 __all__ = [  # noqa: PLE0604 (names of strings only)
     "__version__",
+    *_ROOMS,
     *sorted(_HOMES),
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

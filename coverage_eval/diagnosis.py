@@ -12,7 +12,7 @@ from importlib import metadata
 from coverage_eval.errors import AlignerError
 from coverage_eval.version import __version__
 
-__all__ = ["Finding", "diagnose"]
+__all__ = ["Part", "diagnose"]
 
 # Extra → the packages it adds.
 EXTRAS = {
@@ -30,7 +30,7 @@ _TRIAL_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Finding:
+class Part:
     """One part of an installation.
 
     Attributes:
@@ -51,11 +51,11 @@ class Finding:
         return self.remedy is None
 
 
-def diagnose() -> list[Finding]:
+def diagnose() -> list[Part]:
     """Look at everything that commands of this package may need."""
     return [
-        Finding("coverage-eval", "everything", __version__),
-        Finding("python", "everything", f"{platform.python_version()} ({sys.executable})"),
+        Part("coverage-eval", "everything", __version__),
+        Part("python", "everything", f"{platform.python_version()} ({sys.executable})"),
         *(_package(name, "everything", "coverage-eval") for name in CORE),
         *_aligner(),
         *_extras(),
@@ -63,14 +63,14 @@ def diagnose() -> list[Finding]:
     ]
 
 
-def _package(name: str, needed_for: str, requirement: str) -> Finding:
+def _package(name: str, needed_for: str, requirement: str) -> Part:
     try:
-        return Finding(name, needed_for, metadata.version(name))
+        return Part(name, needed_for, metadata.version(name))
     except metadata.PackageNotFoundError:
-        return Finding(name, needed_for, None, f"pip install '{requirement}'")
+        return Part(name, needed_for, None, f"pip install '{requirement}'")
 
 
-def _aligner() -> Iterator[Finding]:
+def _aligner() -> Iterator[Part]:
     from fast_align_wrapper import FastAlign
     from fast_align_wrapper.binaries import VARIABLE, find_fast_align
 
@@ -78,19 +78,19 @@ def _aligner() -> Iterator[Finding]:
     try:
         binary = find_fast_align()
     except AlignerError as error:
-        yield Finding("fast_align", purpose, None, str(error))
+        yield Part("fast_align", purpose, None, str(error))
         return
     found = f"{binary.version or 'another build'} ({binary.path})"
     try:  # any program may be named: whether it aligns is seen by letting it
         FastAlign.train(_TRIAL, timeout=_TRIAL_SECONDS).close()
     except AlignerError as error:
         remedy = f"it does not align ({error}); let {VARIABLE} name a working one, or unset it"
-        yield Finding("fast_align", purpose, found, remedy)
+        yield Part("fast_align", purpose, found, remedy)
         return
-    yield Finding("fast_align", purpose, found)
+    yield Part("fast_align", purpose, found)
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[Part]:
     purposes = {
         "meteor": "meteor",
         "notebooks": "the notebooks",
@@ -104,13 +104,13 @@ def _extras() -> Iterator[Finding]:
                 remedy = (
                     "pip install 'coverage-eval[meteor]' (release 3 stems some words otherwise)"
                 )
-                finding = Finding(package, "meteor", finding.found, remedy)
+                finding = Part(package, "meteor", finding.found, remedy)
             yield finding
 
 
-def _java() -> Finding:
+def _java() -> Part:
     path = shutil.which("java")
     purpose = "meteor --backend java, a cross-check"
-    return Finding(
+    return Part(
         "java", purpose, path, None if path else "install a Java runtime, version 8 or newer"
     )

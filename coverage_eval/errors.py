@@ -12,12 +12,27 @@ __all__ = ["AlignerError", "CoverageEvalError", "DataError", "MissingDependencyE
 class CoverageEvalError(Exception):
     """Base of all errors that this package raises on purpose.
 
+    >>> import coverage_eval as ce
+    >>> try:
+    ...     ce.rep(["a house", "a dog"], ["a house"])
+    ... except ce.CoverageEvalError as error:
+    ...     print(error)
+    unequal numbers of segments: the hypothesis has 2, the reference has 1
+
     The message is one line for a person: what is wrong, in which file and line, what to do.
     """
 
 
 class DataError(CoverageEvalError, ValueError):
-    """Input that cannot be scored: unequal files, invalid text, links out of range."""
+    """Input that cannot be scored: unequal files, invalid text, links out of range.
+
+    >>> import coverage_eval as ce
+    >>> try:
+    ...     list(ce.read_segments("no-such-file"))
+    ... except ce.DataError as error:
+    ...     print(error)
+    no-such-file: no such file
+    """
 
 
 class MissingDependencyError(CoverageEvalError, ImportError):

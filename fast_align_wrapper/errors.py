@@ -6,6 +6,13 @@ __all__ = ["AlignerDataError", "AlignerError", "AlignerNotFoundError", "AlignerW
 class AlignerError(Exception):
     """Base of all errors that this package raises on purpose.
 
+    >>> from fast_align_wrapper import FastAlign
+    >>> try:
+    ...     FastAlign.load("no-such-model")
+    ... except AlignerError as error:
+    ...     print(error)
+    no-such-model: no such file
+
     Raised itself when the aligner failed: exit status, wrong number of lines, NaN, time limit.
     The message is one line: what is wrong, where, and what to do.
     """

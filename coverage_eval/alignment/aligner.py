@@ -13,16 +13,17 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
+from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
 from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
 if TYPE_CHECKING:
@@ -37,43 +38,10 @@ __all__ = [
     "CoveredRow",
     "GivenLinks",
     "ModelAligner",
-    "noted_tokenizers",
 ]
 
-Floats = NDArray[np.float64]
 A = TypeVar("A", bound="Aligner")
 T = TypeVar("T")
-
-
-class AlignedRow(NamedTuple):
-    """One segment of a test set with the links of its source, positions counted from 0.
-
-    Attributes:
-        source: The source's tokens, without a sink; None if they are not known.
-        references: Links of source and each reference; none with a sink.
-        hypotheses: Links of source and each hypothesis.
-    """
-
-    source: Sequence[str] | None
-    references: tuple[Links, ...]
-    hypotheses: tuple[Links, ...]
-
-
-class CoveredRow(NamedTuple):
-    """One segment of a test set and how much each text covers its source words.
-
-    The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
-    forward model summed over the text's words.
-
-    Attributes:
-        source: The source's tokens, without a sink.
-        references: Coverage by each reference, ``[source words]``, 0 to 1.
-        hypotheses: Coverage by each hypothesis.
-    """
-
-    source: Sequence[str]
-    references: tuple[Floats, ...]
-    hypotheses: tuple[Floats, ...]
 
 
 class Aligner(ABC):
@@ -292,21 +260,8 @@ class ModelAligner(Aligner):
         self.model = model
         self.symmetrize = symmetrize
         self.sink = sink
-        noted = noted_tokenizers(model)
         self.source_tokens, self.tokens = noted_tokenizers(model, tokenize, src_tokenize, lowercase)
-        if (self.source_tokens, self.tokens) != noted:
-            message = (
-                f"the model was trained on text of {_text_form(*noted)}, and this text is of "
-                f"{_text_form(self.source_tokens, self.tokens)}: words that are not cut alike are "
-                "not aligned"
-            )
-            warnings.warn(message, CorpusWarning, stacklevel=3)
-        had_sink = bool(model.manifest.notes.get("sink", False))
-        if self.sink != had_sink:
-            message = (
-                f"the model was trained {_with(had_sink)} {SINK} behind every source, and is used "
-                f"{_with(self.sink)} it: links differ from those of a model made for this"
-            )
+        for message in other_use(model, self.source_tokens, self.tokens, sink=sink):
             warnings.warn(message, CorpusWarning, stacklevel=3)
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
@@ -469,41 +424,6 @@ def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator
             f"unequal numbers of lines: {listed}; "
             "line N of one file must belong to line N of the other"
         )
-
-
-def noted_tokenizers(
-    model: FastAlign,
-    tokenize: str | None = None,
-    src_tokenize: str | None = None,
-    lowercase: bool | None = None,
-) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and target that a model was trained with, or others instead.
-
-    Raises:
-        DataError: The model notes a tokeniser that is not known here.
-    """
-    notes = model.manifest.notes
-    target = tokenize or notes.get("tokenize", "none")
-    source = src_tokenize or tokenize or notes.get("src_tokenize", target)
-    case = bool(notes.get("lowercase", False)) if lowercase is None else lowercase
-    for name in (source, target):
-        if name not in TOKENIZERS:
-            raise DataError(
-                f"the model's text was cut by tokeniser {name!r}, which is not known here; "
-                "train a model with one that is"
-            )
-    return Tokenizer(source, case), Tokenizer(target, case)
-
-
-def _text_form(source: Tokenizer, target: Tokenizer) -> str:
-    name = f"tokeniser '{target.name}'"
-    if source != target:
-        name = f"tokenisers '{source.name}' and '{target.name}'"
-    return f"{name}, lowercased" if target.lowercase else name
-
-
-def _with(sink: bool) -> str:
-    return "with" if sink else "without"
 
 
 def _with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:

@@ -228,9 +228,9 @@ def read_with_gold(
     Args:
         links: A file of Pharaoh lines.
         gold: As :func:`read_gold`.
-        form: As there.
-        one_based: As there.
-        swapped: As there.
+        form: The form of the gold links, as :func:`read_gold` takes it.
+        one_based: Whether their positions count from 1.
+        swapped: Whether they are target-source.
 
     Raises:
         DataError: As there; there are more pairs in one file than in the other (names, counts).

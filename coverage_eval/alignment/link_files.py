@@ -29,7 +29,7 @@ LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
 
 
 class LinkColumn:
-    """The links of source and one text, a line a segment, from a file or from memory.
+    """The links of source and one text, one line for each segment, from a file or from memory.
 
     Iterating gives each line's number, counted from 1, and its links.
     """
@@ -82,7 +82,9 @@ def link_columns(
     if isinstance(links, (str, os.PathLike)):
         return [LinkColumn(links, name)]
     several: list[Any] = list(links.values() if isinstance(links, Mapping) else links)
-    files = bool(several) and isinstance(several[0], (str, os.PathLike))
+    if not several:
+        return []
+    files = isinstance(several[0], (str, os.PathLike))
     if files or isinstance(links, Mapping) or not _is_links(several):
         return [LinkColumn(one, name) for one in several]
     return [LinkColumn(several, name)]

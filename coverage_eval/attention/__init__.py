@@ -1,4 +1,13 @@
-"""Reference NumPy implementation of the attention transformations and of the attention step."""
+"""Reference NumPy implementation of the attention transformations and of the attention step.
+
+Arrays, masks and bounds of any shape, along any axis; positions count from 0.
+
+>>> from coverage_eval import attention
+>>> attention.sparsemax([1.2, 0.8, -0.2]).round(2).tolist()
+[0.7, 0.3, 0.0]
+>>> attention.constrained_sparsemax([1.2, 0.8, -0.2], [0.5, 1.0, 1.0]).round(2).tolist()
+[0.5, 0.5, 0.0]
+"""
 
 from coverage_eval.attention import fertility
 from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError

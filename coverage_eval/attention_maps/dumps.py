@@ -13,7 +13,7 @@ from coverage_eval.attention_maps.maps import Level, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
 
-__all__ = ["ORIENTATIONS", "Dump", "Format", "Layout", "Orientation", "RawMap", "ReadOptions"]
+__all__ = ["ORIENTATIONS", "Dump", "DumpFormat", "Layout", "Orientation", "RawMap", "ReadOptions"]
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
@@ -137,7 +137,7 @@ class Dump:
 
 
 @dataclass(frozen=True)
-class Format:
+class DumpFormat:
     """A file format: its name, how it is recognised and read, how its matrices lie.
 
     Attributes:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Orientation, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Orientation, ReadOptions
 from coverage_eval.attention_maps.formats import FORMATS
 from coverage_eval.attention_maps.heads import Head
 from coverage_eval.attention_maps.maps import AttentionMap, Level
@@ -76,7 +76,7 @@ def load(
     return maps
 
 
-def recognise(dump: Dump) -> Format:
+def recognise(dump: Dump) -> DumpFormat:
     """The format of a file by its content.
 
     Raises:
@@ -99,14 +99,14 @@ def recognise(dump: Dump) -> Format:
     )
 
 
-def _is(item: Format, dump: Dump) -> bool:
+def _is(item: DumpFormat, dump: Dump) -> bool:
     try:
         return item.recognise(dump)
     except DataError:
         return False
 
 
-def _named(name: str) -> Format:
+def _named(name: str) -> DumpFormat:
     try:
         return FORMATS[name]
     except KeyError:

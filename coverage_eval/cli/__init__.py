@@ -67,7 +67,13 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="coverage-eval")
 def cli() -> None:
-    """Find and explain coverage errors in machine translation."""
+    """Find and explain coverage errors in machine translation.
+
+    \b
+    Example:
+      coverage-eval rep hyp.txt ref.txt --sentence-level
+      coverage-eval compare --ref ref.txt a.txt b.txt
+    """
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

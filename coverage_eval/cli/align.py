@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
-from coverage_eval.alignment.gold_links import GOLD_FORMATS, read_with_gold
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.alignment.model_notes import noted_tokenizers
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
@@ -19,16 +20,19 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
     timeout_option,
 )
-from coverage_eval.cli.options import case_option, tokenize_options
+from coverage_eval.cli.options import case_option, strict_option, tokenize_options
 from coverage_eval.cli.output import output_option, print_lines, show
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
+from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.text.corpus import read_parallel
+from coverage_eval.preflight import Sampler, check_gold
+from coverage_eval.text.corpus import read_parallel, source_name
 from coverage_eval.text.files import atomic_path
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
     SYMMETRIZATIONS,
+    Links,
     format_links,
     symmetrize,
 )
@@ -42,33 +46,43 @@ def command() -> None:
 
     Text files have one segment a line ('-' reads standard input, .gz is unpacked); files of links
     have one line a pair of segments, such as "0-0 1-2", source-target, counted from 0.
+
+    \b
+    Example:
+      coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
+      coverage-eval align apply de-en.model test.de test.en -o test.links
+      coverage-eval align aer test.links test.gold
     """
 
 
 @command.command("train")
 @click.argument("src")
 @click.argument("tgt")
-@click.option("-o", "--output", required=True, type=click.Path(), help="The model file to write.")
-@click.option("--forward-links", type=click.Path(), help="Write the text's forward links here.")
-@click.option("--reverse-links", type=click.Path(), help="Write the text's reverse links here.")
-@click.option("--links", type=click.Path(), help="Write the text's symmetrised links here.")
+@click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(),
+              help="Write the model to this file.")  # fmt: skip
+@click.option("--forward-links", metavar="FILE", type=click.Path(),
+              help="Write the text's forward links to this file.")  # fmt: skip
+@click.option("--reverse-links", metavar="FILE", type=click.Path(),
+              help="Write the text's reverse links to this file.")  # fmt: skip
+@click.option("--links", metavar="FILE", type=click.Path(),
+              help="Write the text's symmetrised links to this file.")  # fmt: skip
 @symmetrize_option
 @tokenize_options
 @case_option
 @click.option("--iterations", type=click.IntRange(1), default=5, show_default=True,
-              help="Passes over the text; the last one only reads off the links.")  # fmt: skip
+              help="Passes over the text, of which the last only reads off the links.")  # fmt: skip
 @click.option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
               help="Prefer links near the diagonal, or IBM Model 1.")  # fmt: skip
 @click.option("--optimize-tension/--no-optimize-tension", default=True, show_default=True,
-              help="Fit how near.")  # fmt: skip
+              help="Fit how near links are to the diagonal, or keep --tension.")  # fmt: skip
 @click.option("--variational-bayes/--no-variational-bayes", default=True, show_default=True,
-              help="Dirichlet prior on translation probabilities.")  # fmt: skip
+              help="Put a Dirichlet prior on translation probabilities, or none.")  # fmt: skip
 @click.option("--p0", type=click.FloatRange(0, 1, max_open=True), default=0.08, show_default=True,
-              help="Probability of NULL.")  # fmt: skip
+              help="Link a word to NULL with this probability.")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True,
-              help="Concentration of the Dirichlet prior.")  # fmt: skip
+              help="Give the Dirichlet prior this concentration.")  # fmt: skip
 @click.option("--tension", type=click.FloatRange(0, min_open=True), default=4.0, show_default=True,
-              help="Tension to start with.")  # fmt: skip
+              help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
 @threads_option
 @memory_option
 @timeout_option
@@ -86,16 +100,22 @@ def train(
     lowercase: bool,
     **settings: Any,
 ) -> None:
-    """Train both directions on SRC and TGT and write one model file."""
+    """Train both directions on SRC and TGT and write one model file.
+
+    \b
+    Example:
+      coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
+    """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
+    watch = InputWatch([], [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:
         # Taken first: a folder that cannot be written to is found before the training, not after.
         model_file = stack.enter_context(atomic_path(output))
         aligner = stack.enter_context(
             Aligner.train_pairs(
-                read_parallel(src, tgt),
+                watch.watch_pairs(read_parallel(src, tgt)),
                 tokenize=tokenize or "none",
                 src_tokenize=src_tokenize,
                 lowercase=lowercase,
@@ -103,6 +123,7 @@ def train(
                 **settings,
             )
         )
+        echo_findings(watch.check(aligner.tokens)[0])
         model = aligner.model
         model.save(model_file)
         for method, path in wanted:
@@ -138,22 +159,36 @@ def apply(
     scores: bool,
     **options: Any,
 ) -> None:
-    """Align SRC and TGT by a trained MODEL: one line of links a pair."""
+    """Align SRC and TGT by a trained MODEL: one line of links a pair.
+
+    \b
+    Example:
+      coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
+    """
     with FastAlign.load(model, **options) as aligner:
         source_tokens, tokens = noted_tokenizers(aligner, tokenize, src_tokenize, lowercase or None)
-        pairs = ((source_tokens(one), tokens(two)) for one, two in read_parallel(src, tgt))
+        watch = InputWatch([], [tgt], src)
+        texts = watch.watch_pairs(read_parallel(src, tgt))
+        pairs = ((source_tokens(one), tokens(two)) for one, two in texts)
         rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
         print_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
+        echo_findings(watch.check(tokens)[0])
 
 
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
 @click.option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
-              type=click.Choice(SYMMETRIZATIONS))  # fmt: skip
+              type=click.Choice(SYMMETRIZATIONS),
+              help="Join the links of the two directions in this way.")  # fmt: skip
 @output_option
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
-    """Join the links of the two directions FWD and REV."""
+    """Join the links of the two directions FWD and REV.
+
+    \b
+    Example:
+      coverage-eval align symmetrize forward.links reverse.links --method union -o union.links
+    """
     rows = read_link_pairs(fwd, rev)
     print_lines((format_links(symmetrize(one, two, method)) for one, two in rows), output)
 
@@ -162,18 +197,38 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @click.argument("links")
 @click.argument("gold")
 @click.option("--gold-format", default="auto", show_default=True, type=click.Choice(GOLD_FORMATS),
-              help="Form of GOLD.")  # fmt: skip
-@click.option("--one-based", is_flag=True, help="Positions of a Pharaoh or Talp GOLD count from 1.")
-@click.option("--reversed", "swapped", is_flag=True, help="Links of GOLD are target-source.")
+              help="Read GOLD in this form, which is recognised if it is not named.")  # fmt: skip
+@click.option(
+    "--one-based",
+    is_flag=True,
+    help="Take the positions of a Pharaoh or Talp GOLD to count from 1.",
+)
+@click.option(
+    "--reversed", "swapped", is_flag=True, help="Take the links of GOLD to be target-source."
+)
+@strict_option
 @scoring_options
 def aer(
-    links: str, gold: str, gold_format: str, one_based: bool, swapped: bool, output: ScoreOutput
+    links: str,
+    gold: str,
+    gold_format: str,
+    one_based: bool,
+    swapped: bool,
+    strict: bool,
+    output: ScoreOutput,
 ) -> None:
-    """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD."""
+    """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD.
+
+    \b
+    Example:
+      coverage-eval align aer test.links test.gold --confidence
+    """
+    sampler: Sampler[tuple[Links, Gold]] = Sampler()
     rows = read_with_gold(links, gold, gold_format, one_based=one_based, swapped=swapped)
-    statistics = AER.count(rows)
+    statistics = AER.count(sampler.watch(rows))
     counted = [(metric(), statistics) for metric in LINK_METRICS]
-    show(present_counted(counted, output), output)
+    found = check_gold(*zip(*sampler.rows, strict=True), name=source_name(gold))
+    show(warn(present_counted(counted, output), found, {}, strict=strict), output)
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:

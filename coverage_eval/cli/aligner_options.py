@@ -31,21 +31,23 @@ def parse_size(text: str) -> int:
 
 threads_option = click.option(
     "--threads", type=click.IntRange(1),
-    help="Threads of the aligner; the result does not depend on it.  [default: all cores]",
+    help="Run the aligner in so many threads; the result does not depend on it.  "
+    "[default: all cores]",
 )  # fmt: skip
 memory_option = click.option(
     "--memory", type=parse_size, metavar="SIZE",
-    help="Limit of the aligner's index, such as 2G.  [default: half of the machine's memory]",
+    help="Limit the aligner's index to this, such as 2G.  [default: half of the machine's memory]",
 )  # fmt: skip
 fast_align_option = click.option(
-    "--fast-align", type=click.Path(),
-    help="A fast_align executable, or its folder.  [default: FAST_ALIGN, or the one included]",
+    "--fast-align", metavar="FILE", type=click.Path(),
+    help="Run this fast_align executable, or the one in this folder.  "
+    "[default: FAST_ALIGN, or the one included]",
 )  # fmt: skip
 timeout_option = click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=DEFAULT_TIMEOUT,
-    show_default=True, help="Seconds without a sign of life of the aligner before giving up.",
+    show_default=True, help="Give up after so many seconds without a sign of life of the aligner.",
 )  # fmt: skip
 symmetrize_option = click.option(
     "--symmetrize", default=DEFAULT_SYMMETRIZATION, show_default=True,
-    type=click.Choice(SYMMETRIZATIONS), help="How the links of the two directions are joined.",
+    type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
 )  # fmt: skip

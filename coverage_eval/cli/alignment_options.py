@@ -108,6 +108,18 @@ class AlignmentOptions:
             if applies:
                 raise click.UsageError(message)
 
+    def check_files(self, texts: Sequence[str]) -> None:
+        """Refuse files that are not there, after :meth:`check` and before minutes of training.
+
+        Args:
+            texts: The other files that the command names.
+
+        Raises:
+            DataError: The first of them.
+        """
+        for file in filter(None, (*texts, self.src, self.train_src, self.train_tgt)):
+            check_source(file)
+
     def make(self) -> Aligner | None:
         """The aligner; None if no origin of links is named.
 
@@ -170,26 +182,25 @@ def alignment_options(command: F) -> Callable[..., Any]:
     @wraps(command)
     def with_alignment(**values: Any) -> Any:
         alignment = AlignmentOptions(**{name: values.pop(name) for name in names})
-        for source in filter(None, (alignment.src, alignment.train_src, alignment.train_tgt)):
-            check_source(source)
         return command(alignment=alignment, **values)
 
     options = [
-        click.option("--src", metavar="FILE", help="The source text."),
+        click.option("--src", metavar="FILE", help="Read the source text from this file."),
         click.option(
-            "--model", metavar="FILE", help="Align by this model (made by 'align train')."
+            "--model", metavar="FILE", help="Align by this model, made by 'align train'."
         ),
         click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
-        click.option("--train-tgt", metavar="FILE", help="Its translation."),
+        click.option("--train-tgt", metavar="FILE", help="Train it on this target side."),
         click.option("--save-model", metavar="FILE", help="Keep the trained model in this file."),
         click.option(
             "--src-ref-align", metavar="FILE", multiple=True,
-            help="Links of source and reference, a line a segment, by any aligner; once for each "
-            "reference.",
+            help="Take links of source and reference from this file, one line for each segment, made "
+            "by any aligner; give it once for each reference.",
         ),
         click.option(
             "--src-hyp-align", metavar="FILE", multiple=True,
-            help="Links of source and hypothesis; once for each system, in their order.",
+            help="Take links of source and hypothesis from this file; give it once for each "
+            "system, in their order.",
         ),
         symmetrize_option,
         click.option(

@@ -29,7 +29,7 @@ from fast_align_wrapper.links import format_links
 
 _threshold_option = click.option(
     "--threshold", type=FiniteRange(0, 1, max_open=True),
-    help="Link what has more weight than this; by default each target word's most attended.",
+    help="Link what has more weight than this; by default each target word's most attended word.",
 )  # fmt: skip
 
 
@@ -46,6 +46,11 @@ def command() -> None:
 
     Segments, words, layers and heads are numbered from 1; links and the arrays of files count
     from 0.
+
+    \b
+    Example:
+      coverage-eval attention score maps.npz --src test.de --hyp test.en --words
+      coverage-eval attention plot maps.npz --index 3 -o third.png
     """
 
 
@@ -59,21 +64,24 @@ _SCORE_LIST = "\n".join(
 @dump_options
 @click.option(
     "-s", "--score", "names", multiple=True, type=click.Choice(list(SCORES)), metavar="NAME",
-    help="Only this score; may be repeated. By default all.",
+    help="Print only this score; may be repeated. By default, all are printed.",
 )  # fmt: skip
 @click.option(
     "--over", default=1.5, show_default=True, type=FiniteRange(0),
-    help="A source word with more attention in total is over-attended.",
+    help="Count a source word with more attention in total as over-attended.",
 )  # fmt: skip
 @click.option(
     "--under", default=0.2, show_default=True, type=FiniteRange(0),
-    help="A source word with less attention in total is under-attended.",
+    help="Count a source word with less attention in total as under-attended.",
 )  # fmt: skip
 @click.option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
 @click.option(
-    "--per-word", is_flag=True, help="One line a source word: its position (from 1), its coverage."
-)
-@click.option("--gold", type=click.Path(), help="Gold links: adds AER and SAER, in per cent.")
+    "--per-word",
+    is_flag=True,
+    help="Print one line a source word: its position (from 1), its coverage.",
+)  # fmt: skip
+@click.option("--gold", metavar="FILE", type=click.Path(),
+              help="Add AER and SAER against these gold links, in per cent.")  # fmt: skip
 @gold_options
 @output_options
 def score(
@@ -93,6 +101,10 @@ def score(
     There is one line a segment, then the corpus: the mean over segments, the sum for counts of
     words, and for AER and SAER the ratio of sums. Segments and source words are numbered from 1.
     Experimental scores follow a formula recalled from its paper, which was not read again.
+
+    \b
+    Example:
+      coverage-eval attention score maps.npz --src test.de --hyp test.en -s dispersion
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
     agreement = None
@@ -111,6 +123,10 @@ def links(maps: list[AttentionMap], threshold: float | None, output: str | None)
 
     DROP can run on them. Links are source-target, and positions count from 0. EOS is left out; a
     target word without any weight has no link.
+
+    \b
+    Example:
+      coverage-eval attention links maps.npz --words -o attention.links
     """
     print_lines((format_links(hard_links(item, threshold)) for item in maps), output)
 
@@ -131,6 +147,10 @@ def aer(
 
     AER is of the attention's hard links, SAER of its weights, both in per cent. The links of GOLD
     are between the tokens of DUMP, or between words with --words.
+
+    \b
+    Example:
+      coverage-eval attention aer maps.npz test.gold --words
     """
     agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
     show(present_counted(agreement.figures(), output), output)
@@ -139,12 +159,21 @@ def aer(
 @command.command("convert")
 @dump_options
 @click.option(
-    "-o", "--output", required=True, type=click.Path(), help="File to write: .npz or .jsonl."
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(),
+    help="Write this file, an .npz or .jsonl.",
 )
 def convert(maps: list[AttentionMap], output: str) -> None:
     """Write attention as .npz or JSON Lines.
 
     These are our own formats: target × source arrays with their tokens.
+
+    \b
+    Example:
+      coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
     """
     save(maps, output)
 
@@ -159,17 +188,17 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
 @dump_options
 @click.option(
     "--index", "number", default=1, show_default=True, type=click.IntRange(1),
-    help="Which segment, counted from 1.",
+    help="Draw this segment, counted from 1.",
 )  # fmt: skip
-@click.option("--title", help="Text above the picture.")
+@click.option("--title", metavar="TEXT", help="Put this text above the picture.")
 @click.option(
     "--scale", default="fixed", show_default=True, type=click.Choice(get_args(Scale)),
     help="Colours for weights from 0 to 1, up to the map's largest, or by their square roots: the "
     "last two show the structure of a map whose weights are all small.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", required=True, type=click.Path(), callback=_checked_picture,
-    help="File to write: .png, .svg, .pdf, or .gif for cumulative attention step by step.",
+    "-o", "--output", metavar="FILE", required=True, type=click.Path(), callback=_checked_picture,
+    help="Write this file, a .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(
     maps: list[AttentionMap], number: int, title: str | None, scale: Scale, output: str
@@ -177,6 +206,10 @@ def plot(
     """Draw the attention of one segment.
 
     The source goes down, the hypothesis across, and zeros are white.
+
+    \b
+    Example:
+      coverage-eval attention plot maps.npz --index 3 -o third.png
     """
     if number > len(maps):
         raise DataError(f"--index {number}: there are {len(maps)} segments")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit
+from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
 from coverage_eval.report.audits import present_audit, present_audits
@@ -17,8 +17,8 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in AUDITS.items())
 @click.command("audit", epilog=_NAMES)
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(AUDITS)))
 @click.option(
-    "--scores", metavar="CSV",
-    help="Compare your own table with the printed one instead: a file with the columns "
+    "--scores", metavar="FILE",
+    help="Compare your own table with the printed one instead: a CSV file with the columns "
     "system,dataset,metric,value, named in its first line.",
 )  # fmt: skip
 @output_options
@@ -32,6 +32,11 @@ def command(name: str | None, scores: str | None, output: Output) -> None:
     A table for --scores has the printed names, in lines such as csparsemax,De-En,BLEU,29.85; case,
     spaces and what stands in parentheses do not matter. Shown are the difference of each cell, and
     for each pair of systems and metric whether the better one is the same.
+
+    \b
+    Example:
+      coverage-eval audit table1
+      coverage-eval audit table1 --scores ours.csv
     """
     if scores:
         if name and name not in TABLES_OF_AUDITS:
@@ -41,4 +46,4 @@ def command(name: str | None, scores: str | None, output: Output) -> None:
     elif name:
         show(present_audit(run_audit(name)), output)
     else:
-        show(present_audits([run_audit(each) for each in AUDITS]), output)
+        show(present_audits(list(run_audits().values())), output)

@@ -19,6 +19,7 @@ from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
+from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.drop import DENOMINATORS
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -39,7 +40,7 @@ def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) 
     systems: dict[str, str] = {}
     for value in values:
         name, equals, path = value.partition("=")
-        if not equals or Path(value).is_file():
+        if not equals or _is_file(value):
             name, path = Path(value).name, value
         if not (name and path):
             raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
@@ -49,6 +50,13 @@ def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) 
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         systems[name] = path
     return systems
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # such as a name that is too long for a file
+        return False
 
 
 class _Columns:
@@ -72,6 +80,11 @@ class _Columns:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
                 "--train-tgt; or links from files"
+            )
+        covered = [name for name in self.names if "coverages" in metric_class(name).needs]
+        if covered and alignment.has_links:
+            raise click.UsageError(
+                f"metric {covered[0]} needs a model: links have no probabilities"
             )
         for name in self.names:
             if name not in needy:
@@ -99,6 +112,12 @@ class _Columns:
                 "lowercase": self.alignment.lowercase,
             }
         return make_metric(name, settings)
+
+    @property
+    def of_words(self) -> bool:
+        """Whether a column counts the words that the text is cut into."""
+        kinds = map(metric_class, self.names)
+        return any(issubclass(kind, (TokenMetric, AlignedMetric)) for kind in kinds)
 
     @property
     def need_aligner(self) -> bool:
@@ -145,39 +164,39 @@ class _Breakdowns:
 )
 @click.option(
     "--ref", required=True, multiple=True, metavar="FILE",
-    help="The reference translation; once for each of several references.",
+    help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
 @alignment_options
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-    help=f"Columns, separated by commas, of: {', '.join(METRICS)}.  "
+    help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
     "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
 )  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
 @click.option(
     "--test", default="randomization", show_default=True, type=click.Choice(TESTS),
-    help="Approximate randomisation, or sacreBLEU's paired bootstrap, which finds more differences "
-    "than there are (some 10 % false ones at p < 0.05).",
+    help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds more "
+    "differences than there are (some 10 % false ones at p < 0.05).",
 )  # fmt: skip
 @click.option(
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
-    help="Resamples of intervals and tests; 0 for none of them.",
+    help="Draw so many resamples for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @click.option(
     "--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
-    help="Seed of the resampling.",
+    help="Seed the resampling with this number.",
 )  # fmt: skip
 @click.option(
     "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
-    help=f"Further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
+    help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
 @click.option(
     "--top", default=DEFAULT_TOP, show_default=True, type=click.IntRange(1),
-    help="Words, n-grams or segments in each list of a breakdown.",
+    help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @click.option(
     "--frequencies", metavar="FILE",
-    help="Text to count source words in, for their frequency classes.  "
+    help="Count source words in this text, for their frequency classes.  "
     "[default: --train-src, or else --src]",
 )  # fmt: skip
 @click.option(
@@ -190,15 +209,16 @@ class _Breakdowns:
 )  # fmt: skip
 @click.option(
     "--denominator", default="aligned", show_default=True, type=click.Choice(DENOMINATORS),
-    help="DROP is of source words aligned with the reference, or of all source words.",
+    help="Relate DROP to the source words aligned with the reference, or to all source words.",
 )  # fmt: skip
 @click.option(
     "--stopwords", metavar="FILE",
-    help="Source words for DROP and soft DROP to leave out of account, one a line.",
+    help="Leave the source words in this file, one a line, out of DROP and soft DROP.",
 )  # fmt: skip
 @click.option(
     "--bleu-tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
-    help="sacreBLEU's tokeniser for BLEU, which, like chrF and METEOR, reads untouched text.",
+    help="Use this tokeniser of sacreBLEU for BLEU, which, like chrF and METEOR, reads untouched "
+    "text.",
 )  # fmt: skip
 @click.option("--meteor-norm", is_flag=True, help="Let METEOR tokenise, normalise and lowercase.")
 @jobs_option
@@ -236,7 +256,7 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    _check(systems, ref, alignment, baseline, details, plot)
+    _check(systems, ref, alignment, baseline, details, plot, stopwords, frequencies)
     if breakdown:
         output.require_several("--breakdown")
     words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
@@ -251,6 +271,7 @@ def command(
         },
     )
     breakdowns = _Breakdowns(breakdown, top, frequencies, columns)
+    alignment.check_files([*ref, *systems.values()])
     watch = InputWatch(list(systems), ref, alignment.src)
     rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
     columns.leave_out_unfit(watch)
@@ -258,10 +279,11 @@ def command(
     tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
     texts = TestSet(tuple(systems), rows, tokens, source_tokens)
-    counted = count_systems(texts, columns.make(aligner), jobs=jobs)
+    counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
-    findings, figures = watch.check(tokens, aligner, counted.metrics.values())
+    shown = tokens if columns.of_words else None
+    findings, figures = watch.check(shown, aligner, counted.metrics.values())
     show(warn(printout, findings, figures, strict=strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
@@ -279,6 +301,8 @@ def _check(
     baseline: str | None,
     details: str | None,
     plot: str | None,
+    stopwords: str | None,
+    frequencies: str | None,
 ) -> None:
     """Everything that is wrong with the command line before any file is read."""
     if details == STDOUT:
@@ -288,8 +312,17 @@ def _check(
     if baseline is not None and baseline not in systems:
         listed = ", ".join(systems)
         raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
-    alignment.check([*ref, *systems.values()])
-    if alignment.sink and not alignment.is_given:
-        raise click.UsageError("--sink is for drop and softdrop, which need an aligner")
-    for file in (*ref, *systems.values()):
-        check_source(file)
+    others = filter(None, (stopwords, frequencies))
+    alignment.check([*ref, *systems.values(), *others])
+    if (alignment.sink or stopwords) and not alignment.is_given:
+        raise click.UsageError("--sink and --stopwords are for drop and softdrop, which need links")
+    links = {
+        ("--src-ref-align", "references"): (alignment.src_ref_align, ref),
+        ("--src-hyp-align", "systems"): (alignment.src_hyp_align, systems),
+    }
+    for (option, what), (files, texts) in links.items():
+        if files and len(files) != len(texts):
+            raise click.UsageError(
+                f"{option}: {len(files)} of them for {len(texts)} {what}; "
+                "give it once for each, in their order"
+            )

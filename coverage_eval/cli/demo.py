@@ -12,10 +12,15 @@ from coverage_eval.testbed.demonstration import demonstrate
 
 
 @click.command("demo")
-@click.option("--folder", type=click.Path(file_okay=False, path_type=Path),
-              help="Write the texts and the model there, to go on with by hand.")  # fmt: skip
+@click.option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+              help="Write texts and model to this folder, to go on with by hand.")  # fmt: skip
 @output_options
 def command(folder: Path | None, output: Output) -> None:
-    """Show the main job on bundled input: REP, DROP and BLEU where the errors are known."""
+    """Show the main job on bundled input: REP, DROP and BLEU where the errors are known.
+
+    \b
+    Example:
+      coverage-eval demo --folder trial
+    """
     output.require_several("demo")
     show(Printout(tuple(demonstrate(folder))), output)

@@ -12,5 +12,10 @@ from coverage_eval.report.installation import present_findings
 @click.command("doctor")
 @output_options(figures=False)
 def command(output: Output) -> None:
-    """Show what is installed, what is missing, and the command that adds it."""
+    """Show what is installed, what is missing, and the command that adds it.
+
+    \b
+    Example:
+      coverage-eval doctor
+    """
     show(present_findings(diagnose()), output)

@@ -36,37 +36,40 @@ def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> in
 
 _OPTIONS = [
     click.argument("dump"),
-    click.option("--src", type=str, help="Source text, as the toolkit saw it."),
-    click.option("--hyp", type=str, help="Hypothesis text, as the toolkit wrote it."),
+    click.option("--src", metavar="FILE", help="Read the source, as the toolkit saw it."),
+    click.option("--hyp", metavar="FILE", help="Read the hypothesis, as the toolkit wrote it."),
     click.option(
         "--input-format", type=click.Choice(list(FORMATS)), metavar="NAME",
-        help=f"Format of DUMP, if it is not recognised: {', '.join(FORMATS)}.",
+        help=f"Read DUMP in this format, if it is not recognised: {', '.join(FORMATS)}.",
     ),
     click.option(
         "--orientation", type=click.Choice(ORIENTATIONS),
-        help="What rows and columns of DUMP are, if the shapes leave it open.",
+        help="Say what rows and columns of DUMP are, if the shapes leave it open.",
     ),
     click.option(
         "--layer", metavar="N", callback=_as_index,
-        help="Layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
+        help="Take this layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
     ),
     click.option(
         "--head", metavar="N|mean", callback=_as_index,
-        help="Head of such arrays, or of [heads, T, S]: from 1, or -1 for the last, or their mean.",
+        help="Take this head of such arrays, or of [heads, T, S]: from 1, or -1 for the last, or "
+        "their mean.",
     ),
     click.option(
         "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
-        help="OpenNMT-py -dump_attn: maps of its output, or of the given translation.",
+        help="Take the maps of the output, or of the given translation (OpenNMT-py -dump_attn).",
     ),
     click.option(
-        "--right-to-left", is_flag=True, help="Marian: the model wrote from right to left."
+        "--right-to-left", is_flag=True, help="The model wrote from right to left (Marian)."
     ),
     click.option("--words", is_flag=True, help="Merge subwords to words."),
     click.option(
-        "--src-subwords", type=click.Choice(SCHEMES), help="Marks of source subwords (--words)."
+        "--src-subwords", type=click.Choice(SCHEMES),
+        help="Take source subwords to be marked so (--words).",
     ),
     click.option(
-        "--hyp-subwords", type=click.Choice(SCHEMES), help="Marks of hypothesis subwords (--words)."
+        "--hyp-subwords", type=click.Choice(SCHEMES),
+        help="Take hypothesis subwords to be marked so (--words).",
     ),
 ]  # fmt: skip
 _NAMES = (
@@ -112,15 +115,18 @@ def _read(
 _GOLD_OPTIONS = [
     click.option(
         "--gold-format", default="auto", show_default=True, type=click.Choice(GOLD_FORMATS),
-        help="Form of the gold links.",
+        help="Read gold links in this form, which is recognised if it is not named.",
     ),
     click.option(
-        "--one-based", is_flag=True, help="Positions of Pharaoh or Talp gold links count from 1."
+        "--one-based", is_flag=True,
+        help="Take the positions of Pharaoh or Talp gold links to count from 1.",
     ),
-    click.option("--reversed", "swapped", is_flag=True, help="Gold links are target-source."),
+    click.option(
+        "--reversed", "swapped", is_flag=True, help="Take gold links to be target-source."
+    ),
     click.option(
         "--threshold", type=FiniteRange(0, 1, max_open=True),
-        help="AER links what has more weight than this; by default each target word's maximum.",
+        help="Link for AER what has more weight than this; by default each target word's maximum.",
     ),
 ]  # fmt: skip
 

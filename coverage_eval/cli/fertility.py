@@ -30,6 +30,11 @@ def command() -> None:
     A word's fertility bounds the attention that it may receive. Every command writes one line
     per segment, with one number for each word. Text is read as it is: where the model sees
     subwords, give subwords.
+
+    \b
+    Example:
+      coverage-eval fertility constant test.de -n 2 -o test.fertilities
+      coverage-eval fertility guided test.de --train-src train.de --train-links train.links
     """
 
 
@@ -43,23 +48,35 @@ def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | No
 @click.argument("src")
 @click.option(
     "-n", "--fertility", "value", default=2.0, show_default=True,
-    type=click.FloatRange(0, min_open=True), help="The fertility of every word.",
+    type=click.FloatRange(0, min_open=True), help="Give every word this fertility.",
 )  # fmt: skip
 @sink_option
 @output_option
 def constant(src: str, value: float, sink: bool, output: str | None) -> None:
-    """CONSTANT: the same fertility for every word of SRC."""
+    """CONSTANT: the same fertility for every word of SRC.
+
+    \b
+    Example:
+      coverage-eval fertility constant test.de -n 2 -o test.fertilities
+    """
     _write(fertilities.constant_fertilities(src, value), sink, output)
 
 
 @command.command("guided")
 @click.argument("src")
-@click.option("--train-src", required=True, help="Source side of the training data.")
-@click.option("--train-links", required=True, help="Its links, as 0-0 1-2.")
+@click.option("--train-src", metavar="FILE", required=True,
+              help="Read the source side of the training data.")  # fmt: skip
+@click.option("--train-links", metavar="FILE", required=True,
+              help="Read the links of the training data, as 0-0 1-2.")  # fmt: skip
 @sink_option
 @output_option
 def guided(src: str, train_src: str, train_links: str, sink: bool, output: str | None) -> None:
-    """GUIDED: the largest number of links each word of SRC had in training data, 1 if none."""
+    """GUIDED: the largest number of links each word of SRC had in training data, 1 if none.
+
+    \b
+    Example:
+      coverage-eval fertility guided test.de --train-src train.de --train-links train.links
+    """
     _write(fertilities.guided_fertilities(src, train_src, train_links), sink, output)
 
 
@@ -70,16 +87,21 @@ def guided(src: str, train_src: str, train_links: str, sink: bool, output: str |
 @sink_option
 @output_option
 def actual(src: str, links: str, added: float, sink: bool, output: str | None) -> None:
-    """The number of links of each word of SRC in LINKS (as 0-0 1-2), at least 1."""
+    """The number of links of each word of SRC in LINKS (as 0-0 1-2), at least 1.
+
+    \b
+    Example:
+      coverage-eval fertility actual train.de train.links --add 1 -o train.fertilities
+    """
     _write(fertilities.actual_fertilities(src, links, added=added), sink, output)
 
 
 @command.command("predicted")
 @click.argument("probabilities")
-@click.option("--src", help="The source text, to compare the numbers of words with.")
+@click.option("--src", metavar="FILE", help="Compare the numbers of words with this source text.")
 @click.option(
     "--first-class", default=1.0, show_default=True, type=FiniteRange(0),
-    help="Fertility of the first class.",
+    help="Give the first class this fertility.",
 )  # fmt: skip
 @add_option
 @sink_option
@@ -96,6 +118,10 @@ def predicted(
 
     PROBABILITIES has one line per segment. Words are separated by spaces, the probabilities of a
     word's classes by commas, as in: 0.1,0.9 0.5,0.5
+
+    \b
+    Example:
+      coverage-eval fertility predicted classes.txt --src test.de -o test.fertilities
     """
     rows = fertilities.predicted_fertilities(
         probabilities, source=src, first=first_class, added=added

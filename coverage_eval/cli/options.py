@@ -37,7 +37,7 @@ class FiniteRange(click.FloatRange):
 
 jobs_option = click.option(
     "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1, 1024),
-    help="Number of processes; the result does not depend on it.",
+    help="Count in so many processes; the result does not depend on it.",
 )  # fmt: skip
 strict_option = click.option(
     "--strict", is_flag=True, help="End with an error where there would be a warning."
@@ -50,7 +50,7 @@ def tokenize_options(command: F) -> F:
     for option in (
         click.option(
             "--src-tokenize", type=click.Choice(TOKENIZERS),
-            help="Another tokeniser for the source.",
+            help="Apply another tokeniser to the source.",
         ),
         click.option(
             "--tokenize", type=click.Choice(TOKENIZERS),

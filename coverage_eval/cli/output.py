@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -29,7 +29,11 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 output_option = click.option(
-    "-o", "--output", type=click.Path(), help="Write to this file instead of standard output."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write to this file instead of standard output.",
 )
 
 
@@ -77,13 +81,13 @@ def output_options(
     options = {
         "output_format": click.option(
             "-f", "--format", "output_format", default="text", show_default=True,
-            type=click.Choice(list(FORMATS)), help="Form of the output.",
+            type=click.Choice(list(FORMATS)), help="Print in this form.",
         ),
     }  # fmt: skip
     if figures:
         options["width"] = click.option(
             "-w", "--width", default=width, show_default=True, type=click.IntRange(0, 15),
-            help="Digits after the decimal point.",
+            help="Print so many digits after the decimal point.",
         )  # fmt: skip
         options["score_only"] = click.option(
             "-b", "--score-only", is_flag=True, help="Print only the numbers, one a line (text)."
@@ -107,11 +111,20 @@ def _refuse_to_overwrite_input(target: str | None) -> None:
     """A usage error if the output is one of the files that the command names as input."""
     if target is None or not Path(target).is_file():
         return
-    values = list(click.get_current_context().params.values())
-    values += [path for value in values if isinstance(value, dict) for path in value.values()]
-    names = [name for name in values if isinstance(name, str) and Path(name).is_file()]
+    names = [name for name in _named_in_command() if Path(name).is_file()]
     if sum(Path(name).samefile(target) for name in names) > 1:  # the output itself is among them
         raise click.UsageError(f"--output {target} is one of the input files")
+
+
+def _named_in_command() -> Iterator[str]:
+    """Every text that the command names, those of options given several times among them."""
+    for value in click.get_current_context().params.values():
+        if isinstance(value, dict):
+            yield from value.values()
+        elif isinstance(value, (list, tuple)):
+            yield from (item for item in value if isinstance(item, str))
+        elif isinstance(value, str):
+            yield value
 
 
 def show(printout: Printout, output: Output) -> None:

@@ -20,7 +20,7 @@ from coverage_eval.text.tokenizers import Tokenizer
 @click.argument("hyp")
 @click.option(
     "--ref", multiple=True, metavar="FILE",
-    help="The reference translation; once for each of several references.",
+    help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
 @alignment_options
 @jobs_option
@@ -43,14 +43,16 @@ def command(
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    alignment.check([hyp, *ref], needs_reference_links=False)
     if alignment.src_hyp_align and not alignment.src:
         raise click.UsageError("--src-hyp-align needs --src")
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
+    alignment.check_files([hyp, *ref])
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     aligner = alignment.make()
-    tokens = aligner.tokens if aligner else Tokenizer(alignment.tokenize or "none")
+    tokens = (
+        aligner.tokens if aligner else Tokenizer(alignment.tokenize or "none", alignment.lowercase)
+    )
     result = profile_rows(
         watch.watch(read_rows([hyp], ref, alignment.src)),
         aligner,

@@ -11,16 +11,29 @@ from coverage_eval.report.reproductions import present_iris
 
 @click.group("reproduce")
 def command() -> None:
-    """Run experiments of the papers again, printed figures beside ours."""
+    """Run experiments of the papers again, printed figures beside ours.
+
+    \b
+    Example:
+      coverage-eval reproduce iris
+    """
 
 
 @command.command("iris")
 @click.option(
     "--splits", default=5, show_default=True, type=click.IntRange(1),
-    help="Random splits into 135 training and 15 test flowers; the report has one.",
+    help="Draw so many random splits into 135 training and 15 test flowers; the report has one.",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the splits.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(0),
+    help="Seed the splits with this number.",
+)  # fmt: skip
 @output_options(width=3)
 def iris(splits: int, seed: int, output: Output) -> None:
-    """Softmax and sparsemax regression on Iris (Madsen et al. 2017, Tables 2 and 3)."""
+    """Softmax and sparsemax regression on Iris (Madsen et al. 2017, Tables 2 and 3).
+
+    \b
+    Example:
+      coverage-eval reproduce iris --splits 20
+    """
     show(present_iris(reproduce_iris(splits=splits, seed=seed)), output)

@@ -22,26 +22,35 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 @click.command("rescore")
 @click.argument("nbest")
 @click.option(
-    "--attention", help="Attention of the hypotheses, in their order: JSON Lines or .npz."
+    "--attention",
+    metavar="FILE",
+    help="Read the attention of the hypotheses, in their order: JSON Lines or .npz.",
 )
-@click.option("--ref", help="References of a development set: search α and β for the best BLEU.")
+@click.option(
+    "--ref", metavar="FILE",
+    help="Search α and β for the best BLEU against these references of a development set.",
+)  # fmt: skip
 @click.option(
     "--alpha", type=FiniteRange(0),
-    help=f"Weight of the length penalty.  [with --ref: tries {_SHOWN_GRID}]",
+    help=f"Weigh the length penalty by this number.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @click.option(
     "--beta", type=FiniteRange(0),
-    help=f"Weight of the coverage penalty.  [with --ref: tries {_SHOWN_GRID}]",
+    help=f"Weigh the coverage penalty by this number.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
 @click.option(
     "--penalty", "form", default="paper", show_default=True,
-    type=click.Choice(["paper", "wu", "summary"]), help="Form of the coverage penalty.",
+    type=click.Choice(["paper", "wu", "summary"]), help="Take the coverage penalty in this form.",
 )  # fmt: skip
 @click.option(
     "--epsilon", default=0.1, show_default=True, type=FiniteRange(0, 1, min_open=True),
-    help="Least coverage of a word in the paper's form.",
+    help="Take a word's coverage to be at least this in the paper's form.",
 )  # fmt: skip
-@click.option("--feature", help="Take the log-probability from this feature, not the fourth field.")
+@click.option(
+    "--feature",
+    metavar="NAME",
+    help="Take the log-probability from this feature, not the fourth field.",
+)
 @click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
 @click.option(
     "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
@@ -49,12 +58,17 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 )  # fmt: skip
 @click.option(
     "--tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
-    help="sacreBLEU's tokeniser.",
+    help="Use this tokeniser of sacreBLEU for BLEU.",
 )  # fmt: skip
 @click.option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
 @output_options(file=False)
 @click.option(
-    "-o", "--output", "chosen", type=click.Path(), help="Write the chosen hypotheses to this file."
+    "-o",
+    "--output",
+    "chosen",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write the chosen hypotheses to this file.",
 )
 def command(
     nbest: str,
@@ -77,6 +91,11 @@ def command(
 
     With --ref, prints BLEU for each pair of weights and the best pair; -o writes the hypotheses
     that it chooses. Without, prints the hypotheses that --alpha and --beta choose.
+
+    \b
+    Example:
+      coverage-eval rescore dev.nbest --attention dev.jsonl --ref dev.en
+      coverage-eval rescore test.nbest --attention test.jsonl --alpha 0.2 --beta 0.4
     """
     if ref is None and (alpha is None or beta is None):
         raise click.UsageError("give --ref to search for the weights, or --alpha and --beta")

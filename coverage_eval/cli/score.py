@@ -17,9 +17,8 @@ from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.text.corpus import check_source, source_name
+from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
-from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["score_command"]
 
@@ -37,7 +36,9 @@ def score_command(name: str) -> click.Command:
     """
     kinds = {name: metric_class(name)}
     kinds |= {form: metric_class(form) for form in METRICS[name].forms.values()}
-    aligned = "aligner" in {item.name for item in fields(kinds[name])}
+    aligned = "aligner" in _names(kinds[name])
+    settings_of = [item for kind in kinds.values() for item in fields(kind)]
+    readers = {i.name: i.metadata["reads"] for i in settings_of if "reads" in i.metadata}
 
     def command(
         hyp: str,
@@ -50,17 +51,18 @@ def score_command(name: str) -> click.Command:
     ) -> None:
         chosen, settings = _choose(name, options)
         _check_given(name, kinds, chosen, alignment)
+        named = {option: file for option, file in settings.items() if option in readers and file}
         if alignment is not None:
-            alignment.check([hyp, *ref])
+            alignment.check([hyp, *ref, *named.values()])
             if not alignment.is_given:
                 raise click.UsageError(
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
-        for file in (hyp, *ref):
-            check_source(file)  # before minutes of training
+        (alignment or AlignmentOptions()).check_files([hyp, *ref])
+        lists = {option: readers[option](file) for option, file in named.items()}
         aligner = alignment.make() if alignment else None
-        metric = make_metric(chosen, {"aligner": aligner, **settings})
+        metric = make_metric(chosen, {"aligner": aligner, **settings, **lists})
         source = alignment.src if alignment else None
         _score(metric, hyp, ref, source, output, strict=strict, jobs=jobs)
 
@@ -102,7 +104,7 @@ def _score(
         )
     else:
         printout = present_scores([score])
-    findings, figures = watch.check(tokens or Tokenizer("13a"), aligner, [metric])
+    findings, figures = watch.check(tokens, aligner, [metric])
     show(warn(printout, findings, figures, strict=strict), output)
 
 
@@ -159,7 +161,7 @@ def _check_given(
 
 
 def _help(name: str, kind: type[Metric[Any]]) -> str:
-    """The command's help: the metric's line, and the first paragraphs of its docstring."""
+    """The command's help: the metric's line, its files and an example."""
     example = "--model de-en.model --src src.txt " if "aligner" in _names(kind) else ""
     return (
         f"{METRICS[name].summary}\n\n{_FILES}\n\n\b\nExample:\n"
@@ -183,7 +185,7 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[
         if value is True:
             options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
     if presets := _presets(name):
-        settings = "the settings of the paper's scripts"
+        settings = "Use the settings of the paper's scripts."
         options.append(click.option("--compat", type=click.Choice(list(presets)), help=settings))
     return list(reversed(options))
 
@@ -194,14 +196,7 @@ def _option(item: Field[Any], further_choice: str | None) -> Option:
     flag = metadata.get("flag", f"--{item.name.replace('_', '-')}")
     help_text = cleandoc(metadata["help"])
     if "reads" in metadata:
-        read = metadata["reads"]
-        return click.option(
-            flag,
-            item.name,
-            metavar="FILE",
-            help=help_text,
-            callback=lambda _, __, value: None if value is None else read(value),
-        )
+        return click.option(flag, item.name, metavar="FILE", help=help_text)
     default = None if item.default is MISSING else item.default
     if isinstance(default, bool):
         return click.option(flag, item.name, is_flag=True, help=help_text)

@@ -63,16 +63,18 @@ def scoring_options(command: F) -> Callable[..., Any]:
         return command(output=ours, **values)
 
     options = [
-        click.option("--sentence-level", is_flag=True, help="One score a segment, with evidence."),
-        click.option("--errors-only", is_flag=True, help="Only the segments with an error."),
+        click.option(
+            "--sentence-level", is_flag=True, help="Print one score a segment, with evidence."
+        ),
+        click.option("--errors-only", is_flag=True, help="Print only the segments with an error."),
         click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),
         click.option(
             "--bootstrap", default=DEFAULT_RESAMPLES, show_default=True,
-            type=click.IntRange(1), help="Resamples for --confidence.",
+            type=click.IntRange(1), help="Draw so many resamples for --confidence.",
         ),
         click.option(
             "--seed", default=DEFAULT_SEED, show_default=True,
-            type=click.IntRange(0), help="Seed of the resampling.",
+            type=click.IntRange(0), help="Seed the resampling with this number.",
         ),
     ]  # fmt: skip
     wrapped: Callable[..., Any] = printing.output_options(with_output)

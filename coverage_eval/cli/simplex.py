@@ -24,18 +24,22 @@ def _triples(
 
 
 @click.command("simplex")
-@click.option("-o", "--output", required=True, help="The picture's file: .png, .svg or .pdf.")
+@click.option(
+    "-o", "--output", metavar="FILE", required=True,
+    help="Write the picture to this file, a .png, .svg or .pdf.",
+)  # fmt: skip
 @click.option(
     "-z", "--scores", multiple=True, callback=_triples, metavar="A,B,C",
-    help="Scores of the three words; once for each step. The paper's three steps by default.",
+    help="Give the three words these scores; once for each step. The default is the paper's three "
+    "steps.",
 )  # fmt: skip
 @click.option(
     "--fertilities", default="1,1,1", show_default=True, callback=_triples, metavar="A,B,C",
-    help="How much attention each word may receive over all steps ('inf' for no bound).",
+    help="Let each word receive at most so much attention over all steps ('inf' for no bound).",
 )  # fmt: skip
 @click.option(
     "--dpi", default=150, show_default=True, type=click.IntRange(20, 1200),
-    help="Dots per inch.",
+    help="Draw so many dots per inch.",
 )  # fmt: skip
 def command(
     output: str, scores: tuple[tuple[float, ...], ...], fertilities: tuple[float, ...], dpi: int
@@ -44,6 +48,11 @@ def command(
 
     Without further options this is Figure 1 of Malaviya et al. (2018): softmax, sparsemax and
     their constrained versions over three steps.
+
+    \b
+    Example:
+      coverage-eval simplex -o figure1.png
+      coverage-eval simplex -z 1.2,0.8,-0.2 -z 0.7,0.9,0.1 -o two-steps.svg
     """
     checked_ending(output)
     from coverage_eval.plotting.transformation_panels import FIGURE1_SCORES, simplex_figure1

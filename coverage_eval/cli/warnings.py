@@ -17,7 +17,11 @@ from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["InputWatch", "warn"]
+__all__ = ["InputWatch", "echo_findings", "warn"]
+
+
+_OF_WORDS = {"untokenised", "unsegmented"}
+"""Checks of whether a text was cut into words."""
 
 
 class InputWatch:
@@ -41,6 +45,11 @@ class InputWatch:
         """Pass rows through unchanged, keeping some of them."""
         return self._sampler.watch(rows)
 
+    def watch_pairs(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+        """The same of sources and their translations, which stand for references."""
+        rows = self.watch(Row((), (target,), source) for source, target in pairs)
+        return ((str(row.source), str(row.references[0])) for row in rows)
+
     def objection(self, metric: Metric[Any]) -> str | None:
         """Why a metric is not for the references, with their names; None if it is."""
         found = metric.objection(self._sampler.rows)
@@ -48,25 +57,30 @@ class InputWatch:
 
     def check(
         self,
-        tokens: Tokenizer,
+        tokens: Tokenizer | None,
         aligner: Aligner | None = None,
         metrics: Iterable[Metric[Any]] = (),
     ) -> tuple[list[Finding], dict[str, float]]:
         """What was seen, and figures about the model if there is one.
 
         Args:
-            tokens: How the metric cuts texts into words.
+            tokens: How the texts are cut into words; None if it is right that they are not.
             aligner: What links them.
             metrics: What the texts are scored by.
         """
-        sample = self._sample(tokens, aligner.source_tokens if aligner else tokens)
+        cut = tokens or Tokenizer("13a")
+        source_tokens = cut
+        if aligner:
+            # The sides are compared in one case, whatever the model's text was.
+            source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
+        findings = check_texts(self._sample(cut, source_tokens))
+        if tokens is None:
+            findings = [finding for finding in findings if finding.check not in _OF_WORDS]
         objections = dict.fromkeys(map(self.objection, metrics))
-        findings = [
-            *check_texts(sample),
-            *(Finding("metric-does-not-fit", said) for said in objections if said),
-        ]
-        if not isinstance(aligner, ModelAligner) or not sample.sources:
+        findings += [Finding("metric-does-not-fit", said) for said in objections if said]
+        if not isinstance(aligner, ModelAligner) or self._source is None:
             return findings, {}
+        sample = self._sample(aligner.tokens, aligner.source_tokens)
         of_model, figures = check_model(sample, aligner.model)
         return [*findings, *of_model], figures
 
@@ -86,10 +100,8 @@ class InputWatch:
         )
 
 
-def warn(
-    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
-) -> Printout:
-    """Print a warning for each finding; JSON has them, and the figures, too.
+def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
+    """Print a warning for each finding, and return them.
 
     Raises:
         DataError: There is a finding, and warnings are errors.
@@ -99,6 +111,18 @@ def warn(
         raise DataError("; ".join(messages))
     for message in messages:
         click.echo(f"coverage-eval: warning: {message}", err=True)
+    return messages
+
+
+def warn(
+    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
+) -> Printout:
+    """Print a warning for each finding; JSON has them, and the figures, too.
+
+    Raises:
+        DataError: There is a finding, and warnings are errors.
+    """
+    messages = echo_findings(findings, strict=strict)
     if not isinstance(printout.data, dict):
         return printout
     more: dict[str, Any] = {"warnings": messages, **({"model": figures} if figures else {})}

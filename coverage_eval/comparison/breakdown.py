@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.buckets import (
     dropped_by_frequency,
@@ -14,8 +15,10 @@ from coverage_eval.comparison.buckets import (
 from coverage_eval.comparison.differences import most_different
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
-from coverage_eval.comparison.table import Comparison
 from coverage_eval.tables.table import Table
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
 
@@ -55,10 +58,14 @@ class Breakdown:
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(lambda c, _: scores_by_length(c, "source"), needs_source=True),
     "reference-length": Breakdown(lambda c, _: scores_by_length(c, "reference")),
-    "frequency": Breakdown(lambda c, o: dropped_by_frequency(c, o.frequencies), "dropped"),
-    "source-position": Breakdown(lambda c, _: dropped_by_position(c), "dropped"),
+    "frequency": Breakdown(
+        lambda c, o: dropped_by_frequency(c, o.frequencies), "dropped", needs_source=True
+    ),
+    "source-position": Breakdown(lambda c, _: dropped_by_position(c), "dropped", needs_source=True),
     "output-position": Breakdown(lambda c, _: repeated_by_position(c), "repetitions"),
-    "dropped-words": Breakdown(lambda c, o: most_dropped_words(c, o.top), "dropped"),
+    "dropped-words": Breakdown(
+        lambda c, o: most_dropped_words(c, o.top), "dropped", needs_source=True
+    ),
     "repeated-ngrams": Breakdown(lambda c, o: most_repeated_ngrams(c, o.top), "repetitions"),
     "differences": Breakdown(lambda c, o: most_different(c, o.top)),
 }

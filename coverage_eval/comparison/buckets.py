@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,12 @@ from coverage_eval.comparison.evidence import (
     repetitions,
     required_counts,
 )
-from coverage_eval.comparison.table import Comparison
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.text.corpus import Segment, Source, read_segments
 from coverage_eval.text.tokenizers import Tokenizer
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = [
     "dropped_by_frequency",

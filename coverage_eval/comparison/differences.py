@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.comparison.evidence import find_metric, required_counts
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.evidence import find_metric, output_words, required_counts
 from coverage_eval.tables.table import Cell, Table
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["most_different"]
 
@@ -80,7 +83,7 @@ def _marked_source(comparison: Comparison, system: str, index: int) -> str:
     name = find_metric(comparison, "dropped")
     assert name is not None
     dropped = counted.evidence_of(name, system, index)["dropped"]
-    source = counted.texts.source_tokens(counted.texts.rows[index].source or "")
+    source = counted.observed[name][index].source  # as the metric's own aligner cuts it
     return _marked(source, {item.position for item in dropped})
 
 
@@ -94,7 +97,7 @@ def _marked_output(comparison: Comparison, system: str, index: int) -> str:
                 # Of a word twice in a row, the second is too much.
                 first = start + 1 if item.kind == "word" else start
                 repeated.update(range(first, start + len(item.ngram)))
-    return _marked(counted.texts.tokens(counted.texts.hypothesis(index, system)), repeated)
+    return _marked(output_words(comparison, system, index), repeated)
 
 
 def _marked(tokens: Sequence[str], positions: Collection[int]) -> str:

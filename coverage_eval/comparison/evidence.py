@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.systems import Counted
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.metrics.base import TokenMetric
 from coverage_eval.metrics.rep import Repetition
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = [
     "ExpectedWord",
     "expected_words",
     "find_metric",
+    "output_words",
     "repetitions",
     "required_counts",
 ]
@@ -79,5 +84,19 @@ def repetitions(comparison: Comparison, system: str) -> Iterator[tuple[int, Sequ
     name = _required_metric(comparison, "repetitions")
     counted = required_counts(comparison)
     for index, found in enumerate(counted.evidence(name, system)):
-        words = counted.texts.tokens(counted.texts.hypothesis(index, system))
-        yield len(words), found["repetitions"]
+        yield len(output_words(comparison, system, index)), found["repetitions"]
+
+
+def output_words(comparison: Comparison, system: str, index: int) -> Sequence[str]:
+    """An output's words as REP has cut them, if it is among the metrics.
+
+    Args:
+        comparison: The systems.
+        system: Whose output.
+        index: The segment, counted from 0.
+    """
+    texts = required_counts(comparison).texts
+    name = find_metric(comparison, "repetitions")
+    metric = comparison.metrics[name] if name else None
+    tokens = metric.tokens if isinstance(metric, TokenMetric) else texts.tokens
+    return tokens(texts.hypothesis(index, system))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.evidence import expected_words, repetitions
-from coverage_eval.comparison.table import Comparison
 from coverage_eval.tables.table import Cell, Table
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["most_dropped_words", "most_repeated_ngrams"]
 

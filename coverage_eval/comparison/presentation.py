@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
+from coverage_eval.comparison.figures import Cell as Figure
+from coverage_eval.comparison.figures import Testing
+from coverage_eval.metrics.base import Metric
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Named, Table
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Cell as Figure
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["comparison_as_dict", "comparison_notes", "present_comparison"]
 
@@ -24,7 +23,35 @@ _RECORDS = (
 )  # fmt: skip
 
 
-def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printout:
+class Compared(Protocol):
+    """What is presented: a :class:`~coverage_eval.comparison.table.Comparison`."""
+
+    @property
+    def metrics(self) -> Mapping[str, Metric[Any]]:
+        """The metrics by name."""
+
+    @property
+    def rows(self) -> Mapping[str, Mapping[str, Figure]]:
+        """Figures by system, then metric."""
+
+    @property
+    def baseline(self) -> str:
+        """The system that others are tested against."""
+
+    @property
+    def testing(self) -> Testing:
+        """How."""
+
+    @property
+    def segments(self) -> int:
+        """Size of the test set."""
+
+    @property
+    def signatures(self) -> Mapping[str, str]:
+        """What moved the scores."""
+
+
+def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -> Printout:
     """The table with its notes and the metrics' signatures, and breakdowns.
 
     CSV, being one table, has no place for breakdowns.
@@ -40,7 +67,7 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     )
 
 
-def _main_table(comparison: Comparison) -> Table:
+def _main_table(comparison: Compared) -> Table:
     metrics = comparison.metrics.values()
     arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
     rows = tuple(
@@ -69,14 +96,14 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
+def _figures(comparison: Compared) -> Iterator[tuple[str, Figure]]:
     """System and figure of every cell."""
     for system, figures in comparison.rows.items():
         for figure in figures.values():
             yield system, figure
 
 
-def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
+def comparison_as_dict(comparison: Compared) -> dict[str, Any]:
     """The comparison as plain values, its scores in the schema of single scores."""
     testing = comparison.testing
     return {
@@ -99,7 +126,7 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def comparison_notes(comparison: Comparison) -> list[str]:
+def comparison_notes(comparison: Compared) -> list[str]:
     """What must be known to read the figures: one sentence a line."""
     testing = comparison.testing
     notes = [f"{comparison.segments:,} segments."]
@@ -119,7 +146,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     return notes
 
 
-def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
+def _records(comparison: Compared) -> Iterator[tuple[Cell, ...]]:
     for system, figure in _figures(comparison):
         score = figure.score
         yield (

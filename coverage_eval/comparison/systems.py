@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from coverage_eval.metrics.base import Evidence, Metric, Statistics
 from coverage_eval.text.corpus import Segment
@@ -12,6 +12,8 @@ from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["Counted", "TestSet", "count_systems"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,20 @@ class Counted:
         return found[self.texts.systems.index(system)]
 
 
-def count_systems(texts: TestSet, metrics: Mapping[str, Metric[Any]], *, jobs: int = 1) -> Counted:
+def count_systems(
+    texts: TestSet,
+    metrics: Mapping[str, Metric[Any]],
+    *,
+    jobs: int = 1,
+    progress: bool = False,
+) -> Counted:
     """Count each metric's statistics for each system.
 
     Args:
         texts: The texts.
         metrics: Metrics by name; those of links hold their aligner.
         jobs: Processes for metrics of text.
+        progress: Show a bar for each metric, where standard error is a terminal.
 
     Raises:
         DataError: A metric needs the source, and it is not there.
@@ -85,7 +94,22 @@ def count_systems(texts: TestSet, metrics: Mapping[str, Metric[Any]], *, jobs: i
     statistics, observed = {}, {}
     for name, metric in metrics.items():
         seen = metric.observe(texts.rows)
-        observed[name] = seen if isinstance(seen, list) else list(seen)
-        blocks = metric.count(observed[name], jobs=jobs)
+        if not isinstance(seen, list):
+            seen = list(_with_bar(seen, len(texts.rows), f"{metric.name}: aligning", progress))
+        counting = _with_bar(seen, len(seen), f"{metric.name}: counting", progress)
+        blocks = metric.count(counting, jobs=jobs)
+        observed[name] = seen
         statistics[name] = dict(zip(texts.systems, blocks, strict=True))
     return Counted(texts, metrics, statistics, observed)
+
+
+def _with_bar(items: Iterable[T], total: int, what: str, progress: bool) -> Iterable[T]:
+    """The same items, counted by a bar on a terminal."""
+    if not progress:
+        return items
+    from tqdm import tqdm
+
+    bar: Iterable[T] = tqdm(
+        items, desc=what, total=total, unit=" segments", leave=False, disable=None
+    )
+    return bar

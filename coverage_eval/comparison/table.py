@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.figures import Cell, Testing
+from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
@@ -17,7 +19,6 @@ from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
-    TESTS,
     Difference,
     holm,
     paired_tests,
@@ -32,58 +33,23 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from coverage_eval.tables.table import Table
+
 __all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
 
 
 @dataclass(frozen=True)
-class Testing:
-    """How differences are tested.
-
-    Attributes:
-        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it, which finds more
-            differences than there are (:func:`coverage_eval.metrics.significance.paired_test`).
-        resamples: Resamples of intervals and test; with 0 there is neither.
-        seed: Seed of the random numbers.
-
-    Raises:
-        ValueError: An unknown test, or a negative number of resamples.
-    """
-
-    __test__ = False  # not a test for pytest, whatever its name
-
-    test: str = "randomization"
-    resamples: int = DEFAULT_RESAMPLES
-    seed: int = DEFAULT_SEED
-
-    def __post_init__(self) -> None:
-        if self.test not in TESTS:
-            raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
-        if self.resamples < 0:
-            raise ValueError(f"resamples must not be negative: {self.resamples}")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One system by one metric.
-
-    Attributes:
-        score: The corpus score, with its interval.
-        difference: The score minus the baseline's; None for the baseline.
-        p_value: Of the paired test against the baseline; None for the baseline.
-        adjusted: The same, by Holm over all systems of the metric.
-        best: Whether no other system is better by this metric.
-    """
-
-    score: Score
-    difference: float | None = None
-    p_value: float | None = None
-    adjusted: float | None = None
-    best: bool = False
-
-
-@dataclass(frozen=True)
 class Comparison:
-    """Systems compared by several metrics.
+    """Systems compared by several metrics; :func:`compare` makes one.
+
+    >>> import coverage_eval as ce
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = ce.compare(systems, references, metrics=["rep"], resamples=0)
+    >>> comparison.baseline, comparison.to_frame()["REP"]["score"].to_list()
+    ('good', [0.0, 50.0])
+    >>> comparison.break_down(["repeated-ngrams"])[0].rows[0][:2]
+    ('bad', 'red red')
 
     Attributes:
         metrics: The metrics by name, columns of the table.
@@ -155,8 +121,31 @@ class Comparison:
             axes=axes,
         )
 
+    def break_down(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        top: int | None = None,
+        frequencies: Mapping[str, int] | None = None,
+    ) -> list[Table]:
+        """Tables of where the systems differ: by length, frequency and position, commonest errors.
+
+        Args:
+            names: Names of ``coverage_eval.comparison.breakdown.BREAKDOWNS``, such as
+                ``dropped-words``; by default all that the metrics allow.
+            top: Words, n-grams or segments in each list.
+            frequencies: How often each source word stands in the training text; by default, how
+                often it stands in the source itself.
+
+        Raises:
+            ValueError: An unknown name, a metric that a breakdown needs is not among the columns,
+                or the source is not there.
+        """
+        from coverage_eval.comparison.breakdown import DEFAULT_TOP, Options, break_down
+
+        return break_down(self, names, Options(top or DEFAULT_TOP, frequencies))
+
     def _render(self, output_format: str, width: int = 2) -> str:
-        from coverage_eval.comparison.presentation import present_comparison
         from coverage_eval.tables.formats import render
 
         return render(present_comparison(self), output_format, width=width)
@@ -226,14 +215,19 @@ def compare(
 
     Raises:
         DataError: Unequal texts, or a metric's score is undefined.
-        ValueError: An unknown metric or baseline, or DROP without an aligner.
+        ValueError: An unknown metric or baseline, two metrics of one name, or DROP without an
+            aligner.
         MissingDependencyError: METEOR without its extra.
         AlignerError: The aligner failed.
     """
     if metrics is None:
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
     settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
-    chosen = dict(_named_metric(metric, settings) for metric in metrics)
+    named = [_named_metric(metric, settings) for metric in metrics]
+    chosen = dict(named)
+    if len(chosen) < len(named):
+        names = ", ".join(name for name, _ in named)
+        raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
     tokens = Tokenizer(tokenize, lowercase)
     texts = TestSet(
         tuple(systems),

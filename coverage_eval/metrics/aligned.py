@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
 import numpy as np
@@ -32,10 +32,16 @@ class AlignedMetric(Metric[ObservedRow]):
     stopwords: StopWords = field(
         default_factory=StopWords,
         metadata={
-            "help": "Source words to leave out of account, one a line.",
+            "help": "Leave the source words in this file, one a line, out of account.",
             "reads": StopWords.read,
         },
     )
+
+    def settings(self) -> Mapping[str, object]:
+        """What the aligner signs, then the metric's own fields, the stop words last."""
+        names = [item.name for item in fields(self) if item.name not in {"aligner", "stopwords"}]
+        own = {name: getattr(self, name) for name in names}
+        return {**self.aligner.settings, **own, "stop": self.stopwords}
 
     def count(self, observed: Iterable[ObservedRow], *, jobs: int = 1) -> Statistics:  # noqa: ARG002
         """Statistics ``[systems, segments, k]``; the aligner has threads of its own."""

@@ -79,7 +79,7 @@ class DROP(AlignedMetric[AlignedRow]):
 
     denominator: str = setting(
         "aligned",
-        "The percentage is of source words aligned with the reference, or of all source words.",
+        "Relate the percentage to the source words aligned with the reference, or to all.",
         choices=DENOMINATORS,
     )
     compat: str | None = setting(

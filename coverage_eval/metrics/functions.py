@@ -106,7 +106,7 @@ def chrf(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Sco
     """Corpus chrF2 as sacreBLEU computes it, 0 to 100.
 
     >>> round(float(chrf(["the cat sat"], ["the cat sits"])), 2)
-    65.33
+    61.03
 
     Args:
         hypotheses: The system's segments.
@@ -119,8 +119,8 @@ def chrf(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Sco
 def meteor(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
     """METEOR 1.5 for English, 0 to 100; needs the extra ``meteor``.
 
-    >>> round(float(meteor(["a cat"], ["a cat"])), 2)  # doctest: +SKIP
-    100.0
+    >>> round(float(meteor(["the cat sat on the mat"], ["a cat was sitting on the mat"])), 2)
+    46.01
 
     Args:
         hypotheses: The system's segments.

@@ -77,7 +77,7 @@ class REP(TokenMetric):
     >>> print(metric.sentence_score("a red red house", "a red house"))
     REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0 = 66.67
     >>> print(*metric.evidence("a red red house", "a red house"))
-    red red (2x, 0x in the reference) at 2
+    red red (1x, 0x in the reference) at 2
 
     Args:
         n: Length of the n-grams of the first sum, at least 1.
@@ -90,9 +90,9 @@ class REP(TokenMetric):
         ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
     """
 
-    n: int = setting(2, "Length of n-grams.", flag="-n", least=1)
-    w1: float = setting(1.0, "Weight λ1 of repeated n-grams.", least=0)
-    w2: float = setting(2.0, "Weight λ2 of words twice in a row.", least=0)
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
+    w1: float = setting(1.0, "Weigh repeated n-grams by this number (λ1).", least=0)
+    w2: float = setting(2.0, "Weigh words twice in a row by this number (λ2).", least=0)
 
     name: ClassVar[str] = "REP"
     evidence_name: ClassVar[str | None] = "repetitions"
@@ -131,35 +131,33 @@ class REP(TokenMetric):
         """Excess n-grams, excess doubled words and reference words of each segment."""
         counts = []
         for row in rows:
-            references = [self.tokens(text) for text in self._expected(row)]
-            counts.append([self._count(self.tokens(text), references) for text in row.hypotheses])
-        return np.array(counts, dtype=np.int64)
+            references = list(map(self.tokens, self._expected(row)))
+            counts += [self._count(self.tokens(text), references) for text in row.hypotheses]
+        return np.array(counts, dtype=np.int64).reshape(len(rows), -1, 3)
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are no errors."""
         return row.references
 
     def _count(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
-        length = _closest(len(hypothesis), references)
-        ngrams = _ngrams(hypothesis, self.n)
-        # Nearly all segments repeat nothing, which a set tells faster than counts do.
-        if len(set(ngrams)) == len(ngrams) and not any(map(eq, hypothesis, hypothesis[1:])):
-            return 0, 0, length
-        found = self._repeated(hypothesis, references)
-        ngrams_excess, words_excess = (
-            sum(count - allowed for count, allowed in repeated.values()) for repeated in found
-        )
-        return ngrams_excess, words_excess, length
+        ngrams, words = self._repeated(hypothesis, references)
+        return _sum(ngrams), _sum(words), _closest(len(hypothesis), references)
 
     def _repeated(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[Excess, Excess]:
         """The terms of both sums of the formula: repeated n-grams, and words twice in a row."""
-        ngrams = Counter(_ngrams(hypothesis, self.n))
-        # In "a a a" there are two bigrams of equal words.
-        doubled = Counter(pair for pair in pairwise(hypothesis) if eq(*pair))
-        return (
-            _excess({gram: n for gram, n in ngrams.items() if n > 1}, references, self.n),
-            _excess(doubled, references, 2),
-        )
+        # Where an n-gram stands again, n words stand that were said before.
+        said_before = len(hypothesis) - len(set(hypothesis))
+        ngrams: Excess = {}
+        words: Excess = {}
+        grams = _ngrams(hypothesis, self.n) if said_before >= self.n else []
+        if len(set(grams)) < len(grams):
+            repeated = {gram: count for gram, count in Counter(grams).items() if count > 1}
+            ngrams = _excess(repeated, references, self.n)
+        if said_before and any(map(eq, hypothesis, hypothesis[1:])):
+            # In "a a a" there are two bigrams of equal words.
+            doubled = Counter(pair for pair in pairwise(hypothesis) if pair[0] == pair[1])
+            words = _excess(doubled, references, 2)
+        return ngrams, words
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
         """The repeated n-grams of each segment with their positions, leftmost first.
@@ -196,6 +194,10 @@ def _excess(counts: Mapping[Any, int], references: Sequence[Tokens], n: int) -> 
     expected = [Counter(_ngrams(tokens, n)) for tokens in references]
     allowed = {gram: max(counter[gram] for counter in expected) for gram in counts}
     return {gram: (n, allowed[gram]) for gram, n in counts.items() if n > allowed[gram]}
+
+
+def _sum(excess: Excess) -> int:
+    return sum(count - allowed for count, allowed in excess.values()) if excess else 0
 
 
 def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:

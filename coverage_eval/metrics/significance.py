@@ -42,7 +42,7 @@ Statistics = NDArray[Any]
 Systems = Mapping[str, Statistics]
 
 
-class Figure(Protocol):
+class HasFormula(Protocol):
     """What is resampled: anything with a formula over summed statistics, such as a metric."""
 
     def formula(self, summed: Statistics) -> Floats:
@@ -94,7 +94,7 @@ def _block_sizes(segments: int, resamples: int) -> Iterator[int]:
 
 
 def bootstrap_interval(
-    metric: Figure,
+    metric: HasFormula,
     statistics: Statistics,
     *,
     resamples: int = DEFAULT_RESAMPLES,
@@ -121,7 +121,7 @@ def bootstrap_interval(
 
 
 def bootstrap_intervals(
-    metric: Figure,
+    metric: HasFormula,
     systems: Systems,
     *,
     resamples: int = DEFAULT_RESAMPLES,
@@ -152,7 +152,7 @@ def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> In
 
 
 def sample_scores(
-    columns: Sequence[tuple[Figure, Systems]], resamples: int, seed: int
+    columns: Sequence[tuple[HasFormula, Systems]], resamples: int, seed: int
 ) -> list[dict[str, Floats]]:
     """Bootstrap scores of several metrics and systems, the same segments drawn for all of them.
 
@@ -197,7 +197,7 @@ class Difference:
 
 
 def paired_test(
-    metric: Figure,
+    metric: HasFormula,
     systems: Systems,
     baseline: str,
     *,
@@ -237,7 +237,7 @@ def paired_test(
 
 
 def paired_tests(
-    columns: Sequence[tuple[Figure, Systems]],
+    columns: Sequence[tuple[HasFormula, Systems]],
     baseline: str,
     *,
     test: str = "bootstrap",
@@ -250,7 +250,7 @@ def paired_tests(
     Args:
         columns: Metrics, each with the statistics ``[segments, k]`` of every system.
         baseline: A system's name.
-        test: As :func:`paired_test`, like the following.
+        test: ``"bootstrap"`` or ``"randomization"``, as in :func:`paired_test`.
         resamples: Number of resamples or of random exchanges.
         seed: Seed of the random numbers.
         sampled: For the bootstrap, what :func:`sample_scores` gives for the same arguments, where
@@ -273,7 +273,7 @@ def paired_tests(
     ]
 
 
-def _differences(metric: Figure, systems: Systems, baseline: str) -> dict[str, float]:
+def _differences(metric: HasFormula, systems: Systems, baseline: str) -> dict[str, float]:
     values = {name: float(metric.formula(np.sum(s, axis=0))) for name, s in systems.items()}
     return {name: v - values[baseline] for name, v in values.items() if name != baseline}
 
@@ -289,7 +289,7 @@ def _centred_differences(scores: Mapping[str, Floats], baseline: str) -> dict[st
 
 
 def _exchanged_differences(
-    columns: Sequence[tuple[Figure, Systems]], baseline: str, resamples: int, seed: int
+    columns: Sequence[tuple[HasFormula, Systems]], baseline: str, resamples: int, seed: int
 ) -> list[dict[str, Floats]]:
     """Differences of pseudo systems: with kept segments K, K·b + (1−K)·s and the other way round.
 

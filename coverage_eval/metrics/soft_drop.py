@@ -62,6 +62,13 @@ class LostCoverage:
 class SoftDROP(AlignedMetric[CoveredRow]):
     """Soft DROP of hypotheses, under the posteriors of one frozen model.
 
+    >>> from coverage_eval import Aligner
+    >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
+    >>> with Aligner.train(*pairs) as aligner:
+    ...     worst, *_ = SoftDROP(aligner).evidence("a", "a house", "ein haus")
+    >>> print(worst)
+    haus at 2: 0.93 to 0.00
+
     Args:
         aligner: What gives the coverages; it must hold a model.
         stopwords: Source words that are neither counted nor expected.

@@ -16,6 +16,10 @@ __all__ = ["StopWords"]
 class StopWords:
     """A set of words, named in signatures by its size and hash; compared as written.
 
+    >>> words = StopWords.of(["the", "a"])
+    >>> "the" in words, "The" in words
+    (True, False)
+
     Attributes:
         words: The words.
     """

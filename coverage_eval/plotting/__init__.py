@@ -4,6 +4,11 @@ They never save, change no setting, choose no backend and need no display; a fig
 is made without pyplot, so a notebook shows it when a cell ends in ``ax.figure``. Matplotlib is
 imported by the first picture, not by this package.
 
+>>> from coverage_eval import plotting
+>>> ax = plotting.attention_heatmap([[0.9, 0.1], [0.2, 0.8]], ["ein", "Haus"], ["a", "house"])
+>>> [label.get_text() for label in ax.get_yticklabels()]
+['ein', 'Haus']
+
 A new plot is one file in this folder and one line in the table below, which makes it public.
 """
 

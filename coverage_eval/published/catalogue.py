@@ -6,7 +6,7 @@ from importlib import import_module
 
 from coverage_eval.published.claims import Audit
 
-__all__ = ["AUDITS", "TABLES_OF_AUDITS", "run_audit"]
+__all__ = ["AUDITS", "TABLES_OF_AUDITS", "run_audit", "run_audits"]
 
 # Name → what it checks. The module of the same name in coverage_eval.published.audits ("-" as "_")
 # has a function audit() that gives its claims.
@@ -46,3 +46,21 @@ def run_audit(name: str) -> Audit:
         raise ValueError(f"unknown audit {name!r}; one of {', '.join(AUDITS)}")
     module = import_module(f"coverage_eval.published.audits.{name.replace('-', '_')}")
     return Audit(name, AUDITS[name], module.audit())
+
+
+def run_audits(*names: str) -> dict[str, Audit]:
+    """Run some audits, or all of them where none is named.
+
+    >>> audit = run_audits("figure1")["figure1"]
+    >>> [claim.verdict.value for claim in audit.claims]
+    ['holds', 'holds']
+    >>> audit.to_frame().columns.to_list()
+    ['claim', 'verdict', 'fact', 'printed', 'against', 'outcome', 'holds', 'decisive']
+
+    Args:
+        *names: Names of :data:`AUDITS`.
+
+    Raises:
+        ValueError: There is no audit of that name.
+    """
+    return {name: run_audit(name) for name in names or AUDITS}

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Audit", "Claim", "Fact", "Verdict"]
 
@@ -37,6 +41,17 @@ class Fact:
     outcome: str
     holds: bool
     decisive: bool = True
+
+    def to_dict(self) -> dict[str, str | bool]:
+        """The fact as plain values."""
+        return {
+            "fact": self.what,
+            "printed": self.printed,
+            "against": self.against,
+            "outcome": self.outcome,
+            "holds": self.holds,
+            "decisive": self.decisive,
+        }
 
 
 @dataclass(frozen=True)
@@ -89,6 +104,17 @@ class Audit:
     name: str
     title: str
     claims: tuple[Claim, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every fact that the claims rest on, one a row."""
+        import pandas as pd
+
+        rows = [
+            {"claim": claim.text, "verdict": claim.verdict.value, **fact.to_dict()}
+            for claim in self.claims
+            for fact in claim.facts
+        ]
+        return pd.DataFrame(rows)
 
     def _repr_html_(self) -> str:
         """A table of the claims, each with what does not hold of it."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from coverage_eval.published.files import Citation, read_data
 
-__all__ = ["TABLES", "Cell", "Key", "PrintedTable", "load_table"]
+__all__ = ["TABLES", "Key", "PrintedCell", "PrintedTable", "load_table"]
 
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
@@ -18,7 +18,7 @@ TABLES = ("table1", "table2", "report_table2", "report_table3", "report_table4")
 
 
 @dataclass(frozen=True)
-class Cell:
+class PrintedCell:
     """One printed figure.
 
     Attributes:
@@ -63,7 +63,7 @@ class PrintedTable:
     notes: tuple[str, ...]
     systems: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
-    cells: dict[Key, Cell]
+    cells: dict[Key, PrintedCell]
     better: dict[str, str]
 
     @property
@@ -113,6 +113,6 @@ def load_table(name: str) -> PrintedTable:
     )
 
 
-def _cell(text: str) -> Cell:
+def _cell(text: str) -> PrintedCell:
     value, _, half_width = text.partition(" ± ")
-    return Cell(text, float(value), float(half_width) if half_width else None)
+    return PrintedCell(text, float(value), float(half_width) if half_width else None)

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from coverage_eval.errors import DataError
-from coverage_eval.published.tables import TABLES, Cell, Key, PrintedTable, load_table
+from coverage_eval.published.tables import TABLES, Key, PrintedCell, PrintedTable, load_table
 from coverage_eval.text.corpus import Source, read_segments, source_name
 
-__all__ = ["CellDifference", "Comparison", "Direction", "compare_scores"]
+__all__ = ["CellDifference", "Direction", "UserScores", "compare_scores"]
 
 COLUMNS = ("system", "dataset", "metric", "value")
 
@@ -42,7 +42,7 @@ class CellDifference:
 
     table: str
     key: Key
-    printed: Cell
+    printed: PrintedCell
     ours: float
 
     @property
@@ -82,7 +82,7 @@ class Direction:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class UserScores:
     """What the printed tables and the user's have in common.
 
     Attributes:
@@ -94,7 +94,7 @@ class Comparison:
     directions: tuple[Direction, ...]
 
 
-def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Comparison:
+def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> UserScores:
     """Compare a user's table with printed ones.
 
     Args:
@@ -114,7 +114,7 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> Comparison
         if key in ours
     ]
     directions = [item for table in printed for item in _directions(table, ours)]
-    return Comparison(tuple(cells), tuple(directions))
+    return UserScores(tuple(cells), tuple(directions))
 
 
 def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterator[Direction]:

@@ -89,15 +89,5 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "verdict": claim.verdict.value,
         "note": claim.note,
         "unchecked": claim.unchecked,
-        "facts": [
-            {
-                "fact": fact.what,
-                "printed": fact.printed,
-                "against": fact.against,
-                "outcome": fact.outcome,
-                "holds": fact.holds,
-                "decisive": fact.decisive,
-            }
-            for fact in claim.facts
-        ],
+        "facts": [fact.to_dict() for fact in claim.facts],
     }

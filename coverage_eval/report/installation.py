@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coverage_eval.diagnosis import Finding
+from coverage_eval.diagnosis import Part
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 
 __all__ = ["present_findings"]
 
 
-def present_findings(findings: Sequence[Finding]) -> Printout:
+def present_findings(findings: Sequence[Part]) -> Printout:
     """One row for each part of the installation, with the command that adds what is missing."""
     header = ("part", "found", "needed_for", "ok", "remedy")
     rows = [(item.part, item.found, item.needed_for, item.ok, item.remedy) for item in findings]

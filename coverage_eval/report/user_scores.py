@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from coverage_eval.published.user_scores import Comparison
+from coverage_eval.published.user_scores import UserScores
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
@@ -16,7 +16,7 @@ _CELLS = ("table", "system", "dataset", "metric", "printed", "yours", "differenc
 _DIRECTIONS = ("table", "system", "other", "dataset", "metric", "printed", "yours", "direction")
 
 
-def present_user_scores(comparison: Comparison) -> Printout:
+def present_user_scores(comparison: UserScores) -> Printout:
     """Differences and directions.
 
     People see, for each pair of systems and metric, on how many data sets the better system is the
@@ -49,7 +49,7 @@ def _records(cells: Rows, directions: Rows) -> Table:
     return Table(("kind", *_DIRECTIONS[:-1], "difference", "direction"), tuple(rows))
 
 
-def _agreement(comparison: Comparison) -> Table:
+def _agreement(comparison: UserScores) -> Table:
     """Pairs of systems by metrics: on how many data sets the better system is the same."""
     metrics = list(dict.fromkeys(item.metric for item in comparison.directions))
     counts: dict[tuple[str, str], dict[str, list[bool]]] = {}

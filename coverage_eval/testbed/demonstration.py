@@ -19,13 +19,17 @@ from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.published.translations import SYSTEMS, load_appendix_b
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.testbed.grammar_texts import RATES, Texts, make_texts, write_texts
+from coverage_eval.testbed.grammar_texts import RATES, GrammarTexts, make_texts, write_texts
 
 __all__ = ["demonstrate"]
 
 
 def demonstrate(folder: Path | None = None) -> Iterator[Table]:
     """Run the demonstration, a table at a time.
+
+    >>> *_, outputs = demonstrate()
+    >>> [row[0] for row in outputs.rows]
+    ['careful', 'repeating', 'dropping']
 
     Args:
         folder: Write the texts and the model there too, to go on with by hand.
@@ -67,7 +71,7 @@ def _appendix_b() -> Table:
     )
 
 
-def _alignment(aligner: ModelAligner, texts: Texts) -> Table:
+def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
     pairs = [(pair.source, pair.target) for pair in texts.test]
     gold = [Gold(pair.links, ()) for pair in texts.test]
     rows = []
@@ -82,7 +86,7 @@ def _alignment(aligner: ModelAligner, texts: Texts) -> Table:
     return Table(("links", "AER"), tuple(rows), title, notes=(f"model {aligner.model.hash}",))
 
 
-def _outputs(aligner: ModelAligner, texts: Texts) -> Table:
+def _outputs(aligner: ModelAligner, texts: GrammarTexts) -> Table:
     metrics = (REP(), DROP(aligner), SoftDROP(aligner), BLEU(tokenize="none"))
     rows: list[tuple[Cell, ...]] = []
     for name, hypotheses in texts.outputs.items():

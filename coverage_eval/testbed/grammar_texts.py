@@ -11,7 +11,7 @@ from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["RATES", "Texts", "make_texts", "write_texts"]
+__all__ = ["RATES", "GrammarTexts", "make_texts", "write_texts"]
 
 TRAINING_PAIRS = 4000
 TEST_PAIRS = 500
@@ -22,7 +22,7 @@ RATES = {"careful": (0.0, 0.0), "repeating": (0.03, 0.0), "dropping": (0.0, 0.1)
 
 
 @dataclass(frozen=True)
-class Texts:
+class GrammarTexts:
     """The grammar's corpus and the outputs made from its test set.
 
     Attributes:
@@ -46,7 +46,7 @@ class Texts:
         return [" ".join(pair.target) for pair in self.test]
 
 
-def make_texts() -> Texts:
+def make_texts() -> GrammarTexts:
     """Make the texts; they are the same every time."""
     pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
     test = pairs[TRAINING_PAIRS:]
@@ -56,7 +56,7 @@ def make_texts() -> Texts:
         replace(pair, target=tuple(paraphrase(pair.target, 0.3, translator)))
         for pair in pairs[:TRAINING_PAIRS]
     ]
-    return Texts(training, test, {name: _output(test, name) for name in RATES})
+    return GrammarTexts(training, test, {name: _output(test, name) for name in RATES})
 
 
 def _output(test: Sequence[Pair], name: str) -> list[str]:
@@ -70,7 +70,7 @@ def _output(test: Sequence[Pair], name: str) -> list[str]:
     return lines
 
 
-def write_texts(texts: Texts, folder: Path) -> None:
+def write_texts(texts: GrammarTexts, folder: Path) -> None:
     """Write corpus and outputs as text files, one line per segment.
 
     The files are ``train.de`` and ``train.en``, ``test.de`` and ``test.en``, the truth

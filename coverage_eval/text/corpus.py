@@ -88,6 +88,14 @@ def _open_bytes(source: Source) -> Iterator[BinaryIO]:
 def read_segments(source: Source) -> Iterator[str]:
     """Read the segments of a text file one by one, without holding the file in memory.
 
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "text"
+    ...     _ = path.write_text("a red house\\n\\nthe dog sleeps\\n", encoding="utf-8")
+    ...     list(read_segments(path))
+    ['a red house', '', 'the dog sleeps']
+
     A byte order mark is removed; a ``\\r`` before the line end is stripped, with one warning.
 
     Args:

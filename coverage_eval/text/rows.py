@@ -102,6 +102,11 @@ def split_references(
 ) -> list[Sequence[Segment]]:
     """The references one by one, of a list of segments or of a list of such lists.
 
+    >>> split_references(["a b", "c"], iter(["a b", "d"]))
+    [['a b', 'd']]
+    >>> split_references(["a b", "c"], [["a b", "c"], ["a", "c d"]])
+    [['a b', 'c'], ['a', 'c d']]
+
     With hypotheses that are strings, ``["a b", "c"]`` is one reference of two segments, and
     ``[["a b", "c"], ["a", "c d"]]`` are two references, as sacreBLEU has it. With hypotheses that
     are lists of tokens, one reference is a list of lists of tokens.

@@ -63,12 +63,13 @@ class Tokenizer:
 
     def __call__(self, segment: Segment) -> Sequence[str]:
         """The tokens of a segment; those of a list are joined by spaces to be cut anew."""
-        if self.lowercase:
-            segment = segment.lower() if isinstance(segment, str) else [t.lower() for t in segment]
-        if self.name == "none":
+        if self.name == "none" and not self.lowercase:
             return tokenize(segment)
+        if self.name == "none" and not isinstance(segment, str):
+            return [token.lower() for token in segment]
         text = segment if isinstance(segment, str) else " ".join(segment)
-        return tokenize(self._function(text))
+        text = text.lower() if self.lowercase else text
+        return tokenize(text if self.name == "none" else self._function(text))
 
     @property
     def settings(self) -> dict[str, str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
-from coverage_eval.cli import COMMANDS
+from coverage_eval.cli import COMMANDS, cli
 from tests.conftest import COMMAND, RunCli
 
 HYP = "a b a b\nc\n\n"
@@ -42,6 +44,52 @@ def test_help_lists_all_commands_without_importing_them(run_cli: RunCli) -> None
         assert re.search(rf"^  {name} ", text, re.MULTILINE)
 
 
+def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from _walk(found, f"{path} {name}")
+
+
+ALL_COMMANDS = dict(_walk(cli, "coverage-eval"))
+
+
+@pytest.mark.parametrize("path", ALL_COMMANDS)
+def test_examples_in_help_are_commands_that_there_are(path: str) -> None:
+    command = ALL_COMMANDS[path]
+    assert command.help is not None
+    _, marked, block = inspect.cleandoc(command.help).partition("\b\nExample:\n")
+    assert marked, f"{path} --help has no example"
+    examples = [line.strip() for line in block.split("\n\n")[0].splitlines()]
+    for line in examples:
+        assert line.startswith(f"{path} ") or line == path
+        name = max((name for name in ALL_COMMANDS if f"{line} ".startswith(f"{name} ")), key=len)
+        used = ALL_COMMANDS[name]
+        assert not isinstance(used, click.Group)
+        # Parses options and counts arguments; the files are not looked at.
+        parser = used.make_parser(click.Context(used))
+        values, rest, _ = parser.parse_args(shlex.split(line.removeprefix(name)))
+        assert not rest
+        given = {key for key, value in values.items() if value not in (None, ())}
+        assert {p.name for p in used.params if p.required} <= given
+
+
+@pytest.mark.parametrize("path", ALL_COMMANDS)
+def test_help_is_whole_sentences_and_files_are_FILE(path: str) -> None:  # noqa: N802
+    for option in ALL_COMMANDS[path].params:
+        if not isinstance(option, click.Option) or option.name == "help":
+            continue
+        assert option.help
+        assert re.fullmatch(r"[A-Z][^\n]*[.)](  \[[^\n]*\])?", option.help), option.help
+        if isinstance(option.type, click.Path):
+            assert option.metavar in {"FILE", "FOLDER"}
+        if isinstance(option.type, click.types.StringParamType):
+            assert option.metavar, f"{path} {option.opts}: TEXT says nothing of what is meant"
+
+
 def test_version(run_cli: RunCli) -> None:
     assert run_cli("--version").stdout == "coverage-eval, version 0.1.0\n"
 
@@ -55,7 +103,8 @@ def test_usage_errors_exit_2(run_cli: RunCli, files: tuple[Path, Path]) -> None:
 
 
 def test_text(run_cli: RunCli, files: tuple[Path, Path]) -> None:
-    line = "REP|n:2|w1:1.0|w2:2.0|norm:refwords|tok:none|version:0.1.0 = 20.00\n"
+    settings = "refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0"
+    line = f"REP|{settings} = 20.00\n"
     assert run_cli("rep", *files).stdout == line
     assert run_cli("rep", *files, "-b", "-w", 4).stdout == "20.0000\n"
 
@@ -96,7 +145,7 @@ def test_other_tables(run_cli: RunCli, files: tuple[Path, Path], output_format: 
     if output_format == "latex":
         assert "\\toprule" in text
     if output_format == "markdown":
-        assert "`REP|n:2" in text
+        assert "`REP|refs:1|n:2" in text
 
 
 def test_output_file_appears_complete_or_not_at_all(
@@ -163,8 +212,9 @@ def test_closed_standard_input(files: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize("output_format", ["text", "csv"])
 def test_a_reader_that_leaves_early(tmp_path: Path, output_format: str) -> None:
     (tmp_path / "hyp").write_text("a a\n" * 50_000)
+    (tmp_path / "ref").write_text("a b\n" * 50_000)
     command = (
-        f"{shlex.quote(str(COMMAND))} rep hyp hyp --sentence-level -f {output_format} | head -1"
+        f"{shlex.quote(str(COMMAND))} rep hyp ref --sentence-level -f {output_format} | head -1"
     )
     done = subprocess.run(
         ["sh", "-c", command], capture_output=True, text=True, check=True, cwd=tmp_path

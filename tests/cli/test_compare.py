@@ -7,6 +7,8 @@ import io
 import json
 import os
 import random
+import subprocess
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,14 +17,17 @@ import pytest
 from click.testing import CliRunner
 
 from coverage_eval.cli.compare import command
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
-from tests.conftest import RunCli
+from tests.conftest import COMMAND, RunCli
 
 TEXTS = ("--ref", "ref", "--src", "src")
 MODEL = ("--model", "model")
 SYSTEMS = ("few=few", "many=many", "drops=drops")
+TRAINING = ("--train-src", "train.src", "--train-tgt", "train.ref")
+LINKS = ("--src-ref-align", "ref.links", "--src-hyp-align", "hyp.links")
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +74,7 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
 
 def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
-    training = ("--train-src", "train.src", "--train-tgt", "train.ref")
-    options = (*training, "--sink", "--stopwords", "stop")
+    options = (*TRAINING, "--sink", "--stopwords", "stop")
     found = scores(
         run_cli, corpus, *TEXTS, *options, *SYSTEMS, "--metrics", "drop,softdrop",
         "--resamples", 0, "--breakdown", "dropped-words",
@@ -117,9 +121,9 @@ def test_text_table(run_cli: RunCli, corpus: Path) -> None:
     text = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop",
                    "-w", 1, cwd=corpus).stdout  # fmt: skip
     assert text.splitlines()[0].split() == ["system", "BLEU", "↑", "REP", "↓", "DROP", "↓"]
-    assert "REP|n:2|w1:1.0|w2:2.0|norm:refwords|tok:none|version:0.1.0\n" in text
+    assert "REP|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|case:mixed|tok:none|version:0.1.0\n" in text
     assert "p: against few (approximate randomisation" in text
-    assert "DROP|aligner:fast_align-coverage-eval-0.1.0|model:" in text
+    assert "DROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:" in text
 
 
 def test_training_on_the_spot(run_cli: RunCli, corpus: Path) -> None:
@@ -168,6 +172,198 @@ def test_name_may_hold_what_it_likes_and_the_path_an_equals_sign(
     assert [item["system"] for item in found["scores"]] == ["sys & co", "ß"]
 
 
+def test_a_file_alone_is_a_system_of_its_name(run_cli: RunCli, corpus: Path) -> None:
+    (corpus / "out").mkdir(exist_ok=True)
+    (corpus / "out" / "many.txt").write_text((corpus / "many").read_text())
+    options = ("--metrics", "rep", "--resamples", 0)
+    found = scores(run_cli, corpus, "--ref", "ref", "few", "out/many.txt", "x=drops", *options)
+    assert [item["system"] for item in found["scores"]] == ["few", "many.txt", "x"]
+    named = scores(run_cli, corpus, "--ref", "ref", f"{'long' * 90}=few", *options)["scores"]
+    assert [item["score"] for item in named] == [found["by"]["few", "REP"]["score"]]
+    result = run_cli("compare", "--ref", "ref", "fwe", *options, cwd=corpus, check=False)
+    assert result.returncode == 1
+    assert result.stderr == "coverage-eval: error: fwe: no such file\n"
+
+
+def test_several_references(run_cli: RunCli, corpus: Path) -> None:
+    """What a second reference says, no system repeats or drops."""
+    both = (*TEXTS, "--ref", "many")
+    found = scores(run_cli, corpus, *both, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop")["by"]
+    drop = ("--src", "src", *MODEL)
+    for metric, (name, *options) in {"REP": ("rep",), "DROP": ("drop", *drop)}.items():
+        text = run_cli(name, "drops", "ref", "many", *options, "-f", "json", cwd=corpus).stdout
+        (score,) = json.loads(text)["scores"]
+        assert "|refs:2|" in score["signature"]
+        for key in ("score", "signature", "statistics"):
+            assert found["drops", metric][key] == score[key]
+    assert found["many", "REP"]["score"] == found["many", "DROP"]["score"] == 0
+    assert "nrefs:2" in found["many", "BLEU"]["signature"]
+
+
+@pytest.fixture(scope="module")
+def links(run_cli: RunCli, corpus: Path) -> tuple[str, ...]:
+    """Links of the reference and every system from files, as the model makes them."""
+    for name in ("ref", "few", "many", "drops"):
+        run_cli("align", "apply", "model", "src", name, "-o", f"{name}.links", cwd=corpus)
+    hypotheses = (f"--src-hyp-align={name}.links" for name in ("few", "many", "drops"))
+    return ("--src-ref-align", "ref.links", *hypotheses)
+
+
+def test_links_of_another_aligner(run_cli: RunCli, corpus: Path, links: tuple[str, ...]) -> None:
+    options = ("--metrics", "drop", "--resamples", 100)
+    expected = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *options)["by"]
+    found = scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS, *options)
+    with_source = scores(
+        run_cli, corpus, *TEXTS, *links, *SYSTEMS, *options, "--breakdown", "dropped-words"
+    )
+    for by in (found["by"], with_source["by"]):
+        assert by.keys() == expected.keys()
+        for key, score in by.items():
+            for name in ("score", "confidence", "difference", "p_value", "p_value_holm", "best"):
+                assert score[name] == expected[key][name]
+            assert score["signature"].startswith("DROP|refs:1|aligner:given|links:")
+    assert with_source["breakdowns"][0]["rows"][0]["word"]
+    assert list(scores(run_cli, corpus, "--ref", "ref", *links, *SYSTEMS)["by"])[-1][1] == "DROP"
+
+
+def test_links_of_another_text(run_cli: RunCli, corpus: Path, links: tuple[str, ...]) -> None:
+    (corpus / "bad.links").write_text("0-99\n" * 150)
+    wrong = (*links[:4], "--src-hyp-align=bad.links")
+    options = ("--ref", "ref", *wrong, *SYSTEMS, "--metrics", "drop")
+    result = run_cli("compare", *options, cwd=corpus, check=False)
+    assert result.returncode == 1
+    assert "bad.links: line 1: link 0-99 is out of range" in result.stderr
+    assert result.stdout == ""
+
+
+def test_denominator(run_cli: RunCli, corpus: Path) -> None:
+    options = ("--src", "src", *MODEL, "--denominator", "source")
+    alone = run_cli("drop", "drops", "ref", *options, "-f", "json", cwd=corpus).stdout
+    (score,) = json.loads(alone)["scores"]
+    found = scores(run_cli, corpus, "--ref", "ref", *options, *SYSTEMS, "--metrics", "drop")["by"]
+    assert found["drops", "DROP"]["score"] == score["score"]
+    assert found["drops", "DROP"]["signature"] == score["signature"]
+    assert "|denom:source|" in score["signature"]
+
+
+def test_lowercase_and_tokenisers_of_both_sides(run_cli: RunCli, corpus: Path) -> None:
+    options = (*TRAINING, "--lowercase", "--tokenize", "13a", "--src-tokenize", "intl")
+    found = scores(
+        run_cli, corpus, *TEXTS, *options, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0,
+        "--save-model", "lower",
+    )  # fmt: skip
+    by = found["by"]
+    assert "|case:lc|tok:13a|" in by["few", "REP"]["signature"]
+    assert "|case:lc|tok:intl>13a|" in by["few", "DROP"]["signature"]
+    assert found["warnings"] == []
+    # The model knows how its text was cut, and REP does not ask it.
+    known = scores(
+        run_cli, corpus, *TEXTS, "--model", "lower", *SYSTEMS, "--metrics", "rep,drop",
+        "--resamples", 0,
+    )  # fmt: skip
+    assert known["by"]["few", "DROP"] == by["few", "DROP"]
+    assert "|case:mixed|tok:none|" in known["by"]["few", "REP"]["signature"]
+    assert known["warnings"] == []
+    assert known["model"] == found["model"]
+
+
+def test_equal_outputs_are_not_different(run_cli: RunCli, corpus: Path) -> None:
+    (corpus / "copy").write_text((corpus / "few").read_text())
+    options = ("--ref", "ref", "few", "copy", "--metrics", "bleu,rep,chrf", "--resamples", 200)
+    result = run_cli("compare", *options, "-f", "json", cwd=corpus)
+    found = json.loads(result.stdout)
+    for item in found["scores"][3:]:
+        assert (item["difference"], item["p_value"], item["p_value_holm"]) == (0, 1, 1)
+    (message,) = found["warnings"]
+    assert "few" in message
+    assert "copy" in message
+    assert result.stderr == f"coverage-eval: warning: {message}\n"
+    strict = run_cli("compare", *options, "--strict", cwd=corpus, check=False)
+    assert strict.returncode == 1
+    assert strict.stdout == ""
+    assert strict.stderr == f"coverage-eval: error: {message}\n"
+
+
+def test_nothing_is_said_of_sound_texts(run_cli: RunCli, corpus: Path) -> None:
+    result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--strict", "-f", "json", cwd=corpus)
+    found = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert found["warnings"] == []
+    assert found["model"]
+
+
+def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
+    run_cli: RunCli, tmp_path: Path
+) -> None:
+    lines = [
+        f"The {word} house, and the {word} dog."
+        for word in ("red", "old", "big")
+        for _ in "12345678"
+    ]
+    (tmp_path / "ref").write_text("".join(f"{n} {line}\n" for n, line in enumerate(lines)))
+    (tmp_path / "hyp").write_text("".join(f"{n} {line[4:]}\n" for n, line in enumerate(lines)))
+    options = ("--ref", "ref", "hyp", "--resamples", 0)
+    (message,) = scores(run_cli, tmp_path, *options, "--metrics", "bleu,rep")["warnings"]
+    assert "punctuation hangs on words" in message
+    for more in (("--metrics", "bleu,chrf"), ("--metrics", "rep", "--tokenize", "13a")):
+        assert scores(run_cli, tmp_path, *options, *more)["warnings"] == []
+
+
+def test_picture(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
+    options = ("--metrics", "bleu,rep", "--resamples", 50)
+    plain = run_cli("compare", *TEXTS, *SYSTEMS, *options, cwd=corpus)
+    for name, start in (("table.png", b"\x89PNG"), ("table.svg", b"<?xml"), ("t.pdf", b"%PDF")):
+        result = run_cli(
+            "compare", *TEXTS, *SYSTEMS, *options, "--plot", tmp_path / name, cwd=corpus
+        )
+        assert result.stdout == plain.stdout
+        assert (tmp_path / name).read_bytes().startswith(start)
+    svg = (tmp_path / "table.svg").read_text()
+    assert all(name in svg for name in ("few", "many", "drops", "BLEU", "REP"))
+
+
+def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> None:
+    before = (corpus / "ref").read_text()
+    for arguments in (
+        ("compare", "--ref", "few", "--ref", "ref", "many", "-o", "ref"),
+        ("rep", "few", "many", "ref", "-o", "ref"),
+    ):
+        result = run_cli(*arguments, cwd=corpus, check=False)
+        assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
+    assert (corpus / "ref").read_text() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is needed")
+def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
+    """A bar for each metric on standard error where that is a terminal, and nowhere else."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    arguments = ["compare", *TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", "0"]
+    terminal, end = pty.openpty()
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))  # a bar needs room
+    with (
+        os.fdopen(terminal, "rb", buffering=0) as screen,
+        subprocess.Popen(
+            [COMMAND, *arguments], cwd=corpus, stdout=subprocess.PIPE, stderr=end
+        ) as process,
+    ):
+        os.close(end)
+        shown = b""
+        with suppress(OSError):  # how Linux says that nobody writes there any more
+            while part := screen.read(4096):
+                shown += part
+        assert process.stdout is not None
+        table = process.stdout.read().decode()
+    for what in ("REP: counting", "DROP: aligning", "DROP: counting"):
+        assert what in shown.decode()
+    plain = run_cli(*arguments, cwd=corpus)
+    assert plain.stdout == table
+    assert plain.stderr == ""
+
+
 def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
     options = (*TEXTS, *MODEL, *SYSTEMS, "--metrics", "rep,drop", "--resamples", 0)
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
@@ -207,11 +403,12 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("few",), "'few' is not of the form NAME=HYP"),
-        (("=few",), "'=few' is not of the form NAME=HYP"),
-        (("few=",), "'few=' is not of the form NAME=HYP"),
+        (("=few",), "'=few' is neither a file nor of the form NAME=FILE"),
+        (("few=",), "'few=' is neither a file nor of the form NAME=FILE"),
         (("a\nb=few",), "cannot be printed"),
         (("few=few", "few=many"), "the name 'few' is given twice"),
+        (("a/few.txt", "b/few.txt"), "the name 'few.txt' is given twice; give names: NAME=FILE"),
+        (("few=few", "--ref", "-", "--ref", "-"), "named more than once"),
         (("few=few", "--baseline", "x"), "the baseline 'x' is none of the systems few"),
         (("few=-", "many=-"), "'-' (standard input) is named more than once"),
         (("few=few", "--metrics", "ter"), "unknown metric 'ter'"),
@@ -221,9 +418,18 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--metrics", "softdrop", *MODEL), "--src is needed"),
         (("few=few", *MODEL), "--src is needed"),
         (("few=few", "--sink"), "--sink and --stopwords are for drop and softdrop"),
+        (("few=few", "--stopwords", "s"), "--sink and --stopwords are for drop and softdrop"),
         (("few=-", "--src", "src", *MODEL, "--stopwords", "-"), "named more than once"),
         (("few=few", "--src", "src", "--train-src", "train.src"), "go together"),
-        (("few=few", "--src", "src", *MODEL, "--train-src", "t", "--train-tgt", "t"), "not both"),
+        (("few=few", "--src", "src", *MODEL, *TRAINING), "only one of"),
+        (("few=few", "--src-hyp-align", "l"), "--src-ref-align and --src-hyp-align go together"),
+        (("few=few", *LINKS, "--src", "src", *MODEL), "only one of"),
+        (("few=few", "many=many", *LINKS), "--src-hyp-align: 1 of them for 2 systems"),
+        (("few=few", "--ref", "ref2", *LINKS), "--src-ref-align: 1 of them for 2 references"),
+        (("few=few", *LINKS, "--metrics", "softdrop"), "links have no probabilities"),
+        (("few=few", *LINKS, "--tokenize", "13a"), "--tokenize is not for links from files"),
+        (("few=few", "--denominator", "words"), "--denominator"),
+        (("few=few", *LINKS, "--metrics", "drop", "--breakdown", "frequency"), "needs --src"),
         (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
         (("few=few", "--details", "-"), "--details writes a file"),
         (("few=few", "--test", "t"), "'--test'"),
@@ -245,6 +451,12 @@ def test_usage_errors_of_the_installed_command(run_cli: RunCli, corpus: Path) ->
         result = run_cli("compare", "--ref", "ref", *arguments, check=False, cwd=corpus)
         assert result.returncode == 2
         assert result.stdout == ""
+
+
+def test_a_picture_in_no_known_format_is_found_first() -> None:
+    result = CliRunner().invoke(command, ["--ref", "ref", "few=few", "--plot", "table.xls"])
+    assert isinstance(result.exception, DataError)
+    assert "name a file that ends in .png, .svg, .pdf" in str(result.exception)
 
 
 def test_unequal_files(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
@@ -364,10 +576,9 @@ class TestMeteor:
         (score,) = json.loads(alone)["scores"]
         meteor = found["few", "METEOR"]
         assert (meteor["score"], meteor["signature"]) == (score["score"], score["signature"])
-        assert meteor["table_factor"] == 100
         text = run_cli("compare", *options, cwd=corpus).stdout
-        assert f"{100 * score['score']:.2f}*" in text
-        assert "METEOR is shown × 100." in text
+        assert f"{score['score']:.2f}*" in text
+        assert 50 < score["score"] <= 100  # per cent, as BLEU beside it
         run_cli("compare", *options, "--metrics", "meteor", "--details", "meteor.jsonl", cwd=corpus)
         _, first, *_ = map(json.loads, (corpus / "meteor.jsonl").read_text().splitlines())
         assert {"score", "precision", "inexact_matches"} <= set(first["metrics"]["METEOR"])

@@ -127,16 +127,17 @@ def test_signature_names_all_that_moves_the_score(
     (corpus / "stop").write_text("der\ndie\ndas\n")
     options = ("--src", "test.source", "--model", model, "--stopwords", "stop")
     plain = str(score(run_cli, corpus, *options[:4])["signature"])
-    assert plain.startswith("DROP|aligner:fast_align-coverage-eval-0.1.0|model:")
-    assert "|sym:grow-diag-final-and|denom:aligned|stop:none|sink:no|tok:none|compat:none|" in plain
+    assert plain.startswith("DROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
+    assert "|sym:grow-diag-final-and|sink:no|case:mixed|tok:none|" in plain
+    assert "|denom:aligned|stop:none|compat:none|" in plain
     other = str(
         score(run_cli, corpus, *options, "--denominator", "source", "--sink",
               "--symmetrize", "union", "--compat", "acl2018")["signature"]
     )  # fmt: skip
-    assert "|sym:union|denom:source|stop:3-" in other
-    assert "|sink:yes|tok:none|compat:acl2018|" in other
+    assert "|sym:union|sink:yes|case:mixed|tok:none|denom:source|stop:3-" in other
+    assert "|compat:acl2018|" in other
     soft = str(score(run_cli, corpus, *options[:4], "--soft")["signature"])
-    assert soft.startswith("SoftDROP|aligner:fast_align-coverage-eval-0.1.0|model:")
+    assert soft.startswith("SoftDROP|refs:1|aligner:fast_align-coverage-eval-0.1.0|model:")
 
 
 class TestScriptCompatibility:
@@ -229,7 +230,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("links", "message"),
         [
-            ("0-0\n", "unequal numbers of lines: hyp has 2, ref has 2, links has 1, "),
+            ("0-0\n", "unequal numbers of lines: the text has 2, links has 1, "),
             ("0-0\n1-0\n", "links: line 2: link 1-0 is out of range: the source has 1 tokens"),
             ("0-0\n0-7\n", "links: line 2: link 0-7 is out of range"),
             ("0-0\n0:0\n", "links: line 2: '0:0' is not a link"),

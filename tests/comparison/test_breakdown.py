@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.alignment.aligner import Triple, align_texts, cover_texts
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdown import BREAKDOWNS, Options, break_down
 from coverage_eval.comparison.buckets import (
     LENGTHS,
@@ -18,7 +18,7 @@ from coverage_eval.comparison.buckets import (
     read_frequencies,
 )
 from coverage_eval.comparison.details import evidence_records
-from coverage_eval.comparison.systems import Counted, TestSet, count_systems
+from coverage_eval.comparison.systems import TestSet, count_systems
 from coverage_eval.comparison.table import (
     Comparison,
     Testing,
@@ -27,12 +27,13 @@ from coverage_eval.comparison.table import (
     compare_statistics,
 )
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP, AlignedSegment, AlignmentSettings
+from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import tokenize
-from fast_align_wrapper import FastAlign
+from coverage_eval.text.corpus import CorpusWarning, tokenize
+from coverage_eval.text.rows import make_rows, make_text_rows
+from coverage_eval.text.tokenizers import Tokenizer
 from tests.comparison.systems import damaged
 
 PAIRS = generate(1500, seed=8)
@@ -47,16 +48,16 @@ NONE = Testing(resamples=0)
 
 
 @pytest.fixture(scope="module")
-def model() -> Iterator[FastAlign]:
-    with FastAlign.train((pair.source, pair.target) for pair in PAIRS) as trained:
+def aligner() -> Iterator[ModelAligner]:
+    with Aligner.train_pairs((pair.source, pair.target) for pair in PAIRS) as trained:
         yield trained
 
 
 @pytest.fixture(scope="module")
-def comparison(model: FastAlign) -> Comparison:
+def comparison(aligner: ModelAligner) -> Comparison:
     return compare(
-        SYSTEMS, REFERENCES, sources=SOURCES, model=model, testing=NONE,
-        metrics=("bleu", "rep", "drop", "softdrop"),
+        SYSTEMS, REFERENCES, SOURCES, aligner, metrics=("bleu", "rep", "drop", "softdrop"),
+        resamples=0,
     )  # fmt: skip
 
 
@@ -70,17 +71,23 @@ def table(comparison: Comparison, name: str, top: int = 5) -> Table:
     return found
 
 
-def test_links_are_those_of_every_system_alone(comparison: Comparison, model: FastAlign) -> None:
+def test_links_are_those_of_every_system_alone(
+    comparison: Comparison, aligner: ModelAligner
+) -> None:
     assert comparison.counted is not None
-    for system, outputs in SYSTEMS.items():
-        triples = [Triple(*row) for row in zip(SOURCES, REFERENCES, outputs, strict=True)]
-        links = list(align_texts(model, triples, symmetrize="grow-diag-final-and"))
-        assert comparison.counted.aligned[system] == links
-        for ours, theirs in zip(
-            comparison.counted.covered[system], cover_texts(model, triples), strict=True
+    for index, outputs in enumerate(SYSTEMS.values()):
+        rows = make_text_rows(outputs, REFERENCES, SOURCES)
+        for ours, alone in zip(
+            comparison.counted.observed["drop"], aligner.align(rows), strict=True
         ):
-            assert ours.reference_coverage.tolist() == theirs.reference_coverage.tolist()
-            assert ours.hypothesis_coverage.tolist() == theirs.hypothesis_coverage.tolist()
+            assert ours.source == alone.source
+            assert ours.references == alone.references
+            assert ours.hypotheses[index] == alone.hypotheses[0]
+        for ours, alone in zip(
+            comparison.counted.observed["softdrop"], aligner.cover(rows), strict=True
+        ):
+            assert ours.references[0].tolist() == alone.references[0].tolist()
+            assert ours.hypotheses[index].tolist() == alone.hypotheses[0].tolist()
 
 
 @pytest.mark.parametrize("name", ["frequency", "source-position"])
@@ -99,13 +106,13 @@ def test_parts_of_rep_add_up(comparison: Comparison) -> None:
         rows = [row for row in table(comparison, "output-position").rows if row[1] == system]
         assert len(rows) == 5
         assert sum(float(str(row[3])) for row in rows) == pytest.approx(
-            comparison.rows[system]["rep"].score.value
+            comparison.rows[system]["rep"].score.score
         )
 
 
 @pytest.mark.parametrize("side", ["source", "reference"])
 def test_scores_by_length_are_those_of_the_segments_alone(
-    comparison: Comparison, model: FastAlign, side: str
+    comparison: Comparison, aligner: ModelAligner, side: str
 ) -> None:
     found = table(comparison, f"{side}-length")
     assert found.header[3:] == ("BLEU", "REP", "DROP", "SoftDROP")
@@ -117,44 +124,32 @@ def test_scores_by_length_are_those_of_the_segments_alone(
     alone = compare(
         {name: [outputs[i] for i in inside] for name, outputs in SYSTEMS.items()},
         [REFERENCES[i] for i in inside],
-        sources=[SOURCES[i] for i in inside],
-        model=model,
+        [SOURCES[i] for i in inside],
+        aligner,
         metrics=tuple(comparison.metrics),
-        testing=NONE,
+        resamples=0,
     )
     for row in rows:
         cells = alone.rows[str(row[2])].values()
-        assert row[3:] == pytest.approx([cell.score.value for cell in cells])
+        assert row[3:] == pytest.approx([cell.score.score for cell in cells])
     assert sum(int(str(row[1])) for row in found.rows) == 2 * len(texts)
 
 
 def by_hand() -> Comparison:
     """Three segments with links made by hand, words of known frequency."""
     texts = TestSet(
-        references=["x y z", "x y", ""],
-        systems={"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
-        sources=["a b c", "a b", ""],
+        ("one", "two"),
+        make_rows(
+            {"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
+            ["x y z", "x y", ""],
+            ["a b c", "a b", ""],
+        ),
     )
     full, short = {(0, 0), (1, 1), (2, 2)}, {(0, 0), (1, 1)}
-    links = {
-        "one": [(full, {(0, 0), (1, 2), (2, 3)}), (short, {(0, 0)}), ((), ())],
-        "two": [(full, {(0, 0)}), (short, ()), ((), ())],
-    }
-    sources = ["a b c", "a b", ""]
-    aligned = {
-        system: [AlignedSegment(source, *both) for source, both in zip(sources, rows, strict=True)]
-        for system, rows in links.items()
-    }
-    metrics = {"rep": REP(), "drop": DROP()}
-    statistics = {
-        "rep": {
-            name: REP().statistics(outputs, texts.references)
-            for name, outputs in texts.systems.items()
-        },
-        "drop": {name: DROP().stream_statistics(rows) for name, rows in aligned.items()},
-    }
-    counted = Counted(texts, texts, statistics, aligned)
-    return compare_counted(counted, metrics, testing=NONE)
+    one = [{(0, 0), (1, 2), (2, 3)}, {(0, 0)}, []]
+    two = [{(0, 0)}, [], []]
+    drop = DROP(Aligner.from_links([full, short, []], [one, two]))
+    return compare_counted(count_systems(texts, {"rep": REP(), "drop": drop}), testing=NONE)
 
 
 def test_lists_by_hand() -> None:
@@ -220,21 +215,18 @@ def test_differences_by_hand() -> None:
 
 def test_differences_mark_only_what_the_metrics_see() -> None:
     systems = {"one": ["a a house"], "two": ["a house"]}
-    chrf = compare(systems, ["a house"], metrics=["chrf"], testing=NONE)
+    chrf = compare(systems, ["a house"], metrics=["chrf"], resamples=0)
     found = table(chrf, "differences")
     assert [row[4] for row in found.rows] == ["a house", "a a house", "a house"]
     assert found.notes == ()
-    rep = compare(systems, ["a house"], metrics=["rep"], testing=NONE)
+    rep = compare(systems, ["a house"], metrics=["rep"], resamples=0)
     assert table(rep, "differences").rows[1][4] == "a [a] house"
 
 
 def test_differences_are_the_largest(comparison: Comparison) -> None:
     rows = [row for row in table(comparison, "differences", top=4).rows if row[0] == "REP"]
     assert len(rows) == 5 * 4
-    scores = {
-        system: REP().sentence_scores(REP().statistics(SYSTEMS[system], REFERENCES))
-        for system in SYSTEMS
-    }
+    scores = {system: REP().sentence_scores(SYSTEMS[system], REFERENCES) for system in SYSTEMS}
     gaps = [abs((a or 0) - (b or 0)) for a, b in zip(*scores.values(), strict=True)]
     shown = [int(str(row[1])) - 1 for row in rows[::5]]
     assert [gaps[i] for i in shown] == sorted(gaps, reverse=True)[:4]
@@ -259,19 +251,19 @@ def test_classes() -> None:
 def test_frequencies_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text("a b a\n\nb, c\n")
-    assert read_frequencies(path) == Counter({"a": 2, "b": 1, "b,": 1, "c": 1})
-    assert read_frequencies(path, "13a") == Counter({"a": 2, "b": 2, ",": 1, "c": 1})
+    assert read_frequencies(path, Tokenizer()) == Counter({"a": 2, "b": 1, "b,": 1, "c": 1})
+    assert read_frequencies(path, Tokenizer("13a")) == Counter({"a": 2, "b": 2, ",": 1, "c": 1})
 
 
 def test_all_that_can_be_had(comparison: Comparison) -> None:
     assert [item.name for item in break_down(comparison)] == list(BREAKDOWNS)
-    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], testing=NONE)
+    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
     assert [item.name for item in break_down(only_text)] == ["reference-length", "differences"]
 
 
 def test_what_cannot_be_had_is_said() -> None:
-    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], testing=NONE)
-    with pytest.raises(ValueError, match="frequency needs DROP among the metrics"):
+    only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
+    with pytest.raises(ValueError, match="frequency needs a metric with evidence of dropped words"):
         break_down(only_text, ["frequency"])
     with pytest.raises(ValueError, match="source-length needs the source text"):
         break_down(only_text, ["source-length"])
@@ -287,7 +279,7 @@ def test_what_cannot_be_had_is_said() -> None:
 def test_details_hold_all_evidence(comparison: Comparison) -> None:
     header, *records = evidence_records(comparison)
     assert header["kind"] == "comparison"
-    assert header["signatures"]["REP"] == str(REP().signature)
+    assert header["signatures"]["REP"] == str(REP().sign(references=1))
     assert len(records) == 2 * len(REFERENCES)
     sums: Counter[tuple[str, str]] = Counter()
     for record in records:
@@ -313,36 +305,72 @@ def test_details_hold_all_evidence(comparison: Comparison) -> None:
                 assert sums[system, f"{cell.score.metric} {name}"] == pytest.approx(value)
 
 
-def test_tokenisers_and_sinks(model: FastAlign) -> None:
-    texts = TestSet(["a house."], {"s": ["a a house."]}, ["ein haus."])
-    comparison = compare(texts.systems, texts.references, metrics=["rep"], tok="13a", testing=NONE)
-    assert comparison.rows["s"]["rep"].score.value == pytest.approx(100 * 2 / 3)
-    assert "tok:13a" in str(comparison.rows["s"]["rep"].score.signature)
+def test_links_without_a_source_have_no_words_to_list() -> None:
+    aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]]])
+    comparison = compare({"s": ["a"]}, ["a b"], aligner=aligner, metrics=["drop"], resamples=0)
+    assert comparison.rows["s"]["drop"].score.score == 50
+    names = [item.name for item in break_down(comparison)]
+    assert names == ["reference-length", "differences"]
+    with pytest.raises(ValueError, match="dropped-words needs the source text"):
+        break_down(comparison, ["dropped-words"])
+
+
+def test_tokenisers_and_sinks(aligner: ModelAligner) -> None:
+    systems, references, sources = {"s": ["a a house."]}, ["a house."], ["ein haus."]
+    comparison = compare(systems, references, metrics=["rep"], tokenize="13a", resamples=0)
+    assert comparison.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
+    assert "tok:13a" in comparison.signatures["REP"]
     assert comparison.counted is not None
-    assert comparison.counted.tokens.systems == {"s": ["a a house ."]}
-    assert comparison.counted.texts.systems == {"s": ["a a house."]}
-    with pytest.raises(ValueError, match="REP is set to tokeniser '13a', the text to 'none'"):
-        count_systems(texts, {"rep": REP(tok="13a")})
-    drop = DROP(alignment=AlignmentSettings(symmetrize="forward", sink=True))
-    counted = count_systems(texts, {"drop": drop}, model=model)
-    triples = [Triple("ein haus.", "a house.", "a a house.")]
-    expected = list(align_texts(model, triples, symmetrize="forward", sink=True))
-    assert counted.aligned["s"] == expected
-    with pytest.raises(DataError, match="DROP needs an alignment model"):
-        count_systems(texts, {"drop": drop})
+    assert list(comparison.counted.texts.tokens("a a house.")) == ["a", "a", "house", "."]
+    assert comparison.counted.texts.hypothesis(0, "s") == "a a house."
+    with pytest.warns(CorpusWarning, match="trained without <SINK>"):
+        with_sink = ModelAligner(aligner.model, symmetrize="forward", sink=True)
+    drop = compare(systems, references, sources, with_sink, metrics=["drop"], resamples=0)
+    rows = make_rows(systems, references, sources)
+    assert drop.counted is not None
+    assert drop.counted.observed["drop"] == list(with_sink.align(rows))
+    assert "|sym:forward|sink:yes|" in drop.signatures["DROP"]
+    with pytest.raises(ValueError, match="DROP needs an aligner"):
+        compare(systems, references, sources, metrics=["drop"])
     with pytest.raises(DataError, match="the source text is needed"):
-        count_systems(TestSet(["a"], {"s": ["a"]}), {"drop": drop}, model=model)
+        compare(systems, references, aligner=aligner, metrics=["drop"])
 
 
-def test_order_of_segments_leaves_lists_alone(comparison: Comparison, model: FastAlign) -> None:
+def test_evidence_counts_words_as_its_metric_cuts_them() -> None:
+    """A metric with a tokeniser of its own, beside one that the comparison was told."""
+    systems = {"one": ["a house."], "two": ["a,a,a,a,a house."]}
+    comparison = compare(systems, ["a house."], metrics=[REP(tokenize="intl")], resamples=0)
+    places = [row for row in table(comparison, "output-position").rows if row[1] == "two"]
+    assert sum(float(str(row[3])) for row in places) == pytest.approx(
+        comparison.rows["two"]["rep"].score.score
+    )
+    marked = str(table(comparison, "differences").rows[-1][4])
+    words = REP(tokenize="intl").tokens("a,a,a,a,a house.")
+    assert marked.replace("[", "").replace("]", "").split() == list(words)
+    assert "[,]" in marked
+
+
+def test_several_references_stand_below_each_other() -> None:
+    systems = {"one": ["a house"], "two": ["a a house"]}
+    references = [["a house"], ["the house"]]
+    comparison = compare(systems, references, metrics=["rep"], resamples=0)
+    found = table(comparison, "differences")
+    assert [row[2] for row in found.rows] == ["reference 1", "reference 2", "one", "two"]
+    _, first, _ = evidence_records(comparison)
+    assert first["reference"] == ["a house", "the house"]
+
+
+def test_order_of_segments_leaves_lists_alone(
+    comparison: Comparison, aligner: ModelAligner
+) -> None:
     order = random.Random(1).sample(range(200), 200)
     other = compare(
         {name: [outputs[i] for i in order] for name, outputs in SYSTEMS.items()},
         [REFERENCES[i] for i in order],
-        sources=[SOURCES[i] for i in order],
-        model=model,
+        [SOURCES[i] for i in order],
+        aligner,
         metrics=tuple(comparison.metrics),
-        testing=NONE,
+        resamples=0,
     )
     for name in BREAKDOWNS:
         if name not in {"differences", "source-length", "reference-length"}:

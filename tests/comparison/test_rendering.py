@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.comparison.breakdown import break_down
-from coverage_eval.comparison.table import Comparison, Testing, compare
-from coverage_eval.metrics.rep import REP
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
+from coverage_eval.comparison.table import Comparison, compare
+from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.formats.latex import escape_latex
 from coverage_eval.tables.table import format_p
@@ -34,9 +34,7 @@ AWKWARD = "\\ { } $ & # ^ _ ~ % < > | \" ` ' -- --- '' [ ] * Ünï 中"
 
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
-    return compare(
-        SYSTEMS, REFERENCES, metrics=("bleu", "rep"), testing=Testing(resamples=50, seed=1)
-    )
+    return compare(SYSTEMS, REFERENCES, metrics=("bleu", "rep"), resamples=50, seed=1)
 
 
 def test_text(comparison: Comparison) -> None:
@@ -46,8 +44,8 @@ def test_text(comparison: Comparison) -> None:
     (row,) = (line.split() for line in lines if line.startswith("50% & more"))
     assert row[-2:] == ["100.00*", "0.00*"]
     assert "(baseline)" in lines[3]
-    for metric in comparison.metrics.values():
-        assert str(metric.signature) in lines
+    for signature in comparison.signatures.values():
+        assert signature in lines
     assert "95 % interval (percentile bootstrap, 50 resamples, seed 1)" in text
     assert "Holm-corrected, in each metric, over the 2 systems" in text
     for system, cells in comparison.rows.items():
@@ -72,7 +70,7 @@ def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
     first, *_, last = found["scores"]
     assert (first["system"], first["metric"], first["p_value"]) == ("soft_max", "BLEU", None)
     cell = comparison.rows["*{x}|[y]"]["rep"]
-    assert last["score"] == cell.score.value
+    assert last["score"] == cell.score.score
     assert last["signature"] == str(cell.score.signature)
     assert last["confidence"]["level"] == 0.95
     assert (last["difference"], last["p_value"]) == (cell.difference, cell.p_value)
@@ -87,7 +85,7 @@ def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
     assert [(row["system"], row["metric"]) for row in rows] == [
         (system, name) for system in SYSTEMS for name in ("BLEU", "REP")
     ]
-    assert float(rows[1]["score"]) == comparison.rows["soft_max"]["rep"].score.value
+    assert float(rows[1]["score"]) == comparison.rows["soft_max"]["rep"].score.score
     assert rows[0]["p"] == ""
     assert rows[2]["p_holm"] == str(comparison.rows["50% & more"]["bleu"].adjusted)
     assert [row["better"] for row in rows[:2]] == ["higher", "lower"]
@@ -96,22 +94,22 @@ def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
         render(present_comparison(comparison, break_down(comparison)), "csv")
 
 
-def test_meteor_times_100_is_said(comparison: Comparison) -> None:
-    """A table's column of METEOR is a hundredfold; the name in the registry decides."""
+def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) -> None:
+    """One scale: no column is multiplied on its way to the table, whatever it is called."""
     renamed = replace(
         comparison,
         metrics={"meteor": comparison.metrics["rep"]},
         rows={s: {"meteor": cells["rep"]} for s, cells in comparison.rows.items()},
     )
-    value = comparison.rows["soft_max"]["rep"].score.value
-    text = render(present_comparison(renamed), "text")
-    assert f"{100 * value:.2f}" in text
-    assert "REP is shown × 100." in text
-    (row, *_) = csv.DictReader(io.StringIO(render(present_comparison(renamed), "csv")))
-    assert (float(row["score"]), float(row["table_factor"])) == (value, 100.0)
-    first = json.loads(render(present_comparison(renamed), "json"))["scores"][0]
-    assert (first["score"], first["table_factor"]) == (value, 100.0)
-    assert "REP × 100" in renamed._repr_html_()
+    value = comparison.rows["soft_max"]["rep"].score.score
+    printout = present_comparison(renamed)
+    assert f"{value:.2f}" in render(printout, "text")
+    (row, *_) = csv.DictReader(io.StringIO(render(printout, "csv")))
+    assert float(row["score"]) == value
+    first = json.loads(render(printout, "json"))["scores"][0]
+    assert first["score"] == value
+    assert "table_factor" not in {*row, *first}
+    assert f"{value:.3f}" in renamed._repr_html_()
 
 
 def test_markdown(comparison: Comparison) -> None:
@@ -121,20 +119,20 @@ def test_markdown(comparison: Comparison) -> None:
     assert "| **100.00**<br>[100.00, 100.00]" in text
     assert r"\*{x}\|\[y\]" in text
     assert "soft\\_max" in text
-    assert f"- `{REP().signature()}`" in lines
+    assert f"- `{REP().sign(references=1)}`" in lines
 
 
 def test_notes(comparison: Comparison) -> None:
-    plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], testing=Testing(resamples=0))
+    plain = compare(SYSTEMS, REFERENCES, metrics=["rep"], resamples=0)
     assert comparison_notes(plain) == ["3 segments."]
     assert "*: best figure.\n3 segments." in render(present_comparison(plain))
     two = compare(
         {"a": REFERENCES, "b": REFERENCES}, REFERENCES, metrics=["rep"],
-        testing=Testing("bootstrap", 10),
+        test="bootstrap", resamples=10,
     )  # fmt: skip
     assert "one system, no correction" in comparison_notes(two)[-1]
     assert "some 10 % false positives" in comparison_notes(two)[-1]
-    one = compare({"a": REFERENCES}, REFERENCES, metrics=["rep"], testing=Testing(resamples=10))
+    one = compare({"a": REFERENCES}, REFERENCES, metrics=["rep"], resamples=10)
     assert not any(note.startswith("p:") for note in comparison_notes(one))
 
 
@@ -155,13 +153,15 @@ def test_latex(comparison: Comparison) -> None:
         r"\bottomrule",
     ):
         assert part in text
-    assert r"REP\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0" in text
+    assert (
+        r"REP\textbar\allowbreak{}refs:1\textbar\allowbreak{}n:2\textbar\allowbreak{}w1:1.0" in text
+    )
 
 
 def test_latex_without_resamples_has_a_line_a_system_as_the_papers_table() -> None:
     comparison = compare(
         {"a": REFERENCES, "b": SYSTEMS["soft_max"]}, REFERENCES, metrics=("bleu", "rep"),
-        testing=Testing(resamples=0),
+        resamples=0,
     )  # fmt: skip
     lines = render(present_comparison(comparison), "latex").splitlines()
     inside = lines[lines.index(r"\midrule") + 1 : lines.index(r"\bottomrule")]
@@ -197,7 +197,7 @@ def test_latex_compiles(tmp_path: Path, encoding: str) -> None:
     name = "".join(c for c in AWKWARD if ord(c) < 256)
     systems = {name: SYSTEMS["soft_max"], **SYSTEMS}
     comparison = compare(systems, REFERENCES, metrics=("bleu", "rep", "chrf"),
-                         testing=Testing(resamples=20))  # fmt: skip
+                         resamples=20)  # fmt: skip
     table = render(present_comparison(comparison, break_down(comparison)), "latex")
     (tmp_path / "table.tex").write_text(
         rf"\documentclass{{article}}\usepackage[utf8]{{inputenc}}\usepackage[{encoding}]{{fontenc}}"

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 
 import coverage_eval
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.sacrebleu_adapters import CHRF
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import bootstrap_intervals, holm, paired_test
+from coverage_eval.tables.formats import render
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 
@@ -26,17 +28,18 @@ SYSTEMS = {
     "drops": damaged(REFERENCES, 3, repeated=0.02, omitted=0.20),
 }
 METRICS = ("bleu", "rep", "chrf")
-FEW = Testing(resamples=100)
+FEW = {"resamples": 100}
+NONE = {"resamples": 0}
 
 
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
-    return compare(SYSTEMS, REFERENCES, metrics=METRICS, testing=FEW)
+    return compare(SYSTEMS, REFERENCES, metrics=METRICS, **FEW)
 
 
 def values(comparison: Comparison) -> dict[str, dict[str, float]]:
     return {
-        system: {name: cell.score.value for name, cell in cells.items()}
+        system: {name: cell.score.score for name, cell in cells.items()}
         for system, cells in comparison.rows.items()
     }
 
@@ -47,9 +50,8 @@ def test_scores_are_those_of_the_metrics_alone(comparison: Comparison) -> None:
     for system, cells in comparison.rows.items():
         assert list(cells) == list(METRICS)
         for name, cell in cells.items():
-            metric = metrics[name]
-            alone = metric.score(metric.statistics(SYSTEMS[system], REFERENCES))
-            assert cell.score.value == alone.value
+            alone = metrics[name].corpus_score(SYSTEMS[system], REFERENCES)
+            assert cell.score.score == alone.score
             assert cell.score.signature == alone.signature
             assert cell.score.system == system
 
@@ -57,7 +59,7 @@ def test_scores_are_those_of_the_metrics_alone(comparison: Comparison) -> None:
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_sharing_resamples_changes_nothing(test: str) -> None:
     together = compare(
-        SYSTEMS, REFERENCES, metrics=METRICS, baseline="drops", testing=Testing(test, 100, 7)
+        SYSTEMS, REFERENCES, metrics=METRICS, baseline="drops", test=test, resamples=100, seed=7
     )
     for name, metric in together.metrics.items():
         assert together.counted is not None
@@ -79,13 +81,13 @@ def test_sharing_resamples_changes_nothing(test: str) -> None:
 
 def test_best_is_best_in_the_better_direction_and_ties_are_all_best() -> None:
     systems = {"a": REFERENCES, "b": SYSTEMS["drops"], "c": REFERENCES}
-    rows = compare(systems, REFERENCES, metrics=METRICS, testing=Testing(resamples=0)).rows
+    rows = compare(systems, REFERENCES, metrics=METRICS, **NONE).rows
     for name in METRICS:
         assert [cells[name].best for cells in rows.values()] == [True, False, True]
 
 
 def test_no_resamples_no_intervals_and_no_tests() -> None:
-    rows = compare(SYSTEMS, REFERENCES, metrics=METRICS, testing=Testing(resamples=0)).rows
+    rows = compare(SYSTEMS, REFERENCES, metrics=METRICS, **NONE).rows
     for system, cells in rows.items():
         for cell in cells.values():
             assert cell.score.interval is None
@@ -96,7 +98,7 @@ def test_no_resamples_no_intervals_and_no_tests() -> None:
 
 def test_order_of_systems(comparison: Comparison) -> None:
     backwards = dict(reversed(SYSTEMS.items()))
-    other = compare(backwards, REFERENCES, metrics=METRICS, baseline="base", testing=FEW)
+    other = compare(backwards, REFERENCES, metrics=METRICS, baseline="base", **FEW)
     for system, cells in comparison.rows.items():
         for name, cell in cells.items():
             assert other.rows[system][name] == cell
@@ -105,21 +107,66 @@ def test_order_of_systems(comparison: Comparison) -> None:
 def test_order_of_segments(comparison: Comparison) -> None:
     order = random.Random(0).sample(range(len(REFERENCES)), len(REFERENCES))
     shuffled = {name: [texts[i] for i in order] for name, texts in SYSTEMS.items()}
-    other = compare(shuffled, [REFERENCES[i] for i in order], metrics=METRICS, testing=FEW)
+    other = compare(shuffled, [REFERENCES[i] for i in order], metrics=METRICS, **FEW)
     assert values(other) == values(comparison)
 
 
 def test_tokens_are_as_good_as_text(comparison: Comparison) -> None:
     tokens = {name: [line.split() for line in texts] for name, texts in SYSTEMS.items()}
-    other = compare(tokens, [r.split() for r in REFERENCES], metrics=METRICS, testing=FEW)
+    other = compare(tokens, [r.split() for r in REFERENCES], metrics=METRICS, **FEW)
     assert values(other) == values(comparison)
 
 
 def test_empty_segments_are_data() -> None:
     systems = {"full": ["a b", "c c"], "empty": ["", "c c"]}
-    comparison = compare(systems, ["a b", ""], metrics=("rep", "chrf"), testing=FEW)
+    comparison = compare(systems, ["a b", ""], metrics=("rep", "chrf"), **FEW)
     assert values(comparison)["full"]["rep"] == values(comparison)["empty"]["rep"] == 100.0
     assert comparison.segments == 2
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_equal_outputs_do_not_differ(test: str) -> None:
+    """Every resample ties with the difference of 0, and ties count: p is 1, not 0.001."""
+    systems = {"base": SYSTEMS["base"], "copy": list(SYSTEMS["base"])}
+    for cell in (
+        compare(systems, REFERENCES, metrics=METRICS, test=test, **FEW).rows["copy"].values()
+    ):
+        assert (cell.difference, cell.p_value, cell.adjusted) == (0, 1, 1)
+
+
+def test_several_references_and_metrics_with_settings() -> None:
+    references = [["a red house", "the dog"], ["a red red house", "the dog dog dog"]]
+    systems = {"s": ["a red red house", "the dog dog"], "t": ["a a house", "the dog"]}
+    metric = REP(n=1, tokenize="13a")
+    comparison = compare(systems, references, metrics=[metric, "bleu"], **NONE)
+    for system, outputs in systems.items():
+        expected = metric.corpus_score(outputs, references)
+        found = comparison.rows[system]["rep"].score
+        assert (found.score, found.signature) == (expected.score, expected.signature)
+    assert comparison.rows["s"]["rep"].score.score == 0
+    assert comparison.rows["t"]["rep"].score.score > 0
+    assert "|nrefs:2|" in comparison.signatures["BLEU"]
+
+
+def test_by_default_drop_is_there_with_an_aligner() -> None:
+    aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]], [[(0, 0), (1, 1)]]])
+    systems, references = {"short": ["a"], "long": ["a b"]}, ["a b"]
+    comparison = compare(systems, references, ["x y"], aligner, **NONE)
+    assert list(comparison.metrics) == ["bleu", "rep", "drop"]
+    assert [row["drop"].score.score for row in comparison.rows.values()] == [50.0, 0.0]
+    assert list(compare(systems, references, **NONE).metrics) == ["bleu", "rep"]
+
+
+def test_settings_are_those_of_rep_and_not_of_bleu() -> None:
+    systems, references = {"s": ["A a house."]}, ["a house."]
+    plain = compare(systems, references, metrics=["bleu", "rep"], **NONE)
+    other = compare(
+        systems, references, metrics=["bleu", "rep"], tokenize="13a", lowercase=True, **NONE
+    )
+    assert plain.rows["s"]["bleu"] == other.rows["s"]["bleu"]
+    assert plain.rows["s"]["rep"].score.score == 0
+    assert other.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
+    assert "|case:lc|tok:13a|" in other.signatures["REP"]
 
 
 def test_frame(comparison: Comparison) -> None:
@@ -127,7 +174,7 @@ def test_frame(comparison: Comparison) -> None:
     assert list(frame.index) == list(SYSTEMS)
     assert frame.index.name == "system"
     assert list(frame.columns.levels[0]) == ["BLEU", "REP", "chrF2"]  # type: ignore[union-attr]
-    assert frame.loc["drops", ("REP", "score")] == comparison.rows["drops"]["rep"].score.value
+    assert frame.loc["drops", ("REP", "score")] == comparison.rows["drops"]["rep"].score.score
     assert pd.isna(frame.loc["base", ("REP", "p")])
     assert (frame["BLEU"]["low"] <= frame["BLEU"]["score"]).all()
     assert (frame["BLEU"]["score"] <= frame["BLEU"]["high"]).all()
@@ -136,16 +183,24 @@ def test_frame(comparison: Comparison) -> None:
 def test_printing_shows_the_table(comparison: Comparison) -> None:
     lines = str(comparison).splitlines()
     (row,) = (line.split() for line in lines if line.startswith("drops"))
-    assert row[1] == f"{comparison.rows['drops']['bleu'].score.value:.3f}"
-    assert str(REP().signature) in lines
+    assert row[1] == f"{comparison.rows['drops']['bleu'].score.score:.2f}"
+    assert comparison.signatures["REP"] in lines
+    assert comparison.signatures["REP"] == str(REP().sign(references=1))
+
+
+def test_latex_is_that_of_the_command(comparison: Comparison) -> None:
+    text = comparison.to_latex(width=1)
+    assert text == render(present_comparison(comparison), "latex", width=1)
+    assert rf"& \textbf{{{comparison.rows['base']['bleu'].score.score:.1f}}} " in text
+    assert comparison.to_latex() != text
 
 
 def test_html_is_escaped() -> None:
-    comparison = compare({"<b>": ["a"]}, ["a"], metrics=["rep"], testing=FEW)
+    comparison = compare({"<b>": ["a"]}, ["a"], metrics=["rep"], **FEW)
     page = comparison._repr_html_()
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
-    assert "REP|n:2" in page
+    assert "REP|refs:1|n:2" in page
 
 
 def test_public_names() -> None:
@@ -154,10 +209,10 @@ def test_public_names() -> None:
 
 
 def test_what_is_wrong_is_said() -> None:
-    with pytest.raises(DataError, match="short has 1, the reference 2"):
+    with pytest.raises(DataError, match="short has 1, the reference has 2"):
         compare({"short": ["a"]}, ["a", "b"])
-    with pytest.raises(DataError, match="the source has 1, the reference 2"):
-        compare({"s": ["a", "b"]}, ["a", "b"], sources=["a"])
+    with pytest.raises(DataError, match="the reference has 2, the source has 1"):
+        compare({"s": ["a", "b"]}, ["a", "b"], ["a"])
     with pytest.raises(TypeError, match="not a single string"):
         compare({"s": ["a", "b"]}, "ab")
     with pytest.raises(TypeError, match="not a single string"):
@@ -172,8 +227,10 @@ def test_what_is_wrong_is_said() -> None:
         compare({"s": ["a"]}, ["a"], metrics=["ter"])
     with pytest.raises(ValueError, match="no metric"):
         compare({"s": ["a"]}, ["a"], metrics=[])
-    with pytest.raises(ValueError, match="alignment model"):
-        compare({"s": ["a"]}, ["a"], sources=["a"], metrics=["drop"])
+    with pytest.raises(ValueError, match="DROP needs an aligner"):
+        compare({"s": ["a"]}, ["a"], ["a"], metrics=["drop"])
+    with pytest.raises(ValueError, match="two metrics have one name: rep, rep"):
+        compare({"s": ["a"]}, ["a"], metrics=[REP(n=2), REP(n=3)])
     with pytest.raises(DataError, match="REP: the reference has no words"):
         compare({"s": ["a"]}, [""], metrics=["rep"])
     with pytest.raises(ValueError, match="test must be one of"):
@@ -184,8 +241,8 @@ def test_what_is_wrong_is_said() -> None:
 
 def test_statistics_alone_will_do() -> None:
     statistics = {"rep": {"a": np.array([[1, 0, 5]]), "b": np.array([[0, 0, 5]])}}
-    comparison = compare_statistics(statistics, {"rep": REP()}, testing=FEW)
-    assert comparison.rows["a"]["rep"].score.value == 20.0
+    comparison = compare_statistics(statistics, {"rep": REP()}, testing=Testing(**FEW))
+    assert comparison.rows["a"]["rep"].score.score == 20.0
     assert comparison.rows["b"]["rep"].best
     assert comparison.counted is None
 
@@ -205,14 +262,14 @@ class TestVectorisedBLEU:
         rows = np.concatenate([words, references, matches, ngrams], axis=1)
         theirs = SacreBLEU(smooth_method=smooth)
         expected = [theirs._compute_score_from_stats(row.tolist()).score for row in rows]
-        found = BLEU(smooth=smooth).score(rows)
+        found = BLEU(smooth=smooth).formula(rows)
         assert found.tolist() == expected
         assert 100 < np.sum(found > 0) < 600  # both ways were taken
-        assert BLEU(smooth=smooth).score(rows.reshape(20, 30, -1)).tolist() == (
+        assert BLEU(smooth=smooth).formula(rows.reshape(20, 30, -1)).tolist() == (
             np.reshape(expected, (20, 30)).tolist()
         )
 
     def test_single_row(self) -> None:
-        value = BLEU().score(np.array([4, 4, 4, 3, 2, 1, 4, 3, 2, 1]))
+        value = BLEU().formula(np.array([4, 4, 4, 3, 2, 1, 4, 3, 2, 1]))
         assert value.shape == ()
         assert math.isclose(float(value), 100)

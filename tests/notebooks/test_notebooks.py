@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,19 @@ def test_outputs_are_stripped(path: Path) -> None:
         if cell.cell_type == "code":
             assert cell.outputs == []
             assert cell.execution_count is None
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_public_names_are_enough(path: Path) -> None:
+    """No notebook imports from inside a package; the wrapper is reached through an aligner."""
+    code = [c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code"]
+    imports = re.findall(
+        r"^ *(?:from|import) +(?:coverage_eval|fast_align_wrapper).*", "\n".join(code), re.MULTILINE
+    )
+    rooms = {"attention", "attention_maps", "plotting"}
+    for line in imports:
+        names = line.removeprefix("from coverage_eval import ").split(", ")
+        assert line == "import coverage_eval as ce" or rooms.issuperset(names), line
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

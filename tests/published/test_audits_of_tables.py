@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from coverage_eval.published import tables, translations
 from coverage_eval.published.audits import appendix_b, figure2, report_tables, table1, table2
 from coverage_eval.published.claims import Claim, Verdict
-from coverage_eval.published.tables import Cell, PrintedTable, load_table
+from coverage_eval.published.tables import PrintedCell, PrintedTable, load_table
 
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
 
@@ -27,7 +27,7 @@ def array(name: str) -> tuple[list[str], NDArray[np.float64]]:
 
 
 def changed(table: PrintedTable, changes: dict[tuple[str, str, str], float]) -> PrintedTable:
-    cells = {key: Cell(f"{value:.2f}", value) for key, value in changes.items()}
+    cells = {key: PrintedCell(f"{value:.2f}", value) for key, value in changes.items()}
     return replace(table, cells={**table.cells, **cells})
 
 
@@ -119,7 +119,7 @@ def test_report() -> None:
 
 def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     table = load_table("report_table2")
-    cell = Cell("0.12 ± 0.022", 0.12, 0.022)
+    cell = PrintedCell("0.12 ± 0.022", 0.12, 0.022)
     key = ("sparsemax", "Iris", "cross-validation JS")
     wide = replace(table, cells={**table.cells, key: cell})
     monkeypatch.setattr(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.published.tables import TABLES, Cell, PrintedTable, load_table
+from coverage_eval.published.tables import TABLES, PrintedCell, PrintedTable, load_table
 from coverage_eval.published.user_scores import _fold
 from coverage_eval.published.worked_example import load_figure1
 
@@ -95,7 +95,7 @@ def test_tables_of_the_report_are_the_transcription(papers: Path) -> None:
 
 
 def test_cells() -> None:
-    cell = Cell("0.10 ± 0.002", 0.10, 0.002)
+    cell = PrintedCell("0.10 ± 0.002", 0.10, 0.002)
     assert (cell.low, cell.high) == (0.098, pytest.approx(0.102))
     plain = load_table("table1").cells["csparsemax", "Ja-En", "REP"]
     assert (plain.text, plain.value, plain.half_width, plain.low) == ("11.40", 11.4, None, 11.4)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from coverage_eval.metrics.rep import REP
 from coverage_eval.published.iris import IrisReproduction
-from coverage_eval.tables.formats import FORMATS, Format, render
-from coverage_eval.tables.printout import Printout
 from coverage_eval.report.reproductions import present_iris
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.formats import FORMATS, Format, render
+from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figure
 
 PEOPLE = ("text", "markdown", "latex")
@@ -200,11 +200,10 @@ HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 
 def segments(*, errors_only: bool) -> Printout:
     metric = REP()
-    statistics = metric.statistics(HYPOTHESES, REFERENCES)
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
     return present_segments(
-        metric.corpus_score(statistics),
-        metric.sentence_scores(statistics),
+        metric.corpus_score(HYPOTHESES, REFERENCES),
+        metric.sentence_scores(HYPOTHESES, REFERENCES),
         evidence=[{"repetitions": metric.evidence(*pair)} for pair in pairs],
         errors_only=errors_only,
     )
@@ -228,8 +227,7 @@ def test_people_count_positions_from_1_and_json_from_0() -> None:
 
 
 def test_scores_are_lines_in_text_and_a_table_elsewhere() -> None:
-    metric = REP()
-    score = metric.corpus_score(metric.statistics(["a a"], ["a"]))
+    score = REP().corpus_score(["a a"], ["a"])
     printout = present_scores([score, score])
     assert render(printout) == f"{score}\n{score}"
     assert render(printout, score_only=True, width=1) == "200.0\n200.0"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from coverage_eval.attention_maps.dumps import Format
+from coverage_eval.attention_maps.dumps import DumpFormat
 
 __all__ = ["FORMATS"]
 
@@ -24,7 +24,7 @@ _FILES = (
     "word_aligners",
 )
 
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, DumpFormat] = {
     item.name: item for file in _FILES for item in import_module(f"{__name__}.{file}").FORMATS
 }
 """Every format by the name that ``--input-format`` takes, in the order in which they are tried."""

@@ -16,7 +16,7 @@ import numpy as np
 from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
     Dump,
-    Format,
+    DumpFormat,
     Layout,
     RawMap,
     ReadOptions,
@@ -84,7 +84,7 @@ _STACKS = (
 )
 
 FORMATS = (
-    Format(
+    DumpFormat(
         "arrays",
         "NumPy .npy or .npz of bare arrays",
         _is_archive,
@@ -93,7 +93,7 @@ FORMATS = (
         binary=True,
         several_heads=True,
     ),
-    Format(
+    DumpFormat(
         "json-arrays",
         "JSON Lines of bare matrices or nested lists",
         _is_lines,

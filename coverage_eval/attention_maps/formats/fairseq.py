@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
     parse_integer,
     parse_links,
@@ -84,7 +84,7 @@ def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | Non
 
 
 FORMATS = (
-    Format(
+    DumpFormat(
         "fairseq",
         "fairseq --print-alignment",
         _recognise,

@@ -14,7 +14,7 @@ import re
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
     LINKS,
     parse_integer,
@@ -84,5 +84,7 @@ def _segment(where: str, tokens: tuple[str, ...], alignment: str, flipped: bool)
 
 
 FORMATS = (
-    Format("marian", "Marian --alignment", _recognise, _read, Layout(tgt_eos=True, src_eos=True)),
+    DumpFormat(
+        "marian", "Marian --alignment", _recognise, _read, Layout(tgt_eos=True, src_eos=True)
+    ),
 )

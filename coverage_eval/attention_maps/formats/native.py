@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
 from coverage_eval.attention_maps.formats.arrays import read_archive
 from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
@@ -131,6 +131,6 @@ def _raw(record: Any, where: str) -> RawMap:
 
 
 FORMATS = (
-    Format("npz", "coverage-eval .npz", _is_npz, _read_npz, binary=True, several_heads=True),
-    Format("jsonl", "coverage-eval JSON Lines", _is_jsonl, _read_jsonl, several_heads=True),
+    DumpFormat("npz", "coverage-eval .npz", _is_npz, _read_npz, binary=True, several_heads=True),
+    DumpFormat("jsonl", "coverage-eval JSON Lines", _is_jsonl, _read_jsonl, several_heads=True),
 )

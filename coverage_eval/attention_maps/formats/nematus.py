@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
     not_json,
     parse_integer,
@@ -161,12 +161,12 @@ def _is_link(link: object) -> bool:
 _BOTH_EOS = Layout(tgt_eos=True, src_eos=True)
 
 FORMATS = (
-    Format(
+    DumpFormat(
         "nematus",
         "Nematus -a (matrices)",
         lambda dump: is_header(dump, 5),
         lambda dump, _: read_blocks(dump, 5, "S T"),
         _BOTH_EOS,
     ),
-    Format("nematus-json", "Nematus JSON links", _recognise_json, _read_json, _BOTH_EOS),
+    DumpFormat("nematus-json", "Nematus JSON links", _recognise_json, _read_json, _BOTH_EOS),
 )

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, Format, Layout, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
     LINKS,
     parse_links,
@@ -160,7 +160,7 @@ def _read_align(dump: Dump, _: ReadOptions) -> list[RawMap]:
 
 
 FORMATS = (
-    Format(
+    DumpFormat(
         "opennmt-pickle",
         "OpenNMT-py -dump_attn (pickle)",
         _recognise_pickle,
@@ -173,12 +173,12 @@ FORMATS = (
         ),
         binary=True,
     ),
-    Format(
+    DumpFormat(
         "opennmt-log",
         "OpenNMT-py / Eole --attn_debug or --align_debug (log)",
         _recognise_log,
         _read_log,
         Layout(src_eos=False, src_end="<SINK>"),
     ),
-    Format("opennmt-align", "OpenNMT-py / Eole --report_align", _recognise_align, _read_align),
+    DumpFormat("opennmt-align", "OpenNMT-py / Eole --report_align", _recognise_align, _read_align),
 )

@@ -14,7 +14,7 @@ from typing import Any
 from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
     Dump,
-    Format,
+    DumpFormat,
     Layout,
     RawMap,
     ReadOptions,
@@ -87,15 +87,15 @@ def _translation(record: dict[str, Any]) -> tuple[str, ...] | None:
 
 
 FORMATS = (
-    Format("sockeye-json", "Sockeye 1.x JSON n-best lists", _recognise_json, _read_json),
-    Format(
+    DumpFormat("sockeye-json", "Sockeye 1.x JSON n-best lists", _recognise_json, _read_json),
+    DumpFormat(
         "sockeye",
         "Sockeye 1.x translation_with_alignment_matrix",
         lambda dump: is_header(dump, 6),
         lambda dump, _: read_blocks(dump, 6, "S ||| T"),
         Layout(orientations=ORIENTATIONS),
     ),
-    Format(
+    DumpFormat(
         "sockeye-links",
         "Sockeye 1.x translation_with_alignments",
         _recognise_links,

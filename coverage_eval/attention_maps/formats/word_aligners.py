@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from coverage_eval.alignment.gold_links import read_gold
-from coverage_eval.attention_maps.dumps import Dump, Format, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import printable
 from coverage_eval.errors import DataError
 
@@ -40,5 +40,5 @@ def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
 
 
 FORMATS = (
-    Format("links", "word aligners: Pharaoh, Talp, NAACL or GIZA A3 links", _recognise, _read),
+    DumpFormat("links", "word aligners: Pharaoh, Talp, NAACL or GIZA A3 links", _recognise, _read),
 )

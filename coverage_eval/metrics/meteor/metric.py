@@ -83,6 +83,12 @@ class MeteorMatch:
 class METEOR(TextMetric):
     """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
 
+    >>> metric = METEOR()
+    >>> round(float(metric.sentence_score("the cat sat on the mat", "a cat sits on the mat")), 2)
+    48.98
+    >>> print(metric.evidence("the cat sat on the mat", "a cat sits on the mat")[1])
+    sat ~ sits (synonym) 3-3
+
     The corpus score is that of the summed statistics, not the mean of the segments' scores. A
     segment with an empty side scores 0, and its words count in the corpus. Of several references,
     the first that gives a segment its best score counts, as with the jar's ``-r``.
@@ -104,7 +110,7 @@ class METEOR(TextMetric):
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
     backend: str = setting(
-        "python", "java runs Meteor's own program, as a cross-check.", choices=BACKENDS
+        "python", "Count in Python, or by Meteor's own program as a cross-check.", choices=BACKENDS
     )
     scale: int = setting(100, "The score's upper end; 1 is the jar's own scale.", choices=SCALES)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coverage_eval.published.audits.facts import same_text
 from coverage_eval.published.claims import Claim, Fact
-from coverage_eval.published.tables import Cell, PrintedTable, load_table
+from coverage_eval.published.tables import PrintedCell, PrintedTable, load_table
 
 __all__ = ["audit"]
 
@@ -136,6 +136,6 @@ def _cpu_is_fastest(table: PrintedTable) -> Claim:
     )
 
 
-def _apart(one: Cell, other: Cell) -> bool:
+def _apart(one: PrintedCell, other: PrintedCell) -> bool:
     """Whether the intervals of two figures do not touch."""
     return one.high < other.low or other.high < one.low

@@ -1,0 +1,181 @@
+"""The rooms of the house: which may import which, no circle, one name for one thing.
+
+Imports are read from the source, those inside functions too; only imports for type checkers do not
+count. A module that is named by a string (a metric in the registry, a command) is in the room of
+that string's module, and needs no arrow.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+
+import pytest
+
+from tests.conftest import ROOT
+
+# Room → the rooms that it may import from, bottom to top: an arrow only goes to a line above.
+ARROWS = {
+    "fast_align_wrapper": "",
+    "version": "",
+    "coverage_eval": "version",
+    "errors": "fast_align_wrapper",
+    "tables": "",
+    "attention": "errors",
+    "plotting": "errors attention",
+    "text": "fast_align_wrapper errors",
+    "diagnosis": "fast_align_wrapper version errors",
+    "alignment": "fast_align_wrapper errors attention text",
+    "preflight": "text",
+    "metrics": "fast_align_wrapper version errors text alignment",
+    "attention_maps": "fast_align_wrapper errors text alignment metrics",
+    "rescoring": "errors attention text metrics attention_maps",
+    "comparison": "version errors tables plotting text alignment metrics",
+    "published": "fast_align_wrapper errors attention text alignment metrics",
+    "testbed": "tables text alignment metrics published",
+    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
+    "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
+    "metrics attention_maps rescoring comparison published testbed report",
+    "__main__": "cli",
+}
+
+LIBRARIES = {
+    "tables": {"pandas", "tabulate"},
+    "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
+    "plotting": {"numpy", "matplotlib"},
+}
+"""The only libraries of these rooms, which know neither texts nor files."""
+
+SAME_MODULE_NAMES = {
+    "aligner": "METEOR's matcher is called so by its authors",
+    "coverage": "of attention maps: its arithmetic, and its picture",
+    "files": "the files of the user, and the data files of the papers",
+    "formats": "one file a format: of tables, and of toolkits' attention",
+    "gold": "gold links against attention, and whether gold links look right",
+    "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
+    "profile": "the room in metrics, and its main module",
+    "registry": "what a room has by name: transformations, and metrics",
+    "systems": "systems compared, and their picture",
+    "table": "a table of anything, and the table of systems",
+    "tables": "the room, and the tables that the papers print",
+}
+SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
+
+
+def _modules() -> dict[str, ast.Module]:
+    found = {}
+    for package in ("fast_align_wrapper", "coverage_eval"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+MODULES = _modules()
+
+
+def _imports(node: ast.AST) -> Iterator[str]:
+    """The modules and ``module.name`` that a syntax tree imports when it runs."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            yield from _imports(ast.Module(child.orelse, []))
+        elif isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, "imports name the whole path"
+            yield from (f"{child.module}.{alias.name}" for alias in child.names)
+        else:
+            yield from _imports(child)
+
+
+def _own(imported: str) -> str | None:
+    """The module of ours that an import reads, None if it is of another library."""
+    while imported and imported not in MODULES:
+        imported = imported.rpartition(".")[0]
+    return imported or None
+
+
+IMPORTS = {name: set(_imports(tree)) for name, tree in MODULES.items()}
+GRAPH = {name: {m for m in map(_own, found) if m} - {name} for name, found in IMPORTS.items()}
+
+
+def _room(module: str) -> str:
+    package, _, rest = module.partition(".")
+    return rest.split(".")[0] if package == "coverage_eval" and rest else package
+
+
+def test_a_small_program_is_read_as_it_runs() -> None:
+    program = """
+if TYPE_CHECKING:
+    import coverage_eval.cli
+else:
+    import coverage_eval.text
+def later():
+    from coverage_eval.metrics.rep import REP
+"""
+    found = sorted(_imports(ast.parse(program)))
+    assert found == ["coverage_eval.metrics.rep.REP", "coverage_eval.text"]
+    assert _own(found[0]) == "coverage_eval.metrics.rep"
+    assert _own("numpy.typing") is None
+
+
+def test_no_arrow_goes_upwards() -> None:
+    rooms = list(ARROWS)
+    for number, (room, allowed) in enumerate(ARROWS.items()):
+        assert set(allowed.split()) <= set(rooms[:number]), room
+
+
+@pytest.mark.parametrize("room", sorted({_room(name) for name in MODULES}))
+def test_rooms_import_what_they_may(room: str) -> None:
+    allowed = {room, *ARROWS[room].split()}
+    wrong = [
+        f"{name} imports {other}"
+        for name, imported in GRAPH.items()
+        if _room(name) == room
+        for other in imported
+        if _room(other) not in allowed
+    ]
+    assert not wrong
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    TopologicalSorter(GRAPH).prepare()  # CycleError names the circle
+
+
+@pytest.mark.parametrize("room", LIBRARIES)
+def test_rooms_of_arrays_and_values_know_no_other_library(room: str) -> None:
+    found = {
+        i.split(".")[0] for name, items in IMPORTS.items() if _room(name) == room for i in items
+    }
+    others = found - set(sys.stdlib_module_names) - {"coverage_eval"}
+    assert others <= LIBRARIES[room]
+
+
+def _is_named_after_its_subject(module: str) -> bool:
+    """Commands and reports have the name of what they print; formats, that of the format."""
+    return _room(module) in {"cli", "report"} or ".formats." in module or "__main__" in module
+
+
+def test_modules_have_names_of_their_own() -> None:
+    homes = defaultdict(list)
+    for module in MODULES:
+        # The wrapper is a package by itself, which knows no name of this one.
+        if _room(module) != "fast_align_wrapper" and not _is_named_after_its_subject(module):
+            homes[module.rpartition(".")[2]].append(module)
+    shared = {name for name, modules in homes.items() if len(modules) > 1}
+    assert shared == set(SAME_MODULE_NAMES)
+
+
+def test_public_classes_have_names_of_their_own() -> None:
+    homes = defaultdict(list)
+    for module, tree in MODULES.items():
+        for node in tree.body:
+            private = node.name.startswith("_") if isinstance(node, ast.ClassDef) else True
+            if isinstance(node, ast.ClassDef) and not private and "._" not in module:
+                homes[node.name].append(module)
+    shared = {name for name, modules in homes.items() if len(modules) > 1}
+    assert shared == set(SAME_CLASS_NAMES)
