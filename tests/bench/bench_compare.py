@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,10 +22,11 @@ sys.path.insert(0, str(ROOT))
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: E402
 from sacrebleu.significance import PairedTest  # noqa: E402
 
+from coverage_eval.alignment.aligner import Aligner  # noqa: E402
 from coverage_eval.comparison.table import Testing, compare_statistics  # noqa: E402
 from coverage_eval.metrics.base import Metric, Statistics, TextMetric  # noqa: E402
 from coverage_eval.metrics.drop import DROP  # noqa: E402
-from coverage_eval.metrics.registry import Settings, default_metrics, make_metrics  # noqa: E402
+from coverage_eval.metrics.registry import default_metrics, make_metric  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
 from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases  # noqa: E402
 
@@ -54,7 +55,7 @@ def make_systems(references: list[str]) -> dict[str, list[str]]:
 
 
 def count(
-    metrics: dict[str, Metric], systems: dict[str, list[str]], references: list[str]
+    metrics: dict[str, Metric[Any]], systems: dict[str, list[str]], references: list[str]
 ) -> dict[str, dict[str, Statistics]]:
     generator = np.random.default_rng(1)
     expected = generator.integers(5, 30, size=SEGMENTS)
@@ -73,9 +74,10 @@ def main() -> None:
     """Print the time of intervals and tests, and of sacreBLEU's own test in the same run."""
     references = [" ".join(pair.target) for pair in generate(SEGMENTS // TIMES, seed=1)]
     systems = make_systems(references)
-    names, missing = default_metrics(links=False)
+    names, missing = default_metrics(aligned=False)
     columns = ("chrf" if missing else "meteor", *(name for name in names if name != "meteor"))
-    metrics: dict[str, Metric] = {**make_metrics(columns, Settings()), "drop": DROP()}
+    metrics: dict[str, Metric[Any]] = {name: make_metric(name, {}) for name in columns}
+    metrics["drop"] = DROP(Aligner.from_links([], []))
     counting, statistics = timed(lambda: count(metrics, systems, references))
     size = (
         f"{SYSTEMS} systems × {SEGMENTS} segments × {len(metrics)} metrics ({', '.join(metrics)})"

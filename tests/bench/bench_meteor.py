@@ -27,6 +27,7 @@ from coverage_eval.metrics.meteor.java_backend import jar_scores  # noqa: E402
 from coverage_eval.metrics.meteor.phrase_table import read_table, write_table  # noqa: E402
 from coverage_eval.metrics.meteor.resources import paraphrase_path  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
+from tests.meteor.counts import count  # noqa: E402
 from tests.meteor.real_text import Rows, perturbed  # noqa: E402
 
 SEGMENTS = 2500
@@ -108,7 +109,7 @@ def main() -> None:
         for side, file in enumerate(("hyp", "ref")):
             (folder / file).write_text("".join(row[side] + "\n" for row in rows), encoding="utf-8")
         metric = METEOR()
-        metric.batch_statistics(rows[:10])
+        count(metric, rows[:10])
         inside = seconds(lambda: metric.statistics(*zip(*rows, strict=True)))
         print(f"  in a running process: {len(rows) / inside:,.0f} segments/s")
         one = fresh_process(folder)
