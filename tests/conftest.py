@@ -24,6 +24,9 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
+# The width of somebody's terminal must not decide where lines are broken.
+_WITHOUT_TERMINAL = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
 RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -73,7 +76,7 @@ def run_cli() -> RunCli:
             capture_output=True,
             check=False,
             cwd=cwd,
-            env={**os.environ, **(env or {})},
+            env={**_WITHOUT_TERMINAL, **(env or {})},
             timeout=timeout,
         )
         result = subprocess.CompletedProcess(

@@ -52,7 +52,6 @@ LIBRARIES = {
 SAME_MODULE_NAMES = {
     "aligner": "METEOR's matcher is called so by its authors",
     "coverage": "of attention maps: its arithmetic, and its picture",
-    "figures": "what a profile counts, and the cells of a comparison as plain numbers",
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from coverage_eval.comparison.figures import Cell as Figure
-from coverage_eval.comparison.figures import Testing
+from coverage_eval.comparison.testing import Cell as Figure
+from coverage_eval.comparison.testing import Testing
 from coverage_eval.metrics.base import Metric
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Named, Table

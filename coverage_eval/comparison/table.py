@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.figures import Cell, Testing
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
+from coverage_eval.comparison.testing import Cell, Testing
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
 from coverage_eval.metrics.score import Score

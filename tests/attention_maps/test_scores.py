@@ -125,8 +125,8 @@ def test_saer_is_aer_for_links_and_soft_otherwise() -> None:
     hard = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]])
     # AER = 1 - (|A∩S| + |A∩P|) / (|A| + |S|) with A = {0-0, 2-1, 1-2}
     assert saer(hard, gold) == pytest.approx(100 * (1 - (1 + 2) / (3 + 2)))
-    links = AER.statistics([([(0, 0), (2, 1), (1, 2)], gold)])
-    assert saer(hard, gold) == pytest.approx(AER().sentence_scores(links)[0])
+    links = AER.count([([(0, 0), (2, 1), (1, 2)], gold)])
+    assert saer(hard, gold) == pytest.approx(AER().segment_scores(links)[0])
     soft = np.array([[0.5, 0.5, 0], [0, 0.75, 0.25]])
     expected = 100 * (1 - ((0.5 + 0.75) + (0.5 + 0.75 + 0.25)) / (2 + 2))
     assert saer(soft, gold) == pytest.approx(expected)
@@ -136,7 +136,7 @@ def test_saer_is_aer_for_links_and_soft_otherwise() -> None:
 
 
 def saer(weights: np.ndarray, gold: Gold) -> float | None:
-    return SAER().sentence_scores(SAER.statistics([(weights, gold)]))[0]
+    return SAER().segment_scores(SAER.count([(weights, gold)]))[0]
 
 
 def test_agreement_with_gold_over_a_corpus_is_a_ratio_of_sums() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from coverage_eval.preflight import Sample, check_model
-from coverage_eval.preflight.model import _fits, _vocabulary
+from coverage_eval.preflight.model import _fits
 from coverage_eval.text.corpus import SINK, tokenize
 from fast_align_wrapper import FastAlign
 from tests.preflight.spoil import (
@@ -39,7 +40,7 @@ OUTPUT = confuse(TARGETS)
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[FastAlign]:
-    with FastAlign.train(*TRAIN, threads=1) as trained:
+    with FastAlign.train(zip(*TRAIN, strict=True), threads=1) as trained:
         yield trained
 
 
@@ -63,7 +64,7 @@ def test_bad_outputs_are_not_the_models_fault(
 
 
 def test_silent_with_a_model_of_few_pairs() -> None:
-    with FastAlign.train(*(column[:150] for column in TRAIN), threads=1) as small:
+    with FastAlign.train(list(zip(*TRAIN, strict=True))[:150], threads=1) as small:
         assert names(small, SOURCES, TARGETS) == []
 
 
@@ -115,10 +116,10 @@ def test_case() -> None:
     # Words enough that a vocabulary in lower case is no chance.
     many = [[f"wort{i}", f"haus{i}", "."] for i in range(300)] * 2
     others = [[f"word{i}", f"house{i}", "."] for i in range(300)] * 2
-    with FastAlign.train(many, others, threads=1) as lower:
+    with FastAlign.train(zip(many, others, strict=True), threads=1) as lower:
         assert names(lower, titles(many), titles(others), hyp=titles(others)) == ["model-case"]
         assert names(lower, many, others, hyp=others) == []
-    with FastAlign.train(titles(many), titles(others), threads=1) as cased:
+    with FastAlign.train(zip(titles(many), titles(others), strict=True), threads=1) as cased:
         assert names(cased, many, others, hyp=others) == ["model-case"]
 
 
@@ -128,7 +129,8 @@ def test_another_number_of_tokens_than_in_training(model: FastAlign) -> None:
 
 
 def test_a_model_with_the_sink() -> None:
-    with FastAlign.train([[*row, SINK] for row in TRAIN[0]], TRAIN[1], threads=1) as model:
+    pairs = (([*source, SINK], target) for source, target in zip(*TRAIN, strict=True))
+    with FastAlign.train(pairs, notes={"sink": True}, threads=1) as model:
         assert names(model, SOURCES, TARGETS) == []
         assert names(model, SOURCES, shift(TARGETS)) == ["model-fit"]
 
@@ -152,7 +154,7 @@ def test_fit_by_its_definition(model: FastAlign) -> None:
         likelihood = tokens = 0.0
         for pair in rows:
             target = TARGETS[pair[moved]]
-            scored = next(model.align_with_scores([SOURCES[pair[0]]], [target], "forward"))
+            scored = next(model.align_with_scores([(SOURCES[pair[0]], target)], "forward"))
             likelihood += scored.scores[0] or math.nan
             tokens += len(target)
         return likelihood / tokens
@@ -165,16 +167,16 @@ def test_fit_by_its_definition(model: FastAlign) -> None:
 
 def test_vocabulary_has_the_training_words(model: FastAlign) -> None:
     words = tuple({token for row in column for token in row} for column in TRAIN)
-    assert _vocabulary(model) == words
+    assert model.vocabulary() == words
     odd = [["|||", "a b", "<eps>", "x"], ["␛", "y", "z\u2028"]] * 3
-    with FastAlign.train(odd, odd, threads=1) as strange:
-        assert _vocabulary(strange) == ({token for row in odd for token in row},) * 2
+    with FastAlign.train(zip(odd, odd, strict=True), threads=1) as strange:
+        assert strange.vocabulary() == ({token for row in odd for token in row},) * 2
 
 
 def test_any_tokens_are_checked() -> None:
     odd = ["|||", "a b", "<eps>", "␛", "\x00", "\ud800", "z\u2028", "", "\n", "A"]
     rows = [[odd[i % 10], odd[i * 7 % 10], str(i % 13)] for i in range(80)]
-    with FastAlign.train(rows, rows, threads=1) as strange:
+    with FastAlign.train(zip(rows, rows, strict=True), threads=1) as strange:
         assert names(strange, rows, rows, hyp=rows) == []
         assert names(strange, rows, shift(rows), hyp=rows) == ["model-fit"]
 
@@ -199,7 +201,8 @@ def test_real_corpora(
         files = (shared / "data" / corpus / f"{part}.{language}" for language in languages)
         return [[tokenize(t) for t in f.read_text("utf-8").split("\n")[:-1]] for f in files]
 
-    with FastAlign.train(*(column[:training] for column in read("train"))) as model:
+    pairs_read = zip(*read("train"), strict=True)
+    with FastAlign.train(islice(pairs_read, training)) as model:
         for part in parts:
             source, target = read(part)
             outputs = {"a": omit(target), "b": confuse(target)}

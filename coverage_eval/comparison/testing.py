@@ -1,4 +1,4 @@
-"""The figures of a comparison: how differences are tested, and one system by one metric."""
+"""How differences are tested, and what a test says of one system by one metric."""
 
 from __future__ import annotations
 
