@@ -15,7 +15,7 @@ from coverage_eval.cli.aligner_options import (
     symmetrize_option,
     threads_option,
 )
-from coverage_eval.cli.options import case_option, tokenize_options
+from coverage_eval.cli.options import case_option, given_options, tokenize_options
 from coverage_eval.text.corpus import STDIN, check_source, read_parallel
 from coverage_eval.text.files import check_target
 
@@ -88,7 +88,8 @@ class AlignmentOptions:
         training = (self.train_src, self.train_tgt)
         files = (*texts, self.src, *training, *self.src_ref_align, *self.src_hyp_align)
         together = bool(self.src_ref_align) == bool(self.src_hyp_align)
-        only_with_model = self.has_links and {"symmetrize", "tokenize", "src_tokenize"} & _given()
+        of_models = {"symmetrize", "tokenize", "src_tokenize"}
+        only_with_model = self.has_links and of_models & given_options()
         wrong = {
             "--train-src and --train-tgt go together": any(training) and not all(training),
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
@@ -162,13 +163,6 @@ class AlignmentOptions:
         if self.save_model is not None:
             aligner.save(self.save_model)
         return aligner
-
-
-def _given() -> set[str]:
-    """The options that the command line names, by their parameters' names."""
-    context = click.get_current_context()
-    source = click.core.ParameterSource.COMMANDLINE
-    return {name for name in context.params if context.get_parameter_source(name) == source}
 
 
 def _option(name: str) -> str:

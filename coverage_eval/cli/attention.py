@@ -11,7 +11,7 @@ from coverage_eval.attention_maps.gold import compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
-from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.options import FiniteRange, strict_option
 from coverage_eval.cli.output import (
     Output,
     output_option,
@@ -20,11 +20,14 @@ from coverage_eval.cli.output import (
     show,
 )
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
+from coverage_eval.cli.warnings import warn
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale
+from coverage_eval.preflight import check_gold
 from coverage_eval.report.attention import present_attention, present_coverage
 from coverage_eval.report.attention_picture import PICTURES, save_picture
 from coverage_eval.report.pictures import checked_ending
+from coverage_eval.text.corpus import source_name
 from fast_align_wrapper.links import format_links
 
 _threshold_option = click.option(
@@ -135,11 +138,13 @@ def links(maps: list[AttentionMap], threshold: float | None, output: str | None)
 @dump_options
 @click.argument("gold")
 @gold_options
+@strict_option
 @scoring_options
 def aer(
     maps: list[AttentionMap],
     gold: str,
     threshold: float | None,
+    strict: bool,
     output: ScoreOutput,
     **gold_form: Any,
 ) -> None:
@@ -152,8 +157,11 @@ def aer(
     Example:
       coverage-eval attention aer maps.npz test.gold --words
     """
-    agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
-    show(present_counted(agreement.figures(), output), output)
+    golds = list(read_golds(gold, **gold_form))
+    agreement = compare_with_gold(maps, golds, threshold=threshold)
+    links = [tuple(hard_links(item, threshold)) for item in maps]
+    found = check_gold(links, golds, name=source_name(gold))
+    show(warn(present_counted(agreement.figures(), output), found, {}, strict=strict), output)
 
 
 @command.command("convert")

@@ -15,6 +15,7 @@ from coverage_eval.text.tokenizers import TOKENIZERS
 __all__ = [
     "FiniteRange",
     "case_option",
+    "given_options",
     "jobs_option",
     "parse_list",
     "strict_option",
@@ -35,6 +36,13 @@ class FiniteRange(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
+
+
+def given_options() -> set[str]:
+    """The options that the command line names, by their parameters' names."""
+    context = click.get_current_context()
+    source = click.core.ParameterSource.COMMANDLINE
+    return {name for name in context.params if context.get_parameter_source(name) == source}
 
 
 jobs_option = click.option(

@@ -10,7 +10,12 @@ from typing import Any
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.options import FiniteRange, jobs_option, strict_option
+from coverage_eval.cli.options import (
+    FiniteRange,
+    given_options,
+    jobs_option,
+    strict_option,
+)
 from coverage_eval.cli.output import show
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
@@ -119,7 +124,7 @@ def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
             settings.pop(option, None)
     preset = settings.pop("compat", None) if _presets(name) else None
     if preset:
-        named = _given() & set(_presets(name)[preset])
+        named = given_options() & set(_presets(name)[preset])
         if named:
             listed = " and ".join(f"--{item}" for item in sorted(named))
             raise click.UsageError(f"--compat {preset} sets {listed} itself")
@@ -132,13 +137,6 @@ def _presets(name: str) -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def _given() -> set[str]:
-    """The parameters that the command line names."""
-    context = click.get_current_context()
-    source = click.core.ParameterSource.COMMANDLINE
-    return {name for name in context.params if context.get_parameter_source(name) == source}
-
-
 def _check_given(
     name: str,
     kinds: Mapping[str, type[Metric[Any]]],
@@ -149,7 +147,7 @@ def _check_given(
     settings = set().union(*map(_names, kinds.values()))
     choosing = {option for option, _ in METRICS[name].forms}
     label = kinds[chosen].name
-    for option in sorted(_given() & (settings - _names(kinds[chosen]) - choosing)):
+    for option in sorted(given_options() & (settings - _names(kinds[chosen]) - choosing)):
         raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
     if alignment and alignment.has_links and alignment.lowercase:
         raise click.UsageError(
@@ -158,7 +156,7 @@ def _check_given(
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:
             raise click.UsageError(f"{label} needs a model: links have no probabilities")
-        if "symmetrize" in _given():
+        if "symmetrize" in given_options():
             raise click.UsageError(
                 f"--symmetrize is not for {label}, which has the forward model's posteriors"
             )

@@ -1,0 +1,56 @@
+"""What commands say of wrong files that would give plausible numbers, besides the scoring ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import RunCli
+
+PAIRS = generate(300, seed=4)
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> tuple[Path, Path]:
+    return (
+        write(tmp_path / "text.de", [" ".join(pair.source) for pair in PAIRS]),
+        write(tmp_path / "text.en", [" ".join(pair.target) for pair in PAIRS]),
+    )
+
+
+def pharaoh(first: int) -> list[str]:
+    return [" ".join(f"{i + first}-{j + first}" for i, j in pair.links) for pair in PAIRS]
+
+
+def test_gold_links_that_count_from_1(run_cli: RunCli, tmp_path: Path) -> None:
+    links, gold = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "gold", pharaoh(1))
+    result = run_cli("align", "aer", links, gold, "-f", "json")
+    (warning,) = json.loads(result.stdout)["warnings"]
+    assert "no link of 300 pairs has source position 0" in warning
+    assert result.stderr == f"coverage-eval: warning: {warning}\n"
+    assert run_cli("align", "aer", links, gold, "--one-based").stderr == ""
+    strict = run_cli("align", "aer", links, gold, "--strict", check=False)
+    assert (strict.returncode, strict.stdout) == (1, "")
+    assert strict.stderr == f"coverage-eval: error: {warning}\n"
+
+
+def test_training_text_out_of_step(
+    run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
+) -> None:
+    source, target = text
+    model = tmp_path / "model"
+    assert "warning" not in run_cli("align", "train", source, target, "-o", model).stderr
+    lines = target.read_text(encoding="utf-8").splitlines()
+    shifted = write(tmp_path / "shifted.en", [*lines[1:], lines[0]])
+    said = run_cli("align", "train", source, shifted, "-o", tmp_path / "bad").stderr
+    assert "warning" in said
+    assert str(shifted) in said
+    assert (tmp_path / "bad").is_file()  # a warning keeps what took minutes
