@@ -85,18 +85,13 @@ class InputWatch:
         return [*findings, *of_model], figures
 
     def _sample(self, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
-        rows = self._sampler.rows
-        hypotheses = zip(*(row.hypotheses for row in rows), strict=True)
-        references = zip(*(row.references for row in rows), strict=True)
-        sources = None
-        if self._source is not None:
-            sources = (self._source, [source_tokens(row.source or "") for row in rows])
-        return Sample(
-            {n: [*map(tokens, c)] for n, c in zip(self._systems, hypotheses, strict=False)},
-            {n: [*map(tokens, c)] for n, c in zip(self._references, references, strict=False)},
-            sources,
-            self._sampler.blocks,
-            self._sampler.lines,
+        return Sample.from_rows(
+            self._sampler,
+            hypotheses=self._systems,
+            references=self._references,
+            source=self._source,
+            tokens=tokens,
+            source_tokens=source_tokens,
         )
 
 

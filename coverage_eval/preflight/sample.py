@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from coverage_eval.preflight.sampler import BLOCK_ROWS, Sampler
 from coverage_eval.text.corpus import Segment, tokenize
+from coverage_eval.text.rows import Row
 
 __all__ = ["FEWEST_SEGMENTS", "Rows", "Sample", "Text"]
 
@@ -52,34 +53,29 @@ class Sample:
     @classmethod
     def from_rows(
         cls,
-        sampler: Sampler[tuple[Segment, ...]],
+        sampler: Sampler[Row],
         *,
-        hypotheses: Sequence[str],
+        hypotheses: Sequence[str] = (),
         references: Sequence[str] = (),
         source: str | None = None,
+        tokens: Callable[[Segment], Sequence[str]] = tokenize,
+        source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
     ) -> Sample:
-        """Name the columns of the rows that a sampler kept.
+        """Name and cut the segments of the rows that a sampler kept.
 
         Args:
-            sampler: It watched rows of a segment of each hypothesis, each reference and the source,
-                in this order; strings are split at spaces and tabs.
-            hypotheses: Names of the hypotheses.
-            references: Names of the references.
-            source: Name of the source; None where rows have none.
-
-        Raises:
-            ValueError: Rows have other numbers of segments than there are names.
+            sampler: What watched the rows.
+            hypotheses: Names of their hypotheses.
+            references: Names of their references.
+            source: Name of their source; None where it is not looked at.
+            tokens: Cuts a hypothesis or a reference into words; by default at white space.
+            source_tokens: The same of a source.
         """
-        names = [*hypotheses, *references, *([source] if source is not None else [])]
-        texts: list[list[Sequence[str]]] = [[] for _ in names]
-        for row in sampler.rows:
-            for text, segment in zip(texts, row, strict=True):
-                text.append(tokenize(segment))
-        first = len(hypotheses)
+        rows = sampler.rows
         return cls(
-            dict(zip(hypotheses, texts[:first], strict=True)),
-            dict(zip(references, texts[first : first + len(references)], strict=True)),
-            (source, texts[-1]) if source is not None else None,
+            {n: [tokens(row.hypotheses[i]) for row in rows] for i, n in enumerate(hypotheses)},
+            {n: [tokens(row.references[i]) for row in rows] for i, n in enumerate(references)},
+            (source, [source_tokens(row.source or "") for row in rows]) if source else None,
             sampler.blocks,
             sampler.lines,
         )

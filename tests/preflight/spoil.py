@@ -9,6 +9,7 @@ from functools import cache
 
 from coverage_eval.preflight import Sample, Sampler
 from coverage_eval.testbed.grammar import Pair, generate
+from coverage_eval.text.rows import Row
 
 Rows = Sequence[Sequence[str]]
 
@@ -28,14 +29,19 @@ def targets(number: int = 500) -> Rows:
 
 def sample(source: Rows | None, reference: Rows | None, **hypotheses: Rows) -> Sample:
     """The sample that a command would take of these texts."""
-    texts = [*hypotheses.values(), reference, source]
-    sampler: Sampler[tuple[Sequence[str], ...]] = Sampler()
-    for _ in sampler.watch(zip(*[text for text in texts if text is not None], strict=True)):
+    references = [] if reference is None else [reference]
+    texts = [*hypotheses.values(), *references, *([] if source is None else [source])]
+    systems = len(hypotheses)
+    sampler: Sampler[Row] = Sampler()
+    for _ in sampler.watch(
+        Row(row[:systems], row[systems : systems + len(references)], row[-1])
+        for row in zip(*texts, strict=True)
+    ):
         pass
     return Sample.from_rows(
         sampler,
         hypotheses=list(hypotheses),
-        references=["ref"] if reference is not None else [],
+        references=["ref"] * len(references),
         source="src" if source is not None else None,
     )
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.preflight import Sample, Sampler
 from coverage_eval.preflight.sampler import BLOCK_ROWS, MOST_BLOCKS
+from coverage_eval.text.rows import Row
 
 
 def expected_rows(number: int) -> list[int]:
@@ -61,12 +61,13 @@ def test_pieces_do_not_cross_blocks() -> None:
 
 
 def test_rows_become_named_texts() -> None:
-    sampler: Sampler[tuple[str, ...]] = Sampler()
-    assert len(list(sampler.watch([("a b", "c", "", "x\ty"), ("", "d", "e ", "z")]))) == 2
-    sample = Sample.from_rows(sampler, hypotheses=["h", "i"], references=["r"], source="s")
+    sampler: Sampler[Row] = Sampler()
+    rows = [Row(("a b", "c"), ("",), "x\ty"), Row(("", "d"), ("e ",), "z")]
+    assert list(sampler.watch(rows)) == rows
+    sample = Sample.from_rows(
+        sampler, hypotheses=["h", "i"], references=["r"], source="s", source_tokens=list
+    )
     assert sample.hypotheses == {"h": [["a", "b"], []], "i": [["c"], ["d"]]}
     assert sample.references == {"r": [[], ["e"]]}
-    assert sample.sources == ("s", [["x", "y"], ["z"]])
+    assert sample.sources == ("s", [["x", "\t", "y"], ["z"]])
     assert (sample.blocks, sample.lines) == ([0], [1])
-    with pytest.raises(ValueError, match="zip"):
-        Sample.from_rows(sampler, hypotheses=["h"])
