@@ -21,7 +21,13 @@ from coverage_eval.cli.aligner_options import (
     timeout_option,
 )
 from coverage_eval.cli.options import case_option, strict_option, tokenize_options
-from coverage_eval.cli.output import output_option, print_lines, show
+from coverage_eval.cli.output import (
+    OutputFile,
+    output_option,
+    print_lines,
+    refuse_overwriting,
+    show,
+)
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
@@ -58,13 +64,13 @@ def command() -> None:
 @command.command("train")
 @click.argument("src")
 @click.argument("tgt")
-@click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(),
+@click.option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
               help="Write the model to this file.")  # fmt: skip
-@click.option("--forward-links", metavar="FILE", type=click.Path(),
+@click.option("--forward-links", metavar="FILE", type=OutputFile(),
               help="Write the text's forward links to this file.")  # fmt: skip
-@click.option("--reverse-links", metavar="FILE", type=click.Path(),
+@click.option("--reverse-links", metavar="FILE", type=OutputFile(),
               help="Write the text's reverse links to this file.")  # fmt: skip
-@click.option("--links", metavar="FILE", type=click.Path(),
+@click.option("--links", metavar="FILE", type=OutputFile(),
               help="Write the text's symmetrised links to this file.")  # fmt: skip
 @symmetrize_option
 @tokenize_options
@@ -108,6 +114,7 @@ def train(
     """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
+    refuse_overwriting()
     watch = InputWatch([], [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ import click
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import jobs_option, parse_list, strict_option
-from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.buckets import read_frequencies
@@ -200,11 +200,11 @@ class _Breakdowns:
     "[default: --train-src, or else --src]",
 )  # fmt: skip
 @click.option(
-    "--details", metavar="FILE", type=click.Path(),
+    "--details", metavar="FILE", type=OutputFile(),
     help="Write all evidence there, one segment of one system a line (JSON Lines).",
 )  # fmt: skip
 @click.option(
-    "--plot", metavar="FILE", type=click.Path(),
+    "--plot", metavar="FILE", type=OutputFile(),
     help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
 )  # fmt: skip
 @click.option(
