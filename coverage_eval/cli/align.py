@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
-from coverage_eval.alignment.model_notes import noted_tokenizers
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
@@ -152,6 +152,7 @@ def train(
 @threads_option
 @timeout_option
 @fast_align_option
+@strict_option
 @output_option
 def apply(
     model: str,
@@ -164,6 +165,7 @@ def apply(
     symmetrize: str,
     no_prune: bool,
     scores: bool,
+    strict: bool,
     **options: Any,
 ) -> None:
     """Align SRC and TGT by a trained MODEL: one line of links a pair.
@@ -172,14 +174,25 @@ def apply(
     Example:
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
-    with FastAlign.load(model, **options) as aligner:
-        source_tokens, tokens = noted_tokenizers(aligner, tokenize, src_tokenize, lowercase or None)
+    with FastAlign.load(model, **options) as fast_align:
+        aligner = ModelAligner(
+            fast_align,
+            tokenize=tokenize,
+            src_tokenize=src_tokenize,
+            lowercase=lowercase or None,
+        )
         watch = InputWatch([], [tgt], src)
         texts = watch.watch_pairs(read_parallel(src, tgt))
-        pairs = ((source_tokens(one), tokens(two)) for one, two in texts)
-        rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
-        print_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
-        echo_findings(watch.check(tokens)[0])
+        pairs = ((aligner.source_tokens(one), aligner.tokens(two)) for one, two in texts)
+        rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
+        lines = (row.format(scores=scores) for row in _with_bar(rows, output))
+
+        def check() -> Iterator[str]:
+            echo_findings(watch.check(aligner.tokens, aligner)[0], strict=strict)
+            yield from ()
+
+        # The checks come behind the last line: an error leaves no file.
+        print_lines(chain(lines, check()), output)
 
 
 @command.command("symmetrize")
