@@ -379,6 +379,10 @@ def test_errors_only(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     alone = run_cli("rep", *files, "--errors-only", check=False)
     assert alone.returncode == 2
     assert "--errors-only goes with --sentence-level" in alone.stderr
+    for arguments in (("bleu", *files), ("chrf", *files), ("profile", files[0])):
+        options = ("--sentence-level", "--errors-only")
+        unfit = run_cli(*arguments, *options, check=False)
+        assert (unfit.returncode, "--errors-only is not for" in unfit.stderr) == (2, True)
 
 
 class TestStrict:
