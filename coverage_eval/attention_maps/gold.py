@@ -26,12 +26,22 @@ __all__ = ["SAER", "GoldAgreement", "compare_with_gold"]
 
 @dataclass(frozen=True)
 class SAER(Formula):
-    """Soft alignment error rate of attention, 0 (best) to 100."""
+    """Soft alignment error rate of attention, 0 (best) to 100.
+
+    Args:
+        chosen: The layer and head of the maps, as in each of them.
+    """
+
+    chosen: tuple[tuple[str, str], ...] = ()
 
     name: ClassVar[str] = "SAER"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("weight_on_gold", "weight_and_sure_links")
     undefined: ClassVar[str] = "there is neither attention nor a sure gold link"
+
+    def settings(self) -> dict[str, object]:
+        """The choice of layer and head."""
+        return dict(self.chosen)
 
     @staticmethod
     def count(rows: Iterable[tuple[Weights, Gold]]) -> Statistics:
@@ -72,10 +82,11 @@ class _Linked(LinkMetric):
     """A figure of links that were made from attention, by a rule that its signature names."""
 
     links: str = "argmax"
+    chosen: tuple[tuple[str, str], ...] = ()
 
     def settings(self) -> dict[str, object]:
         """All that moves the figure."""
-        return {"links": self.links, "null": "no"}
+        return {**dict(self.chosen), "links": self.links, "null": "no"}
 
 
 @dataclass(frozen=True)
@@ -109,17 +120,19 @@ class GoldAgreement:
         links: Those of :class:`coverage_eval.metrics.aer.AER`, ``[segments, 4]``.
         weights: Those of :class:`SAER`, ``[segments, 2]``.
         rule: How hard links were made: ``argmax`` or ``>`` and the threshold.
+        chosen: The layer and head of the maps, as in each of them.
     """
 
     links: Statistics
     weights: Statistics
     rule: str
+    chosen: tuple[tuple[str, str], ...] = ()
 
     def figures(self) -> list[tuple[Formula, Statistics]]:
         """AER, SAER, precision, recall and F1, each with its statistics."""
-        linked: list[Formula] = [metric(links=self.rule) for metric in _LINKED]
+        linked: list[Formula] = [metric(links=self.rule, chosen=self.chosen) for metric in _LINKED]
         counted = [(metric, self.links) for metric in linked]
-        return [counted[0], (SAER(), self.weights), *counted[1:]]
+        return [counted[0], (SAER(self.chosen), self.weights), *counted[1:]]
 
 
 def compare_with_gold(
@@ -148,4 +161,5 @@ def compare_with_gold(
         (hard_links(item, threshold), gold) for item, gold in zip(maps, kept, strict=True)
     )
     rule = "argmax" if threshold is None else f">{threshold}"
-    return GoldAgreement(links, np.array(weights), rule)
+    chosen = maps[0].chosen if maps else ()
+    return GoldAgreement(links, np.array(weights), rule, chosen)

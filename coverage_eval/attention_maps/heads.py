@@ -13,10 +13,24 @@ import numpy as np
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
 
-__all__ = ["Head", "one_head"]
+__all__ = ["Head", "named_choice", "one_head"]
 
 Head: TypeAlias = "int | Literal['mean']"
 """Which head: an index from 0, or −1 for the last, or the mean of all."""
+
+
+def named_choice(layer: int | None, head: Head | None) -> tuple[tuple[str, str], ...]:
+    """A choice of layer and head as signatures name it: from 1, or −1 for the last.
+
+    >>> named_choice(0, "mean")
+    (('layer', '1'), ('head', 'mean'))
+    """
+    chosen = (("layer", layer), ("head", head))
+    return tuple((kind, _from_one(index)) for kind, index in chosen if index is not None)
+
+
+def _from_one(index: Head) -> str:
+    return str(index if index == "mean" or index < 0 else index + 1)
 
 
 def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> Weights:

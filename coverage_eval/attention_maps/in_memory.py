@@ -7,13 +7,14 @@ Nothing of the toolkits is imported: an object counts by the attributes it has, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.attention_maps.heads import Head, one_head
+from coverage_eval.attention_maps.heads import Head, named_choice, one_head
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
 from coverage_eval.errors import DataError
@@ -55,7 +56,8 @@ def from_arrays(
         raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
-    return settle("arrays", raws, layout, texts, orientation=orientation)
+    maps = settle("arrays", raws, layout, texts, orientation=orientation)
+    return [replace(item, chosen=named_choice(layer, head)) for item in maps]
 
 
 def from_ctranslate2(
@@ -135,14 +137,15 @@ def from_huggingface(
             )
     mask = None if attention_mask is None else _array(attention_mask).astype(bool)
     maps = []
+    chosen = named_choice(layer, "mean" if head is None else head)
     for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
         where = f"Hugging Face sequence {index + 1}"
         columns = _columns(where, mask, index, len(source), steps)
         weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
         ended = bool(ids) and ids[-1] == eos_token_id
-        maps.append(
-            _map(where, weights.reshape(len(ids), len(source)), source, texts[index], ended)
-        )
+        matrix = weights.reshape(len(ids), len(source))
+        item = _map(where, matrix, source, texts[index], ended)
+        maps.append(replace(item, chosen=chosen))
     return maps
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Orientation, ReadOptions
 from coverage_eval.attention_maps.formats import FORMATS
-from coverage_eval.attention_maps.heads import Head
+from coverage_eval.attention_maps.heads import Head, named_choice
 from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
@@ -67,6 +68,8 @@ def load(
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     texts = Texts(_tokens(sources), _tokens(hypotheses))
     maps = settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
+    if choice := named_choice(layer, head):
+        maps = [replace(item, chosen=choice) for item in maps]
     if all(not item.hard for item in maps) and not any(item.weights.any() for item in maps):
         message = (
             f"{dump.name}: every weight is 0; the model kept no attention "

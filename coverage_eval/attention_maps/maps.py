@@ -35,6 +35,7 @@ class AttentionMap:
         src_eos: The last column is the end of sentence or a ``<SINK>``, not a word.
         level: Whether tokens are subwords ("bpe") or words.
         hard: The weights are links, 0 or 1, of which a row may have none or several.
+        chosen: The layer and head that were chosen of several, by name, as signatures say it.
 
     Raises:
         DataError: The array is not two-dimensional, an entry is no weight, or the tokens are not
@@ -48,6 +49,7 @@ class AttentionMap:
     src_eos: bool = False
     level: Level = "bpe"
     hard: bool = False
+    chosen: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", checked_weights(self.weights))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -45,10 +45,18 @@ class ScoreSettings:
         """The part of a map that is scored, ``[T, S]``."""
         return item.weights if self.with_eos else item.word_weights
 
-    def signature(self, level: str, links: str | None = None) -> Signature:
-        """All that moves the scores of maps of a level; ``links`` is AER's rule, if it is there."""
+    def signature(
+        self, level: str, links: str | None = None, chosen: Iterable[tuple[str, str]] = ()
+    ) -> Signature:
+        """All that moves the scores of maps of a level.
+
+        Args:
+            level: Of the maps.
+            links: AER's rule, if it is there.
+            chosen: The layer and head of the maps, as :attr:`AttentionMap.chosen`.
+        """
         aer = {} if links is None else {"links": links}
-        return Signature.of("attention", level=level, **asdict(self), **aer)
+        return Signature.of("attention", level=level, **dict(chosen), **asdict(self), **aer)
 
 
 @dataclass(frozen=True)
@@ -240,7 +248,8 @@ def score_table(
         ]
     level = maps[0].level if maps else "bpe"
     rule = None if agreement is None else agreement.rule
-    return ScoreTable(segments, corpus, settings.signature(level, rule))
+    chosen = maps[0].chosen if maps else ()
+    return ScoreTable(segments, corpus, settings.signature(level, rule, chosen))
 
 
 def _gold_scores(agreement: GoldAgreement) -> dict[str, tuple[list[float | None], float | None]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
-from coverage_eval.alignment.model_notes import noted_tokenizers
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     memory_option,
@@ -21,7 +21,13 @@ from coverage_eval.cli.aligner_options import (
     timeout_option,
 )
 from coverage_eval.cli.options import case_option, strict_option, tokenize_options
-from coverage_eval.cli.output import output_option, print_lines, show
+from coverage_eval.cli.output import (
+    OutputFile,
+    output_option,
+    print_lines,
+    refuse_overwriting,
+    show,
+)
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
@@ -58,13 +64,13 @@ def command() -> None:
 @command.command("train")
 @click.argument("src")
 @click.argument("tgt")
-@click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(),
+@click.option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
               help="Write the model to this file.")  # fmt: skip
-@click.option("--forward-links", metavar="FILE", type=click.Path(),
+@click.option("--forward-links", metavar="FILE", type=OutputFile(),
               help="Write the text's forward links to this file.")  # fmt: skip
-@click.option("--reverse-links", metavar="FILE", type=click.Path(),
+@click.option("--reverse-links", metavar="FILE", type=OutputFile(),
               help="Write the text's reverse links to this file.")  # fmt: skip
-@click.option("--links", metavar="FILE", type=click.Path(),
+@click.option("--links", metavar="FILE", type=OutputFile(),
               help="Write the text's symmetrised links to this file.")  # fmt: skip
 @symmetrize_option
 @tokenize_options
@@ -108,6 +114,7 @@ def train(
     """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
+    refuse_overwriting()
     watch = InputWatch([], [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     with ExitStack() as stack:
@@ -145,6 +152,7 @@ def train(
 @threads_option
 @timeout_option
 @fast_align_option
+@strict_option
 @output_option
 def apply(
     model: str,
@@ -157,6 +165,7 @@ def apply(
     symmetrize: str,
     no_prune: bool,
     scores: bool,
+    strict: bool,
     **options: Any,
 ) -> None:
     """Align SRC and TGT by a trained MODEL: one line of links a pair.
@@ -165,14 +174,25 @@ def apply(
     Example:
       coverage-eval align apply de-en.model test.de test.en --symmetrize union -o test.links
     """
-    with FastAlign.load(model, **options) as aligner:
-        source_tokens, tokens = noted_tokenizers(aligner, tokenize, src_tokenize, lowercase or None)
+    with FastAlign.load(model, **options) as fast_align:
+        aligner = ModelAligner(
+            fast_align,
+            tokenize=tokenize,
+            src_tokenize=src_tokenize,
+            lowercase=lowercase or None,
+        )
         watch = InputWatch([], [tgt], src)
         texts = watch.watch_pairs(read_parallel(src, tgt))
-        pairs = ((source_tokens(one), tokens(two)) for one, two in texts)
-        rows = aligner.align_with_scores(pairs, symmetrize, prune=not no_prune)
-        print_lines((row.format(scores=scores) for row in _with_bar(rows, output)), output)
-        echo_findings(watch.check(tokens)[0])
+        pairs = ((aligner.source_tokens(one), aligner.tokens(two)) for one, two in texts)
+        rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
+        lines = (row.format(scores=scores) for row in _with_bar(rows, output))
+
+        def check() -> Iterator[str]:
+            echo_findings(watch.check(aligner.tokens, aligner)[0], strict=strict)
+            yield from ()
+
+        # The checks come behind the last line: an error leaves no file.
+        print_lines(chain(lines, check()), output)
 
 
 @command.command("symmetrize")

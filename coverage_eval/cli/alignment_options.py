@@ -16,6 +16,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import case_option, given_options, tokenize_options
+from coverage_eval.cli.output import OutputFile
 from coverage_eval.text.corpus import STDIN, check_source, read_parallel
 from coverage_eval.text.files import check_target
 
@@ -185,7 +186,10 @@ def alignment_options(command: F) -> Callable[..., Any]:
         ),
         click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
         click.option("--train-tgt", metavar="FILE", help="Train it on this target side."),
-        click.option("--save-model", metavar="FILE", help="Keep the trained model in this file."),
+        click.option(
+            "--save-model", metavar="FILE", type=OutputFile(),
+            help="Keep the trained model in this file.",
+        ),
         click.option(
             "--src-ref-align", metavar="FILE", multiple=True,
             help="Take links of source and reference from this file, one line for each segment, "

@@ -14,6 +14,7 @@ from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
 from coverage_eval.cli.options import FiniteRange, strict_option
 from coverage_eval.cli.output import (
     Output,
+    OutputFile,
     output_option,
     output_options,
     print_lines,
@@ -171,7 +172,7 @@ def aer(
     "--output",
     metavar="FILE",
     required=True,
-    type=click.Path(),
+    type=OutputFile(),
     help="Write this file, an .npz or .jsonl.",
 )
 def convert(maps: list[AttentionMap], output: str) -> None:
@@ -205,7 +206,7 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     "last two show the structure of a map whose weights are all small.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(), callback=_checked_picture,
+    "-o", "--output", metavar="FILE", required=True, type=OutputFile(), callback=_checked_picture,
     help="Write this file, a .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(

@@ -10,8 +10,8 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.options import jobs_option, parse_list, strict_option
-from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.options import given_options, jobs_option, parse_list, strict_option
+from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.buckets import read_frequencies
@@ -86,9 +86,21 @@ class _Columns:
             raise click.UsageError(
                 f"metric {covered[0]} needs a model: links have no probabilities"
             )
+        self._check_words()
         for name in self.names:
             if name not in needy:
                 self._make(name, None)  # a missing package is said before minutes of training
+
+    def _check_words(self) -> None:
+        """Refuse options of words where no column counts words."""
+        given = given_options() & {"tokenize", "src_tokenize", "lowercase"}
+        kinds = (TokenMetric, AlignedMetric) if self.alignment.has_model else TokenMetric
+        if given and not any(issubclass(metric_class(name), kinds) for name in self.names):
+            listed = " and ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
+            raise click.UsageError(
+                f"{listed} is not for {' and '.join(self.names)}: only rep, and drop and softdrop "
+                "with a model, take it"
+            )
 
     def leave_out_unfit(self, watch: InputWatch) -> None:
         """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
@@ -200,11 +212,11 @@ class _Breakdowns:
     "[default: --train-src, or else --src]",
 )  # fmt: skip
 @click.option(
-    "--details", metavar="FILE", type=click.Path(),
+    "--details", metavar="FILE", type=OutputFile(),
     help="Write all evidence there, one segment of one system a line (JSON Lines).",
 )  # fmt: skip
 @click.option(
-    "--plot", metavar="FILE", type=click.Path(),
+    "--plot", metavar="FILE", type=OutputFile(),
     help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
 )  # fmt: skip
 @click.option(

@@ -19,20 +19,27 @@ from coverage_eval.text.files import atomic_write
 
 __all__ = [
     "Output",
+    "OutputFile",
     "echo",
     "output_option",
     "output_options",
     "print_lines",
+    "refuse_overwriting",
     "show",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class OutputFile(click.Path):
+    """The name of a file that a command writes."""
+
+
 output_option = click.option(
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(),
+    type=OutputFile(),
     help="Write to this file instead of standard output.",
 )
 
@@ -98,7 +105,7 @@ def output_options(
     @wraps(command)
     def with_output(**values: Any) -> Any:
         output = Output(**{name: values.pop(name) for name in options})
-        _refuse_to_overwrite_input(output.output)
+        refuse_overwriting()
         return command(output=output, **values)
 
     wrapped: Callable[..., Any] = with_output
@@ -107,21 +114,36 @@ def output_options(
     return wrapped
 
 
-def _refuse_to_overwrite_input(target: str | None) -> None:
-    """A usage error if the output is one of the files that the command names as input."""
-    if target is None or not Path(target).is_file():
-        return
-    names = [name for name in _named_in_command() if Path(name).is_file()]
-    if sum(Path(name).samefile(target) for name in names) > 1:  # the output itself is among them
-        raise click.UsageError(f"--output {target} is one of the input files")
+def refuse_overwriting() -> None:
+    """Refuse, before any work is done, a command line whose outputs would destroy a file.
+
+    Raises:
+        click.UsageError: A file to write is one of the input files, or is to be written twice.
+    """
+    context = click.get_current_context()
+    inputs = {os.path.realpath(name) for name in _inputs(context) if Path(name).is_file()}
+    written: dict[str, str] = {}
+    for parameter in context.command.params:
+        name = context.params.get(parameter.name or "")
+        if not isinstance(parameter.type, OutputFile) or name in {None, "-"}:
+            continue
+        target, option = os.path.realpath(name), parameter.opts[-1]
+        if target in inputs:
+            raise click.UsageError(f"{option} {name} is one of the input files")
+        if target in written and (Path(name).is_file() or not Path(name).exists()):
+            raise click.UsageError(f"{written[target]} and {option} both write to {name}")
+        written[target] = option
 
 
-def _named_in_command() -> Iterator[str]:
-    """Every text that the command names, those of options given several times among them."""
-    for value in click.get_current_context().params.values():
+def _inputs(context: click.Context) -> Iterator[str]:
+    """Every text that the command line gives that may be a file to read."""
+    for parameter in context.command.params:
+        if isinstance(parameter.type, (OutputFile, click.Choice)):
+            continue
+        value = context.params.get(parameter.name or "")
         if isinstance(value, dict):
             yield from value.values()
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, tuple):
             yield from (item for item in value if isinstance(item, str))
         elif isinstance(value, str):
             yield value
@@ -159,6 +181,6 @@ def print_lines(lines: Iterable[str], output: str | None = None) -> None:
         for line in lines:
             click.echo(line)
         return
-    _refuse_to_overwrite_input(output)
+    refuse_overwriting()
     with atomic_write(output) as file:
         file.writelines(f"{line}\n" for line in lines)

@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import Output, output_options, print_lines, show
+from coverage_eval.cli.output import Output, OutputFile, output_options, print_lines, show
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
@@ -67,7 +67,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     "--output",
     "chosen",
     metavar="FILE",
-    type=click.Path(),
+    type=OutputFile(),
     help="Write the chosen hypotheses to this file.",
 )
 def command(

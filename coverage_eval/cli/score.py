@@ -56,6 +56,10 @@ def score_command(name: str) -> click.Command:
     ) -> None:
         chosen, settings = _choose(name, options)
         _check_given(name, kinds, chosen, alignment)
+        if output.errors_only and kinds[chosen].higher_is_better:
+            raise click.UsageError(
+                f"--errors-only is not for {kinds[chosen].name}, which finds no single errors"
+            )
         named = {option: file for option, file in settings.items() if option in readers and file}
         if alignment is not None:
             alignment.check([hyp, *ref, *named.values()])

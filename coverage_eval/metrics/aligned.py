@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -13,6 +14,7 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.corpus import CorpusWarning
 
 __all__ = ["AlignedMetric"]
 
@@ -26,6 +28,9 @@ class AlignedMetric(Metric[ObservedRow]):
     Args:
         aligner: What makes the links or coverages, and signs them.
         stopwords: Source words that are neither counted nor expected.
+
+    Warns:
+        CorpusWarning: The source is lowercased, and some stop words are not.
     """
 
     aligner: Aligner
@@ -36,6 +41,17 @@ class AlignedMetric(Metric[ObservedRow]):
             "reads": StopWords.read,
         },
     )
+
+    def __post_init__(self) -> None:
+        if self.stopwords and self.aligner.source_tokens.lowercase:
+            cased = sorted(word for word in self.stopwords.words if word != word.lower())
+            if cased:
+                warnings.warn(
+                    f"stop words are compared as written, and the source is lowercased: "
+                    f"{cased[0]!r} is never found ({len(cased)} such stop words)",
+                    CorpusWarning,
+                    stacklevel=3,
+                )
 
     def settings(self) -> Mapping[str, object]:
         """What the aligner signs, then the metric's own fields, the stop words last."""

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from coverage_eval.text.corpus import Source, read_segments
+from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import (
+    CorpusWarning,
+    Source,
+    read_segments,
+    source_name,
+    tokenize,
+)
 
 __all__ = ["StopWords"]
 
@@ -31,9 +39,17 @@ class StopWords:
         """One word a line; white space around it and empty lines do not count.
 
         Raises:
-            DataError: As :func:`coverage_eval.text.corpus.read_segments`.
+            DataError: As :func:`coverage_eval.text.corpus.read_segments`; a line has several
+                words, which no word of a text can be.
+
+        Warns:
+            CorpusWarning: There are no words.
         """
-        return cls.of(read_segments(path))
+        words = cls.of(_one_a_line(path))
+        if not words:
+            message = f"{source_name(path)}: no stop words: the file is empty"
+            warnings.warn(message, CorpusWarning, stacklevel=2)
+        return words
 
     @classmethod
     def of(cls, words: Iterable[str]) -> StopWords:
@@ -52,3 +68,12 @@ class StopWords:
 
     def __str__(self) -> str:
         return f"{len(self.words)}-{self._digest}" if self.words else "none"
+
+
+def _one_a_line(path: Source) -> Iterator[str]:
+    for number, line in enumerate(read_segments(path), start=1):
+        if len(tokenize(line)) > 1:
+            raise DataError(
+                f"{source_name(path)}: line {number}: a list of stop words has one word a line"
+            )
+        yield line

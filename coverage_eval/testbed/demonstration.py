@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import Gold
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
@@ -35,14 +36,18 @@ def demonstrate(folder: Path | None = None) -> Iterator[Table]:
         folder: Write the texts and the model there too, to go on with by hand.
 
     Raises:
+        DataError: The folder has other files of their names, which are kept.
         AlignerError: The aligner failed, as all errors of
             :class:`~fast_align_wrapper.FastAlign`.
     """
     yield _appendix_b()
     texts = make_texts()
+    if folder is not None:
+        if (folder / "model").exists() and not (folder / "train.de").exists():
+            raise DataError(f"{folder / 'model'}: is there already; name a new folder")
+        write_texts(texts, folder)
     aligner = Aligner.train_pairs((pair.source, pair.target) for pair in texts.training)
     if folder is not None:
-        write_texts(texts, folder)
         aligner.save(folder / "model")
     yield _alignment(aligner, texts)
     yield _outputs(aligner, texts)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from coverage_eval.errors import DataError
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
 from coverage_eval.text.files import atomic_write
@@ -75,18 +76,24 @@ def write_texts(texts: GrammarTexts, folder: Path) -> None:
 
     The files are ``train.de`` and ``train.en``, ``test.de`` and ``test.en``, the truth
     ``test.links``, and ``careful.en``, ``repeating.en`` and ``dropping.en``.
+
+    Raises:
+        DataError: The folder has another file of one of these names, which is kept.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "train.de", (" ".join(pair.source) for pair in texts.training))
-    _write(folder / "train.en", (" ".join(pair.target) for pair in texts.training))
-    _write(folder / "test.de", texts.sources)
-    _write(folder / "test.en", texts.references)
     links = (" ".join(f"{i}-{j}" for i, j in pair.links) for pair in texts.test)
-    _write(folder / "test.links", links)
-    for name, lines in texts.outputs.items():
-        _write(folder / f"{name}.en", lines)
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    with atomic_write(path) as file:
-        file.writelines(line + "\n" for line in lines)
+    files: dict[str, Iterable[str]] = {
+        "train.de": (" ".join(pair.source) for pair in texts.training),
+        "train.en": (" ".join(pair.target) for pair in texts.training),
+        "test.de": texts.sources,
+        "test.en": texts.references,
+        "test.links": links,
+        **{f"{name}.en": lines for name, lines in texts.outputs.items()},
+    }
+    contents = {folder / name: "".join(f"{line}\n" for line in files[name]) for name in files}
+    for path, content in contents.items():
+        if path.exists() and not (path.is_file() and path.read_bytes() == content.encode()):
+            raise DataError(f"{path}: is there already, and is another file; name a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in contents.items():
+        with atomic_write(path) as file:
+            file.write(content)

@@ -45,6 +45,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 
 
 _BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
 
 
 class CorpusWarning(UserWarning):
@@ -130,6 +131,8 @@ def read_segments(source: Source) -> Iterator[str]:
 
 def _invalid_utf8(source: Source, line: int, offset: int, error: UnicodeDecodeError) -> str:
     byte = error.object[error.start]
+    if line == 1 and error.object.startswith(_GZIP):
+        return f"{source_name(source)}: a gzip file; give it a name that ends in .gz"
     return (
         f"{source_name(source)}: line {line}: not valid UTF-8 at byte "
         f"offset {offset + error.start} (byte 0x{byte:02x}); convert the file to UTF-8 first"

@@ -379,3 +379,17 @@ def test_help_marks_what_is_experimental(run_cli: RunCli) -> None:
     for name, score in SCORES.items():
         line = next(line for line in text.splitlines() if line.startswith(f"  {name}: "))
         assert line.endswith("[experimental]") == score.experimental
+
+
+def test_signatures_name_the_layer_and_the_head(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "src").write_text("ein Haus\n")
+    (tmp_path / "hyp").write_text("a b c\n")
+    (tmp_path / "gold").write_text("0-0 1-1\n")
+    heads = [[[[1, 0], [0, 1], [0, 1]], [[0.8, 0.2], [0.4, 0.6], [0, 1]]]]
+    (tmp_path / "heads").write_text(json.dumps(heads) + "\n")
+    texts = ("--src", "src", "--hyp", "hyp", "--layer", "1", "--head")
+    for head, named in (("mean", "|layer:1|head:mean|"), ("-1", "|layer:1|head:-1|")):
+        score = run_cli("attention", "score", "heads", *texts, head, cwd=tmp_path).stdout
+        assert f"attention|level:word{named}over:" in score
+        figures = run_cli("attention", "aer", "heads", "gold", *texts, head, cwd=tmp_path).stdout
+        assert figures.count(named) == 5

@@ -54,3 +54,18 @@ def test_training_text_out_of_step(
     assert "warning" in said
     assert str(shifted) in said
     assert (tmp_path / "bad").is_file()  # a warning keeps what took minutes
+
+
+def test_applying_a_model_to_swapped_sides(
+    run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]
+) -> None:
+    source, target = text
+    model, links = tmp_path / "model", tmp_path / "links"
+    run_cli("align", "train", source, target, "-o", model)
+    assert run_cli("align", "apply", model, source, target, "--strict").stderr == ""
+    warned = run_cli("align", "apply", model, target, source)
+    assert "swap source and target" in warned.stderr
+    assert len(warned.stdout.splitlines()) == len(PAIRS)
+    strict = ("align", "apply", model, target, source, "--strict", "-o", links)
+    assert run_cli(*strict, check=False).returncode == 1
+    assert not links.exists()

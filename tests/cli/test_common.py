@@ -179,6 +179,38 @@ def test_an_output_never_replaces_an_input(run_cli: RunCli, files: tuple[Path, P
     assert files[0].read_text() == HYP
 
 
+def test_no_file_to_write_is_an_input_or_written_twice(run_cli: RunCli, tmp_path: Path) -> None:
+    names = ("hyp", "ref", "src", "picture.png")
+    for name in names:
+        (tmp_path / name).write_text("a b\n")
+    compare = ("compare", "--ref", "ref", "hyp", "--metrics", "rep")
+    train = ("--src", "src", "--train-src", "src", "--train-tgt", "ref")
+    for arguments, said in (
+        ((*compare, "--details", "ref"), "--details ref is one of the input files"),
+        ((*compare, "x=picture.png", "--plot", "picture.png"), "is one of the input files"),
+        ((*compare, "-o", "new", "--details", "./new"), "both write to"),
+        (("drop", "hyp", "ref", *train, "--save-model", "src"), "is one of the input files"),
+        (("drop", "hyp", "ref", *train, "--save-model", "new", "-o", "new"), "both write to"),
+        (("align", "train", "src", "ref", "-o", "src"), "--output src is one of the input files"),
+        (("align", "train", "src", "ref", "-o", "new", "--links", "new"), "both write to"),
+        (("attention", "convert", "src", "-o", "src"), "is one of the input files"),
+        (("attention", "plot", "picture.png", "-o", "picture.png"), "is one of the input files"),
+    ):
+        result = run_cli(*arguments, cwd=tmp_path, check=False)
+        assert (result.returncode, said in result.stderr) == (2, True), (arguments, result.stderr)
+    assert all((tmp_path / name).read_text() == "a b\n" for name in names)
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_output_may_have_the_name_of_a_choice(run_cli: RunCli, tmp_path: Path) -> None:
+    for name in ("hyp", "ref", "none", "rep"):
+        (tmp_path / name).write_text("a b\n")
+    for name in ("none", "rep"):
+        run_cli("compare", "--ref", "ref", "hyp", "--metrics", "rep", "-o", name, cwd=tmp_path)
+    run_cli("rep", "hyp", "ref", "--tokenize", "none", "-o", "none", cwd=tmp_path)
+    assert (tmp_path / "none").read_text().startswith("REP|")
+
+
 @pytest.mark.parametrize("option", ["--w1", "--w2"])
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "x"])
 def test_weights_that_are_none(
@@ -347,6 +379,10 @@ def test_errors_only(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     alone = run_cli("rep", *files, "--errors-only", check=False)
     assert alone.returncode == 2
     assert "--errors-only goes with --sentence-level" in alone.stderr
+    for arguments in (("bleu", *files), ("chrf", *files), ("profile", files[0])):
+        options = ("--sentence-level", "--errors-only")
+        unfit = run_cli(*arguments, *options, check=False)
+        assert (unfit.returncode, "--errors-only is not for" in unfit.stderr) == (2, True)
 
 
 class TestStrict:

@@ -333,6 +333,17 @@ def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> N
     assert (corpus / "ref").read_text() == before
 
 
+@pytest.mark.parametrize("option", [("--lowercase",), ("--tokenize", "char")])
+def test_options_of_words_that_no_column_takes(
+    run_cli: RunCli, corpus: Path, option: tuple[str, ...]
+) -> None:
+    arguments = ("compare", "--ref", "ref", "few", *option, "--metrics")
+    refused = run_cli(*arguments, "bleu,chrf", cwd=corpus, check=False)
+    assert refused.returncode == 2
+    assert f"{option[0]} is not for bleu and chrf" in refused.stderr
+    assert "REP" in run_cli(*arguments, "bleu,rep", cwd=corpus).stdout
+
+
 @pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is needed")
 def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
     """A bar for each metric on standard error where that is a terminal, and nowhere else."""

@@ -53,7 +53,19 @@ def test_the_commands_it_shows_give_its_figures(demo: tuple[str, Path], run_cli:
     assert {path.name for path in folder.iterdir()} >= {"train.de", "test.links", "model"}
 
 
+def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> None:
+    for name in ("test.de", "model"):
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / name).write_text("mine\n")
+        done = run_cli("demo", "--folder", folder, check=False)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"{folder / name}: is there already" in done.stderr
+        assert [path.read_text() for path in folder.iterdir()] == ["mine\n"]
+
+
 def test_it_is_the_same_every_time(demo: tuple[str, Path], run_cli: RunCli) -> None:
+    assert run_cli("demo", "--folder", demo[1]).stdout == demo[0]
     again = run_cli("demo").stdout
     assert again == demo[0][: len(again)]
 

@@ -161,6 +161,23 @@ def test_stop_words_from_a_file_and_from_standard_input(
     assert missing.stderr == "coverage-eval: error: nowhere: no such file\n"
 
 
+def test_stop_words_that_would_never_be_found(run_cli: RunCli, corpus: Path, model: Path) -> None:
+    (corpus / "lines").write_text("der\ndie katze\n")
+    (corpus / "none").write_text("\n")
+    (corpus / "cased").write_text("der\nDie\nDas\n")
+    arguments = ("drop", "short", "test.target", "--src", "test.source", "--model", model)
+    for file, status, said in (
+        ("lines", 1, "lines: line 2: a list of stop words has one word a line"),
+        ("none", 0, "none: no stop words: the file is empty"),
+        ("cased", 0, "'Das' is never found (2 such stop words)"),
+    ):
+        options = ("--stopwords", file, "--lowercase")
+        done = run_cli(*arguments, *options, cwd=corpus, check=False)
+        assert (done.returncode, said in done.stderr) == (status, True), done.stderr
+    plain = run_cli(*arguments, "--stopwords", "cased", cwd=corpus)
+    assert "never found" not in plain.stderr
+
+
 def test_only_segments_with_an_error(run_cli: RunCli, corpus: Path, model: Path) -> None:
     options = ("--src", "test.source", "--model", model, "--sentence-level")
     everything = score(run_cli, corpus, *options)

@@ -147,3 +147,10 @@ def test_no_warning_on_clean_text(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert list(read_segments(write(tmp_path / "a", b"a\n"))) == ["a"]
+
+
+def test_a_gzip_file_of_another_name(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(gzip.compress(b"a b\n"))
+    with pytest.raises(DataError, match=r"a gzip file; give it a name that ends in \.gz"):
+        list(read_segments(path))
