@@ -12,6 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -178,7 +179,7 @@ class Aligner(ABC):
             src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
                 segment as pairs of positions from 0; several of them for several references.
             src_hyp: Links of source and hypothesis; several of them for several systems, in the
-                order of the systems.
+                order of the systems, or by the systems' names for :func:`coverage_eval.compare`.
             sink: The links are of sources with ``<SINK>`` behind them, which the text has not.
 
         Raises:
@@ -212,6 +213,14 @@ class Aligner(ABC):
     @abstractmethod
     def settings(self) -> Mapping[str, object]:
         """What a signature says of the links: all that moved them."""
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:  # noqa: ARG002 (for subclasses)
+        """This aligner for systems in an order; links that have names are put in that order.
+
+        Raises:
+            DataError: There are links of other systems than these.
+        """
+        return self
 
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used any more."""
@@ -353,6 +362,7 @@ class GivenLinks(Aligner):
     ) -> None:
         self._references = link_columns(src_ref, "links of the reference")
         self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
+        self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.links_references = bool(self._references)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
@@ -376,6 +386,20 @@ class GivenLinks(Aligner):
                 check_links(links, length, target, name=column.name, line=number)
             kept = tuple(self._without_sink(links, source) for _, links in found)
             yield AlignedRow(source, kept[:split], kept[split:])
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:
+        """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
+        if self._systems is None or self._systems == list(names):
+            return self
+        if set(self._systems) != set(names):
+            raise DataError(
+                f"links of the systems {', '.join(self._systems)} were given, for the systems "
+                f"{', '.join(names)}"
+            )
+        found = copy(self)
+        found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
+        found._systems = list(names)
+        return found
 
     def _targets(self, row: Row) -> list[int]:
         """The number of tokens of each text that there are links of."""
