@@ -26,6 +26,10 @@ class AlignedMetric(Metric[ObservedRow]):
     Args:
         aligner: What makes the links or coverages, and signs them.
         stopwords: Source words that are neither counted nor expected.
+
+    Raises:
+        TypeError: Something that is no :class:`~coverage_eval.Aligner` or no
+            :class:`~coverage_eval.StopWords`.
     """
 
     aligner: Aligner
@@ -36,6 +40,19 @@ class AlignedMetric(Metric[ObservedRow]):
             "reads": StopWords.read,
         },
     )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.aligner, Aligner):
+            raise TypeError(
+                "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
+                f"{self.aligner!r:.40}"
+            )
+        # Letters of a string, or the order of a set, would be signed without complaint.
+        if not isinstance(self.stopwords, StopWords):
+            raise TypeError(
+                "stopwords must come from StopWords.of(words) or StopWords.read(file), not "
+                f"{self.stopwords!r:.40}"
+            )
 
     def settings(self) -> Mapping[str, object]:
         """What the aligner signs, then the metric's own fields, the stop words last."""

@@ -99,6 +99,7 @@ class DROP(AlignedMetric[AlignedRow]):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.denominator not in DENOMINATORS:
             raise ValueError(f"denominator must be one of {DENOMINATORS}, not {self.denominator!r}")
         if self.compat not in {None, "acl2018"}:

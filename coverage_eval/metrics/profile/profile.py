@@ -51,7 +51,18 @@ class Profile:
     figures: tuple[ProfiledFigure, ...]
 
     def __getitem__(self, key: str) -> ProfiledFigure:
-        return next(item for item in self.figures if item.figure.key == key)
+        for item in self.figures:
+            if item.figure.key == key:
+                return item
+        names = ", ".join(item.figure.key for item in self.figures)
+        raise KeyError(f"no figure {key!r}; there are {names}")
+
+    def __str__(self) -> str:
+        """A line for each figure: its signature and score."""
+        return "\n".join(
+            f"{item.metric.signature} undefined" if item.score is None else str(item.score)
+            for item in self.figures
+        )
 
 
 def profile(
