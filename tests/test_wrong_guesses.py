@@ -10,6 +10,7 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.errors import DataError
+from fast_align_wrapper import FastAlign
 
 HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
 TOKENS = [line.split() for line in HYPS]
@@ -105,3 +106,19 @@ def test_a_profile_is_printed_as_scores() -> None:
     lines = str(ce.profile(HYPS, REFS)).splitlines()
     assert lines[0] == str(ce.rep(HYPS, REFS))
     assert any(line.endswith(" undefined") for line in str(ce.profile([""])).splitlines())
+
+
+@pytest.mark.parametrize("segment", [None, 1, ["a", 1], b"a b"])
+def test_pairs_to_train_on(segment: Any) -> None:
+    with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of"):
+        ce.Aligner.train([segment], ["a"])
+    with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of strings"):
+        FastAlign.train([(segment, "a")])
+
+
+def test_pairs_of_lines_are_those_of_their_texts() -> None:
+    pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
+    lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
+    with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
+        assert of_lines.hash == model.hash
+        assert list(of_lines.align(lines)) == list(model.align(pairs))

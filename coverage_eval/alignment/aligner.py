@@ -460,7 +460,12 @@ def _strict_pairs(
     if isinstance(sources, (str, bytes)) or isinstance(targets, (str, bytes)):
         raise TypeError("sources and targets are each a list of segments, not a single string")
     try:
-        yield from zip(sources, targets, strict=True)
+        for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
+            if not all(isinstance(side, (str, Sequence)) for side in pair):
+                raise TypeError(
+                    f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"
+                )
+            yield pair
     except ValueError as error:
         raise DataError(f"unequal numbers of segments to train on: {error}") from None
 
