@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -122,3 +123,27 @@ def test_pairs_of_lines_are_those_of_their_texts() -> None:
     with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
         assert of_lines.hash == model.hash
         assert list(of_lines.align(lines)) == list(model.align(pairs))
+
+
+def test_letters_are_not_drawn_as_words() -> None:
+    weights = [[1.0, 0.0], [0.0, 1.0]]
+    for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
+        with pytest.raises(TypeError, match="is a list of words, not a single string"):
+            ce.plotting.attention_heatmap(weights, *texts)
+        with pytest.raises(DataError, match="is a list of tokens, not a single string"):
+            ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the source is a list of words, not a single string"):
+        ce.plotting.alignment_grid("a b", ["x"], ["x"], [(0, 0)], [(1, 0)])
+
+
+def test_a_list_of_no_entries_is_refused() -> None:
+    comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
+    for top in (0, -1):
+        with pytest.raises(ValueError, match="top must be at least 1"):
+            comparison.break_down(["repeated-ngrams"], top=top)
+
+
+def test_equal_settings_sign_alike() -> None:
+    links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
+    yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
+    assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)

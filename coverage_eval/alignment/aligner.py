@@ -325,7 +325,7 @@ class ModelAligner(Aligner):
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
             "model": self.model.hash,
             "sym": self.symmetrize,
-            "sink": self.sink,
+            "sink": bool(self.sink),
             **both,
         }
 
@@ -429,7 +429,7 @@ class GivenLinks(Aligner):
         return {
             "aligner": "given",
             "links": "+".join(names),
-            "sink": self.sink,
+            "sink": bool(self.sink),
             **self.tokens.settings,
         }
 

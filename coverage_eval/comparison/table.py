@@ -139,12 +139,12 @@ class Comparison:
                 often it stands in the source itself.
 
         Raises:
-            ValueError: An unknown name, a metric that a breakdown needs is not among the columns,
-                or the source is not there.
+            ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
+                among the columns, or the source is not there.
         """
         from coverage_eval.comparison.breakdown import DEFAULT_TOP, Options, break_down
 
-        return break_down(self, names, Options(top or DEFAULT_TOP, frequencies))
+        return break_down(self, names, Options(DEFAULT_TOP if top is None else top, frequencies))
 
     def _render(self, output_format: str, width: int = 2) -> str:
         from coverage_eval.tables.formats import render
