@@ -147,3 +147,21 @@ def test_equal_settings_sign_alike() -> None:
     links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
     yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
     assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)
+
+
+def test_stop_words_are_words() -> None:
+    for make in (ce.StopWords, ce.StopWords.of):
+        with pytest.raises(TypeError, match="stop words are a list of words, not a single string"):
+            make("der die")  # type: ignore[operator]
+    assert str(ce.StopWords(["der", "der"])) == str(ce.StopWords.of(["der"]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sources", ["a b", {"a": 1}, pd.DataFrame({"a": ["x"]}), None])
+def test_texts_to_train_on(sources: Any) -> None:
+    with pytest.raises(TypeError, match="the source is a list of segments, not"):
+        ce.Aligner.train(sources, ["a"])
+
+
+def test_an_aligner_is_no_file() -> None:
+    with pytest.raises(TypeError, match=r"aligner must come from .*'model'"):
+        ce.profile(HYPS, REFS, REFS, "model")  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_lin
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
-from coverage_eval.text.rows import Row
+from coverage_eval.text.rows import Row, check_list
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
@@ -39,6 +39,7 @@ __all__ = [
     "CoveredRow",
     "GivenLinks",
     "ModelAligner",
+    "check_aligner",
 ]
 
 A = TypeVar("A", bound="Aligner")
@@ -434,6 +435,15 @@ class GivenLinks(Aligner):
         }
 
 
+def check_aligner(aligner: object) -> None:
+    """Raise :class:`TypeError` if this is no aligner, such as the name of a model file."""
+    if not isinstance(aligner, Aligner):
+        raise TypeError(
+            "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
+            f"{aligner!r:.40}"
+        )
+
+
 def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator[tuple[Any, ...]]:
     """Rows with their numbered lines of links, as many of each."""
     counts = [0] * (1 + len(columns))
@@ -457,8 +467,8 @@ def _with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
 def _strict_pairs(
     sources: Iterable[Segment], targets: Iterable[Segment]
 ) -> Iterator[tuple[Segment, Segment]]:
-    if isinstance(sources, (str, bytes)) or isinstance(targets, (str, bytes)):
-        raise TypeError("sources and targets are each a list of segments, not a single string")
+    check_list(sources, "the source")
+    check_list(targets, "the target")
     try:
         for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
             if not all(isinstance(side, (str, Sequence)) for side in pair):

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.stopwords import StopWords
@@ -42,11 +42,7 @@ class AlignedMetric(Metric[ObservedRow]):
     )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.aligner, Aligner):
-            raise TypeError(
-                "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
-                f"{self.aligner!r:.40}"
-            )
+        check_aligner(self.aligner)
         # Letters of a string, or the order of a set, would be signed without complaint.
         if not isinstance(self.stopwords, StopWords):
             raise TypeError(

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Segment, Source, read_parallel
 
-__all__ = ["Row", "make_rows", "make_text_rows", "read_rows", "row_length", "split_references"]
+__all__ = [
+    "Row",
+    "check_list",
+    "make_rows",
+    "make_text_rows",
+    "read_rows",
+    "row_length",
+    "split_references",
+]
 
 
 class Row(NamedTuple):
@@ -177,13 +185,22 @@ def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
 
 
 def _listed(segments: Any, name: str) -> list[Any]:
-    """The items of a list; the keys of a mapping or a data frame would pass for segments."""
+    """The items of a list of segments."""
+    check_list(segments, name)
+    return list(segments)
+
+
+def check_list(segments: object, name: str) -> None:
+    """Refuse what is no list of segments; a mapping or a data frame would give its keys.
+
+    Raises:
+        TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.
+    """
     if isinstance(segments, (str, bytes)):
         raise TypeError(f"{name} is a list of segments, not a single string")
     is_frame = hasattr(segments, "columns")
     if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
         raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
-    return list(segments)
 
 
 def _check_sizes(sizes: Mapping[str, int]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.profile.figures import Figure, select_figures
@@ -113,6 +113,8 @@ def profile_rows(
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
     """
+    if aligner is not None:
+        check_aligner(aligner)
     stream = iter(rows) if aligner is None else iter(rows := list(rows))
     first = next(stream, None)
     if first is None:
