@@ -20,6 +20,7 @@ __all__ = [
     "prepare_pairs",
     "tokenize",
     "unescape_token",
+    "without_line_end",
 ]
 
 Segment: TypeAlias = "str | Sequence[str]"
@@ -43,19 +44,27 @@ _SUSPECT = re.compile(rf"[|<\x00\t\n\v\f\r\ud800-\udfff{MARK}]")
 _ESCAPED = re.compile(r"\\([0-9a-f]+);")
 
 
+def without_line_end(text: str) -> str:
+    """The text of a line without the ``\\n`` or ``\\r\\n`` at its end, if there is one."""
+    return text[:-1].removesuffix("\r") if text.endswith("\n") else text
+
+
 def tokenize(segment: Segment) -> Sequence[str]:
     """Split a segment at runs of ASCII space and tab; tokens are returned as they are.
 
-    Other Unicode spaces (no-break, ideographic) and control characters are part of a token.
+    Other Unicode spaces (no-break, ideographic) and control characters are part of a token, but
+    not the line end of a line that was read from a file as it is.
 
     >>> tokenize("a  b\\tc ")
     ['a', 'b', 'c']
     >>> tokenize("")
     []
+    >>> tokenize("a b\\n")
+    ['a', 'b']
     """
     if not isinstance(segment, str):
         return segment
-    tokens = segment.replace("\t", " ").split(" ")
+    tokens = without_line_end(segment).replace("\t", " ").split(" ")
     return [token for token in tokens if token] if "" in tokens else tokens
 
 
@@ -123,13 +132,18 @@ def prepare_pairs(pairs: Iterable[Pair]) -> Iterator[PreparedPair]:
     """Prepare pairs of segments, one by one.
 
     Raises:
-        TypeError: An item is no pair of a source and a target.
+        TypeError: An item is no pair of a source and a target, strings or lists of strings.
     """
     for number, pair in enumerate(pairs, start=1):
         if isinstance(pair, str) or len(pair) != 2:
             raise TypeError(f"pair {number}: {pair!r:.60} is not a pair (source, target)")
-        source, source_length = _prepare(pair[0])
-        target, target_length = _prepare(pair[1])
+        try:
+            source, source_length = _prepare(pair[0])
+            target, target_length = _prepare(pair[1])
+        except TypeError:
+            raise TypeError(
+                f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of strings"
+            ) from None
         line = b""
         if source_length and target_length:
             line = f"{source} ||| {target}\n".encode()

@@ -266,3 +266,25 @@ def test_metrics_with_settings_of_their_own(corpus: Corpus, form: Form) -> None:
     assert comparison.rows["a"]["rep"].score.score == float(
         ce.rep(systems["a"], refs, n=3, tokenize="13a")
     )
+
+
+def test_lines_of_open_files_score_as_the_files_do(corpus: Corpus, aligner: ce.Aligner) -> None:
+    def lines(name: str, end: str = "\n") -> list[str]:
+        return [line + end for line in corpus[name]]
+
+    texts = corpus["a"], corpus["refs"], corpus["srcs"]
+    with_ends = lines("a"), lines("refs", "\r\n"), lines("srcs")
+    for metric in (ce.REP(), ce.REP(lowercase=True), ce.REP(tokenize="char"), ce.DROP(aligner)):
+        assert metric.corpus_score(*with_ends) == metric.corpus_score(*texts)
+    for metric in (ce.BLEU(), ce.BLEU(tokenize="char"), ce.CHRF(), ce.SoftDROP(aligner)):
+        assert metric.corpus_score(*with_ends) == metric.corpus_score(*texts)
+    assert float(ce.rep(["a a\n"], ["a\n"])) == 200
+    parallel = lines("train_srcs"), lines("train_tgts")
+    with ce.Aligner.train(*parallel, symmetrize="forward", tokenize="13a") as trained:
+        assert trained.settings == aligner.settings
+
+
+def test_a_score_is_formatted_as_its_number_or_as_its_line() -> None:
+    score = ce.rep(["a red red house"], ["a red house"])
+    assert f"{score:.1f}" == "66.7"
+    assert f"{score}" == str(score)

@@ -12,6 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,7 @@ from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_lin
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
-from coverage_eval.text.rows import Row
+from coverage_eval.text.rows import Row, check_list
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
@@ -38,6 +39,7 @@ __all__ = [
     "CoveredRow",
     "GivenLinks",
     "ModelAligner",
+    "check_aligner",
 ]
 
 A = TypeVar("A", bound="Aligner")
@@ -178,7 +180,7 @@ class Aligner(ABC):
             src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
                 segment as pairs of positions from 0; several of them for several references.
             src_hyp: Links of source and hypothesis; several of them for several systems, in the
-                order of the systems.
+                order of the systems, or by the systems' names for :func:`coverage_eval.compare`.
             sink: The links are of sources with ``<SINK>`` behind them, which the text has not.
 
         Raises:
@@ -212,6 +214,14 @@ class Aligner(ABC):
     @abstractmethod
     def settings(self) -> Mapping[str, object]:
         """What a signature says of the links: all that moved them."""
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:  # noqa: ARG002 (for subclasses)
+        """This aligner for systems in an order; links that have names are put in that order.
+
+        Raises:
+            DataError: There are links of other systems than these.
+        """
+        return self
 
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used any more."""
@@ -316,7 +326,7 @@ class ModelAligner(Aligner):
             "aligner": "-".join(re.findall(r"[\w.-]+", version)),
             "model": self.model.hash,
             "sym": self.symmetrize,
-            "sink": self.sink,
+            "sink": bool(self.sink),
             **both,
         }
 
@@ -353,6 +363,7 @@ class GivenLinks(Aligner):
     ) -> None:
         self._references = link_columns(src_ref, "links of the reference")
         self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
+        self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.links_references = bool(self._references)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
@@ -376,6 +387,20 @@ class GivenLinks(Aligner):
                 check_links(links, length, target, name=column.name, line=number)
             kept = tuple(self._without_sink(links, source) for _, links in found)
             yield AlignedRow(source, kept[:split], kept[split:])
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:
+        """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
+        if self._systems is None or self._systems == list(names):
+            return self
+        if set(self._systems) != set(names):
+            raise DataError(
+                f"links of the systems {', '.join(self._systems)} were given, for the systems "
+                f"{', '.join(names)}"
+            )
+        found = copy(self)
+        found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
+        found._systems = list(names)
+        return found
 
     def _targets(self, row: Row) -> list[int]:
         """The number of tokens of each text that there are links of."""
@@ -405,9 +430,18 @@ class GivenLinks(Aligner):
         return {
             "aligner": "given",
             "links": "+".join(names),
-            "sink": self.sink,
+            "sink": bool(self.sink),
             **self.tokens.settings,
         }
+
+
+def check_aligner(aligner: object) -> None:
+    """Raise :class:`TypeError` if this is no aligner, such as the name of a model file."""
+    if not isinstance(aligner, Aligner):
+        raise TypeError(
+            "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
+            f"{aligner!r:.40}"
+        )
 
 
 def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator[tuple[Any, ...]]:
@@ -433,10 +467,15 @@ def _with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
 def _strict_pairs(
     sources: Iterable[Segment], targets: Iterable[Segment]
 ) -> Iterator[tuple[Segment, Segment]]:
-    if isinstance(sources, (str, bytes)) or isinstance(targets, (str, bytes)):
-        raise TypeError("sources and targets are each a list of segments, not a single string")
+    check_list(sources, "the source")
+    check_list(targets, "the target")
     try:
-        yield from zip(sources, targets, strict=True)
+        for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
+            if not all(isinstance(side, (str, Sequence)) for side in pair):
+                raise TypeError(
+                    f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"
+                )
+            yield pair
     except ValueError as error:
         raise DataError(f"unequal numbers of segments to train on: {error}") from None
 

@@ -42,7 +42,9 @@ class LinkColumn:
             # A pipe can be read only once, and it is hashed before it is used.
             self._lines = list(read_segments(links)) if str(links) == STDIN else None
         else:
-            self._lines = [format_links(sorted(set(map(tuple, segment)))) for segment in links]  # type: ignore[arg-type]
+            self._lines = [
+                _link_line(segment, name, number) for number, segment in enumerate(links, start=1)
+            ]
         self.name = name
 
     def _texts(self) -> Iterable[str]:
@@ -70,6 +72,17 @@ class LinkColumn:
         return found.hexdigest()[:8]
 
 
+def _link_line(links: Any, name: str, number: int) -> str:
+    """The links of a segment in memory as a line of a file."""
+    try:
+        return format_links(sorted({(source, target) for source, target in links}))
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{name}: segment {number}: {links!r:.60} are not links, pairs of positions such as "
+            "[(0, 0), (1, 2)]"
+        ) from None
+
+
 def link_columns(
     links: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource], name: str
 ) -> list[LinkColumn]:
@@ -78,10 +91,19 @@ def link_columns(
     Args:
         links: A file, the links of each segment, or several of these.
         name: What links in memory are called in messages.
+
+    Raises:
+        DataError: An unreadable file, or links in memory that are not pairs of positions.
+        TypeError: Neither files nor lists of links.
     """
     if isinstance(links, (str, os.PathLike)):
         return [LinkColumn(links, name)]
-    several: list[Any] = list(links.values() if isinstance(links, Mapping) else links)
+    if not isinstance(links, Iterable):
+        raise TypeError(f"{name}: a file or a list with the links of each segment, not {links!r}")
+    several: list[Any] = [
+        list(item) if isinstance(item, Iterator) else item  # it can be looked at only once
+        for item in (links.values() if isinstance(links, Mapping) else links)
+    ]
     if not several:
         return []
     files = isinstance(several[0], (str, os.PathLike))
@@ -92,12 +114,20 @@ def link_columns(
 
 def _is_links(value: Sequence[Any]) -> bool:
     """Whether this is a list of segments with their links, not a list of such lists."""
-    return _depth(value) <= 3
+    if _depth(value) != 3:
+        return _depth(value) < 3
+    # Where positions are missing, empty segments stand in the place of links.
+    return all(len(link) > 0 for segment in value for link in segment if not _is_position(link))
 
 
 def _depth(value: Any) -> int:
     """How deep positions are nested."""
-    return 0 if isinstance(value, int) else 1 + max(map(_depth, value), default=0)
+    return 0 if _is_position(value) else 1 + max(map(_depth, value), default=0)
+
+
+def _is_position(value: Any) -> bool:
+    """Whether a value is meant as one, whatever its type."""
+    return isinstance(value, str) or not isinstance(value, Iterable)
 
 
 def parse_line(line: str, name: str, number: int) -> Links:

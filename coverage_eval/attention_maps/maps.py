@@ -38,8 +38,8 @@ class AttentionMap:
         chosen: The layer and head that were chosen of several, by name, as signatures say it.
 
     Raises:
-        DataError: The array is not two-dimensional, an entry is no weight, or the tokens are not
-            as many as rows and columns.
+        DataError: The array is not two-dimensional, an entry is no weight, or the tokens are a
+            single string or not as many as rows and columns.
     """
 
     weights: Weights
@@ -58,6 +58,8 @@ class AttentionMap:
             tokens: Sequence[str] | None = getattr(self, name)
             if tokens is None:
                 continue
+            if isinstance(tokens, str):
+                raise DataError(f"the {name} is a list of tokens, not a single string: {tokens!r}")
             if len(tokens) != size:
                 kind = "rows" if name == "hypothesis" else "columns"
                 raise DataError(

@@ -33,10 +33,17 @@ class Options:
         top: Entries of each list of words, n-grams or segments.
         frequencies: How often each source word stands in the training text; by default, how often
             it stands in the source itself.
+
+    Raises:
+        ValueError: ``top`` is below 1.
     """
 
     top: int = DEFAULT_TOP
     frequencies: Mapping[str, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise ValueError(f"top must be at least 1, not {self.top}")
 
 
 @dataclass(frozen=True)

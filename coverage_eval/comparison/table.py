@@ -13,6 +13,7 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.testing import Cell, Testing
+from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
 from coverage_eval.metrics.score import Score
@@ -138,12 +139,12 @@ class Comparison:
                 often it stands in the source itself.
 
         Raises:
-            ValueError: An unknown name, a metric that a breakdown needs is not among the columns,
-                or the source is not there.
+            ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
+                among the columns, or the source is not there.
         """
         from coverage_eval.comparison.breakdown import DEFAULT_TOP, Options, break_down
 
-        return break_down(self, names, Options(top or DEFAULT_TOP, frequencies))
+        return break_down(self, names, Options(DEFAULT_TOP if top is None else top, frequencies))
 
     def _render(self, output_format: str, width: int = 2) -> str:
         from coverage_eval.tables.formats import render
@@ -203,8 +204,9 @@ def compare(
         references: Reference segments, or a list of several references.
         sources: Source segments, for DROP and soft DROP.
         aligner: What links them, for the same.
-        metrics: Names of ``coverage_eval.metrics.registry.METRICS``, or metrics with settings of
-            their own, the order of the columns; by default BLEU and REP, and DROP with an aligner.
+        metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
+            settings of their own, the order of the columns; by default BLEU and REP, and DROP with
+            an aligner.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
         resamples: Resamples of intervals and test; 0 for neither.
@@ -214,12 +216,17 @@ def compare(
         jobs: Processes for metrics of text.
 
     Raises:
-        DataError: Unequal texts, or a metric's score is undefined.
+        DataError: Unequal texts, links of other systems, or a metric's score is undefined.
+        TypeError: Systems without names, a metric that is neither name nor object, or texts that a
+            metric needs are None.
         ValueError: An unknown metric or baseline, two metrics of one name, or DROP without an
             aligner.
         MissingDependencyError: METEOR without its extra.
         AlignerError: The aligner failed.
     """
+    _check_names(systems)
+    if isinstance(metrics, str):
+        metrics = [metrics]
     if metrics is None:
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
     settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
@@ -228,6 +235,9 @@ def compare(
     if len(chosen) < len(named):
         names = ", ".join(name for name, _ in named)
         raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
+    chosen = {name: _of_systems(metric, list(systems)) for name, metric in chosen.items()}
+    for metric in chosen.values():
+        metric.check_needs(references, sources)
     tokens = Tokenizer(tokenize, lowercase)
     texts = TestSet(
         tuple(systems),
@@ -239,9 +249,31 @@ def compare(
     return compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
 
 
+def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            "systems are a mapping from a name to its segments, such as {'mine': hypotheses}, not "
+            f"{type(systems).__name__}"
+        )
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system is a string, not {name!r}")
+
+
+def _of_systems(metric: Metric[Any], systems: Sequence[str]) -> Metric[Any]:
+    """The metric with the links of the systems in their order."""
+    if not isinstance(metric, AlignedMetric):
+        return metric
+    return replace(metric, aligner=metric.aligner.for_systems(systems))
+
+
 def _named_metric(
     metric: str | Metric[Any], settings: Mapping[str, Any]
 ) -> tuple[str, Metric[Any]]:
+    if not isinstance(metric, (str, Metric)):
+        raise TypeError(
+            f"a metric is a name such as 'rep' or an object such as REP(), not {metric}"
+        )
     if not isinstance(metric, str):
         return metric.name.lower(), metric
     # BLEU's tokeniser, which has the same name, is its own.

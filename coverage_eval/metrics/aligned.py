@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.stopwords import StopWords
@@ -29,6 +29,10 @@ class AlignedMetric(Metric[ObservedRow]):
         aligner: What makes the links or coverages, and signs them.
         stopwords: Source words that are neither counted nor expected.
 
+    Raises:
+        TypeError: Something that is no :class:`~coverage_eval.Aligner` or no
+            :class:`~coverage_eval.StopWords`.
+
     Warns:
         CorpusWarning: The source is lowercased, and some stop words are not.
     """
@@ -43,15 +47,21 @@ class AlignedMetric(Metric[ObservedRow]):
     )
 
     def __post_init__(self) -> None:
-        if self.stopwords and self.aligner.source_tokens.lowercase:
-            cased = sorted(word for word in self.stopwords.words if word != word.lower())
-            if cased:
-                warnings.warn(
-                    f"stop words are compared as written, and the source is lowercased: "
-                    f"{cased[0]!r} is never found ({len(cased)} such stop words)",
-                    CorpusWarning,
-                    stacklevel=3,
-                )
+        check_aligner(self.aligner)
+        # Letters of a string, or the order of a set, would be signed without complaint.
+        if not isinstance(self.stopwords, StopWords):
+            raise TypeError(
+                "stopwords must come from StopWords.of(words) or StopWords.read(file), not "
+                f"{self.stopwords!r:.40}"
+            )
+        cased = sorted(word for word in self.stopwords.words if word != word.lower())
+        if cased and self.aligner.source_tokens.lowercase:
+            warnings.warn(
+                f"stop words are compared as written, and the source is lowercased: "
+                f"{cased[0]!r} is never found ({len(cased)} such stop words)",
+                CorpusWarning,
+                stacklevel=3,
+            )
 
     def settings(self) -> Mapping[str, object]:
         """What the aligner signs, then the metric's own fields, the stop words last."""

@@ -254,16 +254,19 @@ class Metric(Formula, Generic[Observed]):
         items: list[Any] = found[self.evidence_name] if self.evidence_name else []
         return items
 
+    def check_needs(self, references: object, sources: object) -> None:
+        """Raise :class:`TypeError` if texts that the metric needs are None."""
+        for name, texts in (("references", references), ("sources", sources)):
+            if texts is None and name in self.needs:
+                raise TypeError(f"{self.name} needs {name}")
+
     def _rows(
         self,
         hypotheses: Sequence[Segment],
         references: Sequence[Any] | None,
         sources: Sequence[Segment] | None,
     ) -> list[Row]:
-        if references is None and "references" in self.needs:
-            raise TypeError(f"{self.name} needs references")
-        if sources is None and "sources" in self.needs:
-            raise TypeError(f"{self.name} needs sources")
+        self.check_needs(references, sources)
         return make_text_rows(hypotheses, references, sources)
 
 
@@ -271,6 +274,8 @@ def one_segment(
     hypothesis: Segment, reference: Any, source: Segment | None
 ) -> tuple[list[Segment], Any, list[Segment] | None]:
     """A segment's texts as a corpus of one; the reference may be a list of several."""
+    if isinstance(reference, Iterator):  # which can be looked at only once
+        reference = list(reference)
     several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
     if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
         several = any(not isinstance(item, str) for item in reference)

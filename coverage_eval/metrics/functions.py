@@ -8,6 +8,7 @@ name; ``jobs``, ``resamples`` and ``seed`` are those of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner
@@ -24,7 +25,14 @@ _OF_A_CALL = {"jobs", "resamples", "seed"}
 
 def _score(name: str, texts: Sequence[Any], options: dict[str, Any]) -> Score:
     of_call = {key: options.pop(key) for key in _OF_A_CALL & set(options)}
-    return metric_class(name)(**options).corpus_score(*texts, **of_call)
+    kind = metric_class(name)
+    known = [item.name for item in fields(kind)]
+    if unknown := [option for option in options if option not in known]:
+        raise TypeError(
+            f"{kind.name} has no option {', '.join(unknown)}; "
+            f"its options are {', '.join(sorted({*known, *_OF_A_CALL} - {'aligner'}))}"
+        )
+    return kind(**options).corpus_score(*texts, **of_call)
 
 
 def rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:

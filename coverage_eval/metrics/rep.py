@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
+from numbers import Integral, Real
 from operator import eq
 from typing import Any, ClassVar
 
@@ -87,6 +88,7 @@ class REP(TokenMetric):
         lowercase: Lowercase the text first.
 
     Raises:
+        TypeError: ``n`` is no whole number, or a weight is no number.
         ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
     """
 
@@ -110,6 +112,10 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.n, Integral) or isinstance(self.n, bool):
+            raise TypeError(f"n must be a whole number, not {self.n!r}")
+        if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
+            raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
         if self.n < 1:
             raise ValueError(f"n must be at least 1, not {self.n}")
         if not (0 <= self.w1 < math.inf and 0 <= self.w2 < math.inf):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["BLEU", "CHRF", "SacreBLEUMetric"]
 
 _ORDERS = range(1, 5)
+_SMOOTHINGS = ("exp", "floor", "add-k", "none")
 _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; like chrF and METEOR, BLEU reads untouched text."
 
 
@@ -83,13 +84,14 @@ class BLEU(SacreBLEUMetric):
         tokenize: One of sacreBLEU's tokenisers, or ``none``.
         lowercase: Lowercase both sides.
         smooth: sacreBLEU's smoothing method: ``exp``, ``floor``, ``add-k`` or ``none``.
+
+    Raises:
+        ValueError: An unknown tokeniser or smoothing method.
     """
 
     tokenize: str = setting("13a", _TOKENIZE_HELP, choices=TOKENIZERS)
     lowercase: bool = setting(False, "Lowercase both sides.")
-    smooth: str = setting(
-        "exp", "Smooth in this way of sacreBLEU's.", choices=("exp", "floor", "add-k", "none")
-    )
+    smooth: str = setting("exp", "Smooth in this way of sacreBLEU's.", choices=_SMOOTHINGS)
 
     name: ClassVar[str] = "BLEU"
     statistic_names: ClassVar[tuple[str, ...]] = (
@@ -104,6 +106,9 @@ class BLEU(SacreBLEUMetric):
     """Settings of the paper's scripts: ``multi-bleu.perl -lc`` (``audit scripts``, row 4)."""
 
     def __post_init__(self) -> None:
+        if self.smooth not in _SMOOTHINGS:
+            known = ", ".join(_SMOOTHINGS)
+            raise ValueError(f"unknown smoothing {self.smooth!r}; one of {known}")
         Tokenizer(self.tokenize)  # a missing package is said before any text is read
 
     @classmethod

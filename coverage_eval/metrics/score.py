@@ -109,6 +109,10 @@ class Score:
     def __str__(self) -> str:
         return self.format()
 
+    def __format__(self, spec: str) -> str:
+        """The number in a format such as ``.2f``; without one, as :meth:`format`."""
+        return format(self.score, spec) if spec else str(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The score as plain values: the one JSON schema for one or many systems."""
         return {

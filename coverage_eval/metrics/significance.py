@@ -163,7 +163,12 @@ def sample_scores(
 
     Returns:
         For each metric the scores ``[resamples]`` of each system.
+
+    Raises:
+        ValueError: ``resamples`` is below 1.
     """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, not {resamples}")
     arrays = [_side_by_side(systems) for _, systems in columns]
     blocks: list[list[Floats]] = [[] for _ in columns]
     for counts in resample_counts(len(arrays[0][0]), resamples, seed):

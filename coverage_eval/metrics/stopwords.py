@@ -30,9 +30,17 @@ class StopWords:
 
     Attributes:
         words: The words.
+
+    Raises:
+        TypeError: A single string, whose letters would be the words.
     """
 
     words: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.words, str):
+            raise TypeError("stop words are a list of words, not a single string; split it first")
+        object.__setattr__(self, "words", frozenset(self.words))
 
     @classmethod
     def read(cls, path: Source) -> StopWords:
@@ -53,7 +61,9 @@ class StopWords:
 
     @classmethod
     def of(cls, words: Iterable[str]) -> StopWords:
-        """The words as a set."""
+        """The words as a set, without white space around them."""
+        if isinstance(words, str):
+            return cls(words)  # type: ignore[arg-type]  # which says what is wrong
         return cls(frozenset(word.strip(" \t") for word in words) - {""})
 
     @cached_property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_positions
+from coverage_eval.plotting.arrays import check_words, checked_positions
 from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
 from coverage_eval.plotting.labels import word_ticks, write
@@ -57,7 +57,9 @@ def alignment_grid(
 
     Raises:
         DataError: a link or position is out of range.
+        TypeError: a text is a single string.
     """
+    check_words(source=source, reference=reference, hypothesis=hypothesis)
     left = _link_matrix(reference_links, len(source), len(reference), names[0])
     right = _link_matrix(hypothesis_links, len(source), len(hypothesis), names[1])
     if dropped is None:

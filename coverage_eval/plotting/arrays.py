@@ -9,9 +9,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["checked_attention", "checked_positions", "checked_table", "checked_vector"]
+__all__ = [
+    "check_words",
+    "checked_attention",
+    "checked_positions",
+    "checked_table",
+    "checked_vector",
+]
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
+
+
+def check_words(**texts: Sequence[str]) -> None:
+    """Refuse texts that are single strings, whose letters would be drawn as words.
+
+    Raises:
+        TypeError: a text is a string.
+    """
+    for name, words in texts.items():
+        if isinstance(words, str):
+            raise TypeError(f"the {name} is a list of words, not a single string; split it first")
 
 
 def checked_attention(
@@ -21,7 +38,9 @@ def checked_attention(
 
     Raises:
         DataError: the shape differs from the texts' lengths, or an entry is no weight.
+        TypeError: a text is a single string.
     """
+    check_words(source=source, hypothesis=hypothesis)
     weights = np.asarray(attention, dtype=np.float64)
     expected = (len(hypothesis), len(source))
     if weights.size == 0 and 0 in expected:

@@ -56,7 +56,12 @@ def map_batches(
         weigh: The length of an item, in the unit of :data:`BATCH_LENGTH`.
         jobs: Number of processes.
         size: Items in a batch.
+
+    Raises:
+        ValueError: ``jobs`` is below 1.
     """
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
     batches = chain.from_iterable(_shorter(batch, weigh) for batch in batched(items, size))
     first = list(islice(batches, jobs))  # no more processes than there is work for
     batches = chain(first, batches)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Segment, Source, read_parallel
 
-__all__ = ["Row", "make_rows", "make_text_rows", "read_rows", "row_length", "split_references"]
+__all__ = [
+    "Row",
+    "check_list",
+    "make_rows",
+    "make_text_rows",
+    "read_rows",
+    "row_length",
+    "split_references",
+]
 
 
 class Row(NamedTuple):
@@ -64,8 +72,8 @@ def make_rows(
 
     Raises:
         DataError: No system, no segments, or unequal numbers of segments.
-        TypeError: A single string where a list of segments is meant, or segments that are
-            neither strings nor lists of tokens.
+        TypeError: A single string, a mapping, a set or a data frame where a list of segments is
+            meant, or segments that are neither strings nor lists of tokens.
     """
     if not systems:
         raise DataError("no system to score")
@@ -112,16 +120,22 @@ def split_references(
     are lists of tokens, one reference is a list of lists of tokens.
 
     Raises:
-        DataError: One list a segment instead of one list a reference.
-        TypeError: A single string.
+        DataError: One list a segment instead of one list a reference, or several references of
+            strings for hypotheses of tokens.
+        TypeError: Something other than a list of segments.
     """
-    if isinstance(references, (str, bytes)):
-        raise TypeError("the reference is a list of segments, not a single string")
     # Iterators can be looked at only once.
-    references = [list(item) if isinstance(item, Iterator) else item for item in references]
+    references = [
+        list(item) if isinstance(item, Iterator) else item
+        for item in _listed(references, "the reference")
+    ]
     if _depth(references) <= max(1, _depth(hypotheses)):
+        _check_tokens(hypotheses, references)
         return [references]
-    several = list(references)
+    names = _numbered(len(references))
+    several: list[Sequence[Segment]] = [
+        _listed(item, name) for item, name in zip(references, names, strict=True)
+    ]
     sizes = {len(reference) for reference in several}
     if len(several) == len(hypotheses) != 1 and sizes != {len(hypotheses)}:
         raise DataError(
@@ -138,21 +152,55 @@ def _depth(value: Any) -> int:
     return 1 + max((_depth(item) for item in value), default=0)
 
 
+def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
+    """Refuse several references of strings that look like one reference of tokens."""
+    tokens = _tokens(reference)
+    phrases = sum(" " in token for token in tokens)
+    if 2 * phrases >= max(1, len(tokens)) and not any(" " in t for t in _tokens(hypotheses)):
+        raise DataError(
+            "the tokens of the reference hold spaces, as if they were whole segments: with "
+            "hypotheses as lists of tokens, several references are lists of lists of tokens"
+        )
+
+
+def _tokens(segments: Sequence[Segment]) -> list[str]:
+    """The tokens, as far as they are strings, of segments that are lists of tokens."""
+    lists = [segment for segment in segments if isinstance(segment, (list, tuple))]
+    return [token for segment in lists for token in segment if isinstance(token, str)]
+
+
 def _numbered(count: int) -> list[str]:
     return [f"reference {number}" for number in range(1, count + 1)]
 
 
 def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
-    if isinstance(segments, (str, bytes)):
-        raise TypeError(f"{name} is a list of segments, not a single string")
-    found = list(segments)
+    found = _listed(segments, name)
     for number, segment in enumerate(found, start=1):
-        if not isinstance(segment, (str, Sequence)):
+        if not isinstance(segment, (str, Sequence)) or isinstance(segment, bytes):
             raise TypeError(
                 f"{name}: segment {number} is neither a string nor a list of tokens: "
                 f"{type(segment).__name__}"
             )
     return found
+
+
+def _listed(segments: Any, name: str) -> list[Any]:
+    """The items of a list of segments."""
+    check_list(segments, name)
+    return list(segments)
+
+
+def check_list(segments: object, name: str) -> None:
+    """Refuse what is no list of segments; a mapping or a data frame would give its keys.
+
+    Raises:
+        TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.
+    """
+    if isinstance(segments, (str, bytes)):
+        raise TypeError(f"{name} is a list of segments, not a single string")
+    is_frame = hasattr(segments, "columns")
+    if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
+        raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
 
 
 def _check_sizes(sizes: Mapping[str, int]) -> None:

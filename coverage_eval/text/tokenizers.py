@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.text.corpus import Segment, tokenize
+from fast_align_wrapper.text import without_line_end
 
 __all__ = ["TOKENIZERS", "Tokenizer"]
 
@@ -67,7 +68,7 @@ class Tokenizer:
             return tokenize(segment)
         if self.name == "none" and not isinstance(segment, str):
             return [token.lower() for token in segment]
-        text = segment if isinstance(segment, str) else " ".join(segment)
+        text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
         text = text.lower() if self.lowercase else text
         return tokenize(text if self.name == "none" else self._function(text))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import coverage_eval as ce
@@ -76,3 +78,43 @@ def test_links_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         Aligner.from_links(REFERENCE, tmp_path / "missing")
     with pytest.raises(DataError, match="coverage needs a model"):
         ce.soft_drop(*TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS))
+
+
+def test_links_by_name_are_those_of_the_system_of_that_name() -> None:
+    hypotheses, references, sources = TEXTS
+    systems = {"good": references, "bad": hypotheses}
+    named = {"bad": HYPOTHESIS, "good": REFERENCE}
+    by_name = Aligner.from_links(REFERENCE, named)
+    in_order = Aligner.from_links(REFERENCE, [named[system] for system in systems])
+    expected = ce.compare(systems, references, sources, in_order, metrics="drop", resamples=0)
+    metrics: list[Any]
+    for metrics in (["drop"], [ce.DROP(by_name)]):
+        found = ce.compare(systems, references, sources, by_name, metrics=metrics, resamples=0)
+        assert found.rows == expected.rows
+        assert found.signatures == expected.signatures
+    with pytest.raises(DataError, match="links of the systems bad, good were given, for the sys"):
+        ce.compare({"good": references, "worse": references}, references, sources, by_name)
+
+
+@pytest.mark.parametrize(
+    "kind", [iter, set, tuple, lambda links: np.array(links, dtype=int).reshape(-1, 2)]
+)
+def test_links_in_memory_of_any_kind(kind: Any) -> None:
+    links = [[kind(segment) for segment in text] for text in (REFERENCE, HYPOTHESIS)]
+    assert ce.drop(*TEXTS, Aligner.from_links(*links)) == ce.drop(
+        *TEXTS, Aligner.from_links(REFERENCE, HYPOTHESIS)
+    )
+
+
+def test_several_references_without_any_link() -> None:
+    settings = Aligner.from_links([[[], []], [[], []]], HYPOTHESIS).settings
+    assert settings["links"] == Aligner.from_links([[[], []]] * 2, [HYPOTHESIS]).settings["links"]
+    assert str(settings["links"]).count(",") == 1
+
+
+@pytest.mark.parametrize("links", [[[(0, 0, 1)], []], [["0-0"], ["0-0"]], [[(0,)], []]])
+def test_what_are_no_links_is_refused(links: Any) -> None:
+    with pytest.raises(DataError, match=r"links of the reference: segment 1: .* are not links"):
+        Aligner.from_links(links, HYPOTHESIS)
+    with pytest.raises(TypeError, match="links of the reference: a file or a list"):
+        Aligner.from_links(None, HYPOTHESIS)  # type: ignore[arg-type]

@@ -148,7 +148,7 @@ class METEOR(TextMetric):
         versions = {"data": f"pycocoevalcap-{package_version('pycocoevalcap')}"}
         if self.backend == "python":
             versions["stemmer"] = f"snowballstemmer-{package_version('snowballstemmer')}"
-        return {"id": self.eval_id, "scale": self.scale, "backend": self.backend, **versions}
+        return {"id": self.eval_id, "scale": int(self.scale), "backend": self.backend, **versions}
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""

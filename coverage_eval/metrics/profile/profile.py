@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.profile.figures import Figure, select_figures
@@ -51,7 +51,18 @@ class Profile:
     figures: tuple[ProfiledFigure, ...]
 
     def __getitem__(self, key: str) -> ProfiledFigure:
-        return next(item for item in self.figures if item.figure.key == key)
+        for item in self.figures:
+            if item.figure.key == key:
+                return item
+        names = ", ".join(item.figure.key for item in self.figures)
+        raise KeyError(f"no figure {key!r}; there are {names}")
+
+    def __str__(self) -> str:
+        """A line for each figure: its signature and score."""
+        return "\n".join(
+            f"{item.metric.signature} undefined" if item.score is None else str(item.score)
+            for item in self.figures
+        )
 
 
 def profile(
@@ -102,6 +113,8 @@ def profile_rows(
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
     """
+    if aligner is not None:
+        check_aligner(aligner)
     stream = iter(rows) if aligner is None else iter(rows := list(rows))
     first = next(stream, None)
     if first is None:

@@ -1,0 +1,167 @@
+"""Calls that cannot be meant: none gives a plausible number, each says what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.errors import DataError
+from fast_align_wrapper import FastAlign
+
+HYPS, REFS = ["a red red house", "the dog the dog"], ["a red house", "the dog sleeps"]
+TOKENS = [line.split() for line in HYPS]
+LINKS = ce.Aligner.from_links([[(0, 0)], [(0, 0)]], [[(0, 0)], []])
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "message"),
+    [
+        (pd.Series(HYPS), pd.DataFrame({"a": REFS, "b": REFS}), "list of segments, not DataFrame"),
+        ({"x y": 1, "z": 2}, REFS, "the hypothesis is a list of segments, not dict"),
+        (HYPS, dict.fromkeys(REFS), "the reference is a list of segments, not dict"),
+        (set(HYPS), REFS, "the hypothesis is a list of segments, not set"),
+        ([line.encode() for line in HYPS], REFS, "segment 1 is neither .* tokens: bytes"),
+        (None, REFS, "the hypothesis is a list of segments, not NoneType"),
+        (HYPS, [REFS, None], "reference 2 is a list of segments, not NoneType"),
+    ],
+)
+def test_what_is_no_list_of_segments(hypotheses: Any, references: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        ce.rep(hypotheses, references)
+
+
+def test_several_references_of_strings_are_not_one_of_tokens() -> None:
+    with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+        ce.rep(TOKENS, [REFS, REFS])
+    with pytest.raises(DataError, match="the tokens of the reference hold spaces"):
+        ce.REP().sentence_score(TOKENS[0], REFS)
+
+
+def test_tokens_may_hold_spaces() -> None:
+    tokens = [["10 000", "houses"], ["20 000"]]
+    assert float(ce.rep(tokens, tokens)) == 0
+    assert float(ce.rep([["many", "houses"], ["b"]], [["10 000", "big", "houses"], ["b"]])) == 0
+
+
+def test_references_of_a_segment_may_be_an_iterator() -> None:
+    metric = ce.REP()
+    assert metric.sentence_score(["a", "a"], iter(["a", "b"])) == metric.sentence_score(
+        ["a", "a"], ["a", "b"]
+    )
+    several = [["a"], ["a", "a"]]
+    assert metric.sentence_score(["a", "a"], iter(several)) == metric.sentence_score(
+        ["a", "a"], several
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: ce.rep(HYPS, REFS, tok="13a"), TypeError, "REP has no option tok; .*tokenize"),
+        (lambda: ce.bleu(HYPS, REFS, smooth_method="exp"), TypeError, "its options are .*smooth"),
+        (lambda: ce.bleu(HYPS, REFS, smooth="foo"), ValueError, "unknown smoothing 'foo'; one of"),
+        (lambda: ce.rep(HYPS, REFS, n="2"), TypeError, "n must be a whole number, not '2'"),
+        (lambda: ce.rep(HYPS, REFS, n=True), TypeError, "n must be a whole number, not True"),
+        (lambda: ce.rep(HYPS, REFS, w1="1"), TypeError, "weights must be numbers: w1='1'"),
+        (lambda: ce.rep(HYPS, REFS, jobs=-1), ValueError, "jobs must be at least 1, not -1"),
+        (lambda: ce.rep(HYPS, REFS, resamples=-1), ValueError, "resamples must be at least 1"),
+        (lambda: ce.drop(HYPS, REFS, None, "model"), TypeError, "aligner must come from .*'model'"),
+        (lambda: ce.soft_drop(HYPS, REFS, REFS, None), TypeError, "aligner must come from"),
+        (lambda: ce.DROP(LINKS, stopwords="der"), TypeError, "stopwords must come from"),
+        (lambda: ce.DROP(LINKS, stopwords={"der", "die"}), TypeError, "stopwords must come from"),
+        (lambda: ce.profile(HYPS)["DROP"], KeyError, "no figure 'DROP'; there are seq-rep-1"),
+    ],
+)
+def test_options_are_named(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "kind", "message"),
+    [
+        ([HYPS, REFS], {}, TypeError, "systems are a mapping from a name .* not list"),
+        (pd.DataFrame({"a": HYPS}), {}, TypeError, "systems are a mapping .* not DataFrame"),
+        ({1: HYPS}, {}, TypeError, "the name of a system is a string, not 1"),
+        ({"a": HYPS}, {"metrics": [ce.REP]}, TypeError, "an object such as REP"),
+        ({"a": HYPS}, {"references": None, "metrics": "rep"}, TypeError, "REP needs references"),
+    ],
+)
+def test_comparisons(
+    systems: Any, options: dict[str, Any], kind: type[Exception], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        ce.compare(systems, **{"references": REFS, "resamples": 0} | options)
+
+
+def test_one_metric_may_be_named_alone() -> None:
+    assert list(ce.compare({"a": HYPS}, REFS, metrics="rep", resamples=0).metrics) == ["rep"]
+
+
+def test_a_profile_is_printed_as_scores() -> None:
+    lines = str(ce.profile(HYPS, REFS)).splitlines()
+    assert lines[0] == str(ce.rep(HYPS, REFS))
+    assert any(line.endswith(" undefined") for line in str(ce.profile([""])).splitlines())
+
+
+@pytest.mark.parametrize("segment", [None, 1, ["a", 1], b"a b"])
+def test_pairs_to_train_on(segment: Any) -> None:
+    with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of"):
+        ce.Aligner.train([segment], ["a"])
+    with pytest.raises(TypeError, match=r"pair 1: .* is neither a string nor a list of strings"):
+        FastAlign.train([(segment, "a")])
+
+
+def test_pairs_of_lines_are_those_of_their_texts() -> None:
+    pairs = [("ein haus", "a house"), ("das haus", "the house")] * 20
+    lines = [(f"{source}\n", f"{target}\n") for source, target in pairs]
+    with FastAlign.train(pairs) as model, FastAlign.train(lines) as of_lines:
+        assert of_lines.hash == model.hash
+        assert list(of_lines.align(lines)) == list(model.align(pairs))
+
+
+def test_letters_are_not_drawn_as_words() -> None:
+    weights = [[1.0, 0.0], [0.0, 1.0]]
+    for texts in (("ab", ["x", "y"]), (["a", "b"], "xy")):
+        with pytest.raises(TypeError, match="is a list of words, not a single string"):
+            ce.plotting.attention_heatmap(weights, *texts)
+        with pytest.raises(DataError, match="is a list of tokens, not a single string"):
+            ce.attention_maps.AttentionMap(np.array(weights), *texts)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the source is a list of words, not a single string"):
+        ce.plotting.alignment_grid("a b", ["x"], ["x"], [(0, 0)], [(1, 0)])
+
+
+def test_a_list_of_no_entries_is_refused() -> None:
+    comparison = ce.compare({"a": HYPS, "b": REFS}, REFS, metrics="rep", resamples=0)
+    for top in (0, -1):
+        with pytest.raises(ValueError, match="top must be at least 1"):
+            comparison.break_down(["repeated-ngrams"], top=top)
+
+
+def test_equal_settings_sign_alike() -> None:
+    links: list[Any] = [[[(0, 0)]], [[(0, 0)]]]
+    yes, one = (ce.Aligner.from_links(*links, sink=sink) for sink in (True, 1))  # type: ignore[arg-type]
+    assert str(ce.DROP(one).signature) == str(ce.DROP(yes).signature)
+
+
+def test_stop_words_are_words() -> None:
+    for make in (ce.StopWords, ce.StopWords.of):
+        with pytest.raises(TypeError, match="stop words are a list of words, not a single string"):
+            make("der die")  # type: ignore[operator]
+    assert str(ce.StopWords(["der", "der"])) == str(ce.StopWords.of(["der"]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sources", ["a b", {"a": 1}, pd.DataFrame({"a": ["x"]}), None])
+def test_texts_to_train_on(sources: Any) -> None:
+    with pytest.raises(TypeError, match="the source is a list of segments, not"):
+        ce.Aligner.train(sources, ["a"])
+
+
+def test_an_aligner_is_no_file() -> None:
+    with pytest.raises(TypeError, match=r"aligner must come from .*'model'"):
+        ce.profile(HYPS, REFS, REFS, "model")  # type: ignore[arg-type]
