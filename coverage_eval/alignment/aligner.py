@@ -368,9 +368,14 @@ class GivenLinks(Aligner):
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
+    @property
+    def columns(self) -> list[LinkColumn]:
+        """The links of each text, references' before hypotheses'."""
+        return [*self._references, *self._hypotheses]
+
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """The links of a test set, row by row; see :meth:`Aligner.align`."""
-        columns = [*self._references, *self._hypotheses]
+        columns = self.columns
         if compat == "acl2018":
             # The script passes over lines that begin with "<", in each file by itself, and cuts
             # the longer file (audits, row 3).

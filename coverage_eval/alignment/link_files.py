@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from coverage_eval.errors import DataError
@@ -40,7 +41,8 @@ class LinkColumn:
             name, self._file = source_name(links), links
             check_source(links)
             # A pipe can be read only once, and it is hashed before it is used.
-            self._lines = list(read_segments(links)) if str(links) == STDIN else None
+            is_pipe = str(links) == STDIN or not Path(links).is_file()
+            self._lines = list(read_segments(links)) if is_pipe else None
         else:
             self._lines = [
                 _link_line(segment, name, number) for number, segment in enumerate(links, start=1)
@@ -62,6 +64,11 @@ class LinkColumn:
         for number, line in enumerate(self._texts(), start=1):
             if not line.startswith("<"):
                 yield number, parse_line(line, self.name, number)
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no line says anything."""
+        return not any(map(str.strip, self._texts()))
 
     @cached_property
     def digest(self) -> str:

@@ -8,10 +8,17 @@ from typing import Any
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric
-from coverage_eval.preflight import Finding, Sample, Sampler, check_model, check_texts
+from coverage_eval.preflight import (
+    Finding,
+    Sample,
+    Sampler,
+    check_given_links,
+    check_model,
+    check_texts,
+)
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import Row
@@ -78,6 +85,8 @@ class InputWatch:
             findings = [finding for finding in findings if finding.check not in _OF_WORDS]
         objections = dict.fromkeys(map(self.objection, metrics))
         findings += [Finding("metric-does-not-fit", said) for said in objections if said]
+        if isinstance(aligner, GivenLinks):
+            findings += check_given_links(aligner.columns)
         if not isinstance(aligner, ModelAligner) or self._source is None:
             return findings, {}
         sample = self._sample(aligner.tokens, aligner.source_tokens)

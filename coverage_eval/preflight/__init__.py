@@ -18,6 +18,7 @@ from typing import TypeAlias
 from coverage_eval.preflight.findings import Finding
 from coverage_eval.preflight.forms import check_forms
 from coverage_eval.preflight.gold import check_gold
+from coverage_eval.preflight.links import check_given_links
 from coverage_eval.preflight.model import check_model
 from coverage_eval.preflight.order import check_source_order
 from coverage_eval.preflight.relations import check_relations
@@ -30,6 +31,7 @@ __all__ = [
     "Finding",
     "Sample",
     "Sampler",
+    "check_given_links",
     "check_gold",
     "check_model",
     "check_texts",

@@ -69,3 +69,14 @@ def test_applying_a_model_to_swapped_sides(
     strict = ("align", "apply", model, target, source, "--strict", "-o", links)
     assert run_cli(*strict, check=False).returncode == 1
     assert not links.exists()
+
+
+def test_links_of_no_word(run_cli: RunCli, tmp_path: Path, text: tuple[Path, Path]) -> None:
+    source, target = text
+    links, none = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "none", [""] * len(PAIRS))
+    command = ["drop", target, target, "--src", source, "--src-ref-align", links]
+    said = f"{none}: no line has a link; is it the file that was meant?"
+    result = run_cli(*command, "--src-hyp-align", none, "-f", "json")
+    assert said in json.loads(result.stdout)["warnings"]
+    assert f"coverage-eval: warning: {said}\n" in result.stderr
+    assert "no line" not in run_cli(*command, "--src-hyp-align", links).stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +120,16 @@ def test_what_are_no_links_is_refused(links: Any) -> None:
         Aligner.from_links(links, HYPOTHESIS)
     with pytest.raises(TypeError, match="links of the reference: a file or a list"):
         Aligner.from_links(None, HYPOTHESIS)  # type: ignore[arg-type]
+
+
+def test_links_from_a_pipe_are_signed_and_used(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    in_memory = Aligner.from_links(REFERENCE, HYPOTHESIS)
+    lines = write(tmp_path / "ref", REFERENCE).read_text()
+    with ThreadPoolExecutor() as pool:
+        pool.submit(pipe.write_text, lines)
+        piped = Aligner.from_links(pipe, HYPOTHESIS)
+    rows = make_text_rows(*TEXTS)
+    assert piped.settings == in_memory.settings
+    assert list(piped.align(rows)) == list(in_memory.align(rows))
