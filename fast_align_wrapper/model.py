@@ -19,18 +19,17 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import unescape_token
+from fast_align_wrapper.whole_files import file_sha256, put_in_place
 
 __all__ = [
     "Manifest",
     "extract_table",
-    "file_sha256",
     "read_manifest",
     "read_words",
     "table_names",
@@ -140,15 +139,6 @@ class Manifest:
         return manifest
 
 
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for block in iter(partial(file.read, 1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) -> None:
     """Write a model file, complete or not at all.
 
@@ -190,7 +180,7 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise AlignerDataError(f"{path}: cannot be written: {error.strerror}") from error
     try:
         yield temporary
-        temporary.replace(target)
+        put_in_place(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
