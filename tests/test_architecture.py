@@ -35,7 +35,7 @@ ARROWS = {
     "rescoring": "errors attention text metrics attention_maps",
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
-    "testbed": "errors tables text alignment metrics published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
     "metrics attention_maps rescoring comparison published testbed report",
