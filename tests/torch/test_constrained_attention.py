@@ -131,18 +131,19 @@ def test_its_own_sink_is_that_of_the_reference(transformation):
     cumulative, found = module.start(source), []
     for t in range(T):
         _, alpha, cumulative = module(torch.tensor(states[:, t]), source, cumulative)
-        found.append(alpha.detach().numpy())
+        found.append(alpha)
     longer, fertilities, lengths = reference.append_sink(
         memory, 0.7, lengths=LENGTHS, vector=[0.3, -0.8]
     )
     step = AttentionStep(score, transformation, 0.2)
     wanted = attend(states, longer, step, lengths=lengths, fertilities=fertilities).attention
+    alphas = torch.stack(found, 1).detach().numpy()
     for row, words in enumerate(LENGTHS):
         places = [*range(words), S]
         np.testing.assert_allclose(
-            np.stack(found, 1)[row][:, places], wanted[row, :, : words + 1], rtol=0, atol=1e-12
+            alphas[row][:, places], wanted[row, :, : words + 1], rtol=0, atol=1e-12
         )
-    cumulative[:, -1].sum().backward()
+    found[0][:, -1].sum().backward()
     assert (module.sink.grad != 0).all()
 
 
