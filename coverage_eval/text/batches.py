@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["BATCH_LENGTH", "BATCH_SEGMENTS", "batched", "map_batches"]
 
@@ -68,6 +70,8 @@ def map_batches(
     if len(first) <= 1:
         yield from map(function, batches)
         return
+    from concurrent.futures import ProcessPoolExecutor
+
     with ProcessPoolExecutor(len(first)) as pool:
         pending: deque[Future[R]] = deque()
         try:
