@@ -17,13 +17,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from operator import eq
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.errors import check_whole
 from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
 from coverage_eval.text.rows import Row
 
@@ -112,12 +113,9 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.n, Integral) or isinstance(self.n, bool):
-            raise TypeError(f"n must be a whole number, not {self.n!r}")
+        check_whole("n", self.n, 1)
         if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
-        if self.n < 1:
-            raise ValueError(f"n must be at least 1, not {self.n}")
         if not (0 <= self.w1 < math.inf and 0 <= self.w2 < math.inf):
             raise ValueError(f"weights must be finite and not negative: w1={self.w1}, w2={self.w2}")
 

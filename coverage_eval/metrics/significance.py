@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.errors import DataError, check_whole
 from coverage_eval.metrics.score import Interval
 
 __all__ = [
@@ -165,10 +165,11 @@ def sample_scores(
         For each metric the scores ``[resamples]`` of each system.
 
     Raises:
-        ValueError: ``resamples`` is below 1.
+        TypeError: ``resamples`` or ``seed`` is no whole number.
+        ValueError: ``resamples`` is below 1, or ``seed`` negative.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
+    check_whole("resamples", resamples, 1)
+    check_whole("seed", seed, 0)
     arrays = [_side_by_side(systems) for _, systems in columns]
     blocks: list[list[Floats]] = [[] for _ in columns]
     for counts in resample_counts(len(arrays[0][0]), resamples, seed):
