@@ -69,7 +69,7 @@ def test_references_of_a_segment_may_be_an_iterator() -> None:
         (lambda: ce.rep(HYPS, REFS, n=True), TypeError, "n must be a whole number, not True"),
         (lambda: ce.rep(HYPS, REFS, w1="1"), TypeError, "weights must be numbers: w1='1'"),
         (lambda: ce.rep(HYPS, REFS, jobs=-1), ValueError, "jobs must be at least 1, not -1"),
-        (lambda: ce.rep(HYPS, REFS, resamples=-1), ValueError, "resamples must be at least 1"),
+        (lambda: ce.rep(HYPS, REFS, resamples=-1), ValueError, "resamples must be from 1 to"),
         (lambda: ce.rep(HYPS, REFS, jobs=1.5), TypeError, "jobs must be a whole number, not 1.5"),
         (lambda: ce.rep(HYPS, REFS, resamples="9"), TypeError, "resamples must be a whole .* '9'"),
         (lambda: ce.rep(HYPS, REFS, resamples=9, seed=0.5), TypeError, "seed must be a whole"),

@@ -12,6 +12,7 @@ import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
+    WholeRange,
     given_options,
     jobs_option,
     listed_options,
@@ -29,7 +30,12 @@ from coverage_eval.comparison.table import Comparison, Testing, compare_counted
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    MOST_RESAMPLES,
+    TESTS,
+)
 from coverage_eval.report.pictures import checked_ending, save_figure
 from coverage_eval.tables.table import Table
 from coverage_eval.text.corpus import check_source
@@ -200,11 +206,11 @@ class _Breakdowns:
     "differences than there are (some 10 % false ones at p < 0.05).",
 )  # fmt: skip
 @click.option(
-    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
+    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @click.option(
-    "--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
+    "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
     help="Seed the resampling with this number.",
 )  # fmt: skip
 @click.option(
@@ -212,7 +218,7 @@ class _Breakdowns:
     help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
 @click.option(
-    "--top", default=DEFAULT_TOP, show_default=True, type=click.IntRange(1),
+    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
     help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @click.option(
