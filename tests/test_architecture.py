@@ -37,9 +37,11 @@ ARROWS = {
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
     "testbed": "errors tables text alignment metrics published",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
+    "digits": "version errors torch text metrics attention_maps published",
+    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
+    "digits",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published testbed report",
+    "metrics attention_maps rescoring comparison published testbed digits report torch",
     "__main__": "cli",
 }
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
 
+from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.digits.accuracy import DigitsSettings
 from coverage_eval.published.iris import reproduce_iris
-from coverage_eval.report.reproductions import present_iris
+from coverage_eval.report.reproductions import draw_digits, present_digits, present_iris
 
 
 @click.group("reproduce")
@@ -37,3 +42,52 @@ def iris(splits: int, seed: int, output: Output) -> None:
       coverage-eval reproduce iris --splits 20
     """
     show(present_iris(reproduce_iris(splits=splits, seed=seed)), output)
+
+
+@command.command("digits")
+@click.option("-o", "--output", "folder", metavar="RUN", required=True,
+              help="Keep everything in this folder.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
+@click.option(
+    "--seeds", default=5, show_default=True, type=click.IntRange(1),
+    help="Train with so many seeds, from 1.",
+)  # fmt: skip
+@click.option(
+    "--examples", default=100_000, show_default=True, type=click.IntRange(1),
+    help="Train on so many examples.",
+)  # fmt: skip
+@click.option("--batch", default=100, show_default=True, type=click.IntRange(1),
+              help="Take a step of so many examples.")  # fmt: skip
+@click.option("--shortest", default=5, show_default=True, type=click.IntRange(1),
+              help="Draw numbers of so many digits at least.")  # fmt: skip
+@click.option("--longest", default=20, show_default=True, type=click.IntRange(1),
+              help="Draw numbers of so many digits at most.")  # fmt: skip
+@click.option("--size", default=32, show_default=True, type=click.IntRange(1),
+              help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
+@click.option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
+              help="Learning rate of Adam.")  # fmt: skip
+@click.option("--valid", default=300, show_default=True, type=click.IntRange(1),
+              help="Measure accuracy on so many examples.")  # fmt: skip
+@output_options(width=1, file=False)
+def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
+    """Spelled numbers into digits, by softmax and sparsemax attention (Figures 2 and 3).
+
+    The report (Madsen et al. 2017, section 3.3) gives the model, the optimiser and the number of
+    examples; lengths are from its draft, sizes ours. A killed run goes on with --resume to the
+    same result, and seeds may be added. RUN has accuracy by training (digits.csv), logs, and both
+    pictures of attention.
+
+    \b
+    Example:
+      coverage-eval reproduce digits -o digits --seeds 5
+    """
+    if settings["longest"] < settings["shortest"]:
+        raise click.UsageError("--longest is below --shortest")
+    import coverage_eval.torch  # noqa: F401  (says what to install)
+    from coverage_eval.digits.digits_run import reproduce_digits
+
+    result = reproduce_digits(
+        Path(folder), DigitsSettings(**settings), range(1, seeds + 1), resume=resume
+    )
+    draw_digits(Path(folder))
+    show(present_digits(result), output)

@@ -117,7 +117,7 @@ def test_gradients_by_finite_differences_twice(name, seed):
     assert torch.autograd.gradgradcheck(function, given)
 
 
-# The allocators of deepdow 0.2.3 (max_weight 0.5; cvxpylayers 1.2.0, its solver with eps 1e-10) give
+# The allocators of deepdow 0.2.3 (max_weight 0.5; cvxpylayers 1.2.0, solved to 1e-10) give
 # this attention, and this gradient of (attention * [0, 1, 2, 3, 4]).sum().
 DEEPDOW_SCORES = [[1.2, 0.8, -0.2, 0.5, 0.0], [0.7, 0.9, 0.1, -1, 0.3], [3, -2, 0.4, 0.4, 0.0]]
 DEEPDOW = {
