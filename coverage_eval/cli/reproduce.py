@@ -66,6 +66,8 @@ def iris(splits: int, seed: int, output: Output) -> None:
               help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
 @click.option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
               help="Learning rate of Adam.")  # fmt: skip
+@click.option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
+              help="Shorten a step's gradient to this norm.")  # fmt: skip
 @click.option("--valid", default=300, show_default=True, type=click.IntRange(1),
               help="Measure accuracy on so many examples.")  # fmt: skip
 @output_options(width=1, file=False)
@@ -73,9 +75,9 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     """Spelled numbers into digits, by softmax and sparsemax attention (Figures 2 and 3).
 
     The report (Madsen et al. 2017, section 3.3) gives the model, the optimiser and the number of
-    examples; lengths are from its draft, sizes ours. A killed run goes on with --resume to the
-    same result, and seeds may be added. RUN has accuracy by training (digits.csv), logs, and both
-    pictures of attention.
+    examples; lengths are from its draft, sizes and the limit of gradients ours. A killed run goes
+    on with --resume to the same result, and seeds may be added. RUN has accuracy by training
+    (digits.csv), logs, and both pictures of attention.
 
     \b
     Example:

@@ -17,16 +17,18 @@ ATTENTIONS = ("softmax", "sparsemax")
 
 @dataclass(frozen=True)
 class DigitsSettings:
-    """What all trainings share. Size and validation set are ours, as the report gives none.
+    """What all trainings share. What the report does not give is ours.
 
     Attributes:
         examples: Training examples; the report has 100,000.
         batch: Examples of a step; the report has 100.
         shortest: Digits of the shortest number; the report's draft has 5.
         longest: Digits of the longest number; the report's draft has 20.
-        size: Of embeddings, states and the attention's layer.
+        size: Of embeddings, states and the attention's layer; ours.
         rate: Learning rate of Adam; the report has 0.005.
-        valid: Validation examples, the same for every seed.
+        clip: Largest norm of a step's gradient. The report names none; without one, trainings lose
+            within a few steps what they had learned.
+        valid: Validation examples, the same for every seed; ours.
     """
 
     examples: int = 100_000
@@ -35,6 +37,7 @@ class DigitsSettings:
     longest: int = 20
     size: int = 32
     rate: float = 0.005
+    clip: float = 1.0
     valid: int = 300
 
     def sign(self, attention: str, *seeds: int) -> Signature:

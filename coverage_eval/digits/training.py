@@ -59,7 +59,7 @@ def train_reader(
     ) as bar:  # fmt: skip
         for step in range(done + 1, total + 1):
             examples = _draw(settings, settings.batch, [1, seed, step])
-            losses.append(_step(model, optimizer, examples))
+            losses.append(_step(model, optimizer, examples, settings.clip))
             bar.update()
             if step % _LOGGED == 0 or step == total:
                 right = _evaluate(model, valid)
@@ -88,7 +88,9 @@ def _draw(settings: DigitsSettings, count: int, seed: list[int]) -> Examples:
     return draw_examples(rng, count, shortest=settings.shortest, longest=settings.longest)
 
 
-def _step(model: DigitReader, optimizer: torch.optim.Optimizer, examples: Examples) -> float:
+def _step(
+    model: DigitReader, optimizer: torch.optim.Optimizer, examples: Examples, clip: float
+) -> float:
     letters, symbols = map(torch.from_numpy, (examples.letters, examples.symbols))
     scores, _ = model(letters, symbols.shape[1])
     loss = torch.nn.functional.cross_entropy(
@@ -96,6 +98,7 @@ def _step(model: DigitReader, optimizer: torch.optim.Optimizer, examples: Exampl
     )
     optimizer.zero_grad()
     loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
     return float(loss.detach())
 
