@@ -35,7 +35,7 @@ ARROWS = {
     "attention_maps": "fast_align_wrapper errors text alignment metrics",
     "rescoring": "errors attention text metrics attention_maps",
     "comparison": "version errors tables plotting text alignment metrics",
-    "published": "fast_align_wrapper errors attention text alignment metrics rescoring",
+    "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
     "testbed": "errors tables text alignment metrics published",
     "digits": "version errors torch text metrics attention_maps published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "

@@ -9,6 +9,7 @@ import numpy as np
 
 from coverage_eval.metrics.score import Signature
 from coverage_eval.published.files import Citation, read_data
+from coverage_eval.published.intervals import mean_and_half_width
 
 __all__ = ["ATTENTIONS", "DigitsResult", "DigitsSettings", "TrainedReader", "printed_accuracy"]
 
@@ -91,8 +92,8 @@ class DigitsResult:
             [
                 attention,
                 printed[attention],
-                *_mean_and_interval([reader.symbols for reader in readers]),
-                *_mean_and_interval([reader.numbers for reader in readers]),
+                *mean_and_half_width([reader.symbols for reader in readers]),
+                *mean_and_half_width([reader.numbers for reader in readers]),
                 float(np.mean([reader.attended for reader in readers])),
                 len(readers),
             ]
@@ -134,13 +135,3 @@ def printed_accuracy() -> tuple[dict[str, float], Citation]:
     """Validation accuracy in the captions of Figures 2 and 3, in %."""
     data = read_data("report_figures")
     return data["accuracy"], Citation(data["source"], data["place"])
-
-
-def _mean_and_interval(values: list[float]) -> tuple[float, float | None]:
-    """Mean, and half of its 95 % interval by Student's t; None for a single value."""
-    from scipy.stats import t
-
-    if len(values) == 1:
-        return values[0], None
-    deviation = float(np.std(values, ddof=1)) / len(values) ** 0.5
-    return float(np.mean(values)), float(t.ppf(0.975, len(values) - 1)) * deviation

@@ -7,11 +7,12 @@ from pathlib import Path
 from coverage_eval.attention_maps.load import load
 from coverage_eval.digits.accuracy import ATTENTIONS, DigitsResult
 from coverage_eval.published.iris import IrisReproduction
+from coverage_eval.published.timing import TimingReproduction
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 
-__all__ = ["draw_digits", "present_digits", "present_iris"]
+__all__ = ["draw_digits", "present_digits", "present_iris", "present_timing"]
 
 
 def present_iris(result: IrisReproduction) -> Printout:
@@ -37,3 +38,12 @@ def draw_digits(folder: Path) -> None:
         labels = (item.source_labels, item.hypothesis_labels)
         ax = attention_heatmap(item.weights, *labels, repeated=(), dropped=(), title=attention)
         save_figure(figure_of(ax), folder / f"{attention}.png", tight=True)
+
+
+def present_timing(result: TimingReproduction) -> Printout:
+    """One row for each data and implementation."""
+    rows = tuple(map(tuple, result.rows()))
+    table = Table(
+        result.header, rows, notes=tuple(result.notes()), signatures=tuple(result.signatures())
+    )
+    return Printout((table,))

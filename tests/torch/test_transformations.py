@@ -283,3 +283,17 @@ def test_vectorised_and_as_a_module(name):
     layer = getattr(ours, name.title().replace("_", ""))(dim=0)
     assert torch.equal(layer(*given), function(*given, dim=0))
     assert str(layer).endswith("(dim=0)")
+
+
+def test_sparsemax_loss_is_that_of_the_reference():
+    rng = np.random.default_rng(9)
+    z = np.array([1.0, 10.0, 1000.0])[:, None, None] * rng.normal(size=(3, 50, 6))
+    q = rng.dirichlet(np.ones(6), size=(3, 50))
+    scores = torch.tensor(z, requires_grad=True)
+    loss = ours.sparsemax_loss(scores, torch.tensor(q))
+    np.testing.assert_allclose(loss.detach().numpy(), attention.sparsemax_loss(z, q), rtol=1e-12)
+    loss.sum().backward()
+    wanted = attention.sparsemax_loss_gradient(z, q)
+    np.testing.assert_allclose(scores.grad.numpy(), wanted, rtol=0, atol=1e-12)
+    leaf = torch.tensor(z[0], requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z: ours.sparsemax_loss(z, torch.tensor(q[0])), leaf)
