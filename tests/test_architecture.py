@@ -36,7 +36,7 @@ ARROWS = {
     "rescoring": "errors attention text metrics attention_maps",
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
-    "testbed": "errors tables text alignment metrics published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
     "digits": "version errors torch text metrics attention_maps published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
     "digits",

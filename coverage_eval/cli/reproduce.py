@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.options import FiniteRange, WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.digits.accuracy import DigitsSettings
 from coverage_eval.published.iris import reproduce_iris
@@ -33,11 +33,11 @@ def command() -> None:
 
 @command.command("iris")
 @click.option(
-    "--splits", default=5, show_default=True, type=click.IntRange(1),
+    "--splits", default=5, show_default=True, type=WholeRange(1),
     help="Draw so many random splits into 135 training and 15 test flowers; the report has one.",
 )  # fmt: skip
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0),
+    "--seed", default=0, show_default=True, type=WholeRange(0),
     help="Seed the splits with this number.",
 )  # fmt: skip
 @output_options(width=3)
@@ -56,26 +56,26 @@ def iris(splits: int, seed: int, output: Output) -> None:
               help="Keep everything in this folder.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
 @click.option(
-    "--seeds", default=5, show_default=True, type=click.IntRange(1),
+    "--seeds", default=5, show_default=True, type=WholeRange(1),
     help="Train with so many seeds, from 1.",
 )  # fmt: skip
 @click.option(
-    "--examples", default=100_000, show_default=True, type=click.IntRange(1),
+    "--examples", default=100_000, show_default=True, type=WholeRange(1),
     help="Train on so many examples.",
 )  # fmt: skip
-@click.option("--batch", default=100, show_default=True, type=click.IntRange(1),
+@click.option("--batch", default=100, show_default=True, type=WholeRange(1),
               help="Take a step of so many examples.")  # fmt: skip
-@click.option("--shortest", default=5, show_default=True, type=click.IntRange(1),
+@click.option("--shortest", default=5, show_default=True, type=WholeRange(1),
               help="Draw numbers of so many digits at least.")  # fmt: skip
-@click.option("--longest", default=20, show_default=True, type=click.IntRange(1),
+@click.option("--longest", default=20, show_default=True, type=WholeRange(1),
               help="Draw numbers of so many digits at most.")  # fmt: skip
-@click.option("--size", default=32, show_default=True, type=click.IntRange(1),
+@click.option("--size", default=32, show_default=True, type=WholeRange(1),
               help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
 @click.option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
               help="Learning rate of Adam.")  # fmt: skip
 @click.option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
               help="Shorten a step's gradient to this norm.")  # fmt: skip
-@click.option("--valid", default=300, show_default=True, type=click.IntRange(1),
+@click.option("--valid", default=300, show_default=True, type=WholeRange(1),
               help="Measure accuracy on so many examples.")  # fmt: skip
 @output_options(width=1, file=False)
 def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
@@ -104,12 +104,12 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
 
 @command.command("timing")
 @click.option(
-    "--classes", "numbers", multiple=True, type=click.IntRange(2), metavar="K",
+    "--classes", "numbers", multiple=True, type=WholeRange(2), metavar="K",
     help=f"Take random scores of so many classes; may be repeated.  "
     f"[default: {', '.join(map(str, CLASSES))}]",
 )  # fmt: skip
 @click.option(
-    "--examples", default=1000, show_default=True, type=click.IntRange(1),
+    "--examples", default=1000, show_default=True, type=WholeRange(1),
     help="Take so many rows of random scores.",
 )  # fmt: skip
 @click.option(
@@ -118,7 +118,7 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     "repeated.",
 )  # fmt: skip
 @click.option(
-    "--repeats", default=5, show_default=True, type=click.IntRange(1),
+    "--repeats", default=5, show_default=True, type=WholeRange(1),
     help="Measure so many times.",
 )  # fmt: skip
 @output_options
