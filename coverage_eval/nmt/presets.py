@@ -50,8 +50,8 @@ class Preset:
 
 PRESETS = {
     "paper": Preset(embedding=500, hidden=500),
-    "small": Preset(embedding=128, hidden=256, dropout=0.2, merges=6_000, epochs=9, halve_from=5),
-    "tiny": Preset(embedding=32, hidden=64, layers=2, dropout=0.0, merges=100, epochs=3),
+    "small": Preset(256, 256, dropout=0.2, merges=4_000, batch=32, epochs=10, halve_from=6),
+    "tiny": Preset(32, 64, dropout=0.0, merges=100, batch=16, epochs=6, halve_from=4),
 }
-"""``paper`` as published (a GPU's work), ``small`` for an hour or two of a processor, ``tiny`` for
-tests and first tries."""
+"""``paper`` as published (a GPU's work), ``small`` for some hours of a processor, ``tiny`` for
+tests and first tries. Few sentences need small batches, to be learned from in many steps."""

@@ -1,7 +1,8 @@
 """What a system made of a text, as files: n-best lists, translations, attention.
 
 ``NAME.nbest`` is in Moses' format and ``NAME.coverage.jsonl`` has what its hypotheses attended to,
-so that ``coverage-eval rescore`` reads both; ``test.attention.npz`` is for ``coverage-eval
+so that ``coverage-eval rescore`` reads both; a feature ``unknown=`` has the positions, from 0, of
+pieces that stand for unknown ones. ``test.attention.npz`` is for ``coverage-eval
 attention`` and has the best hypothesis of each sentence, in pieces.
 """
 
@@ -113,8 +114,14 @@ def write_nbest(folder: Path, name: str, lists: Sequence[Sequence[Translation]])
         for segment, translations in enumerate(lists):
             for item in translations:
                 score = f"{item.hypothesis.log_probability:.6f}"
+                features = f"F0= {score}{_unknown(item.hypothesis.numbers)}"
                 text = " ".join(item.pieces)
-                file.write(f"{segment} ||| {text} ||| F0= {score} ||| {score}\n")
+                file.write(f"{segment} ||| {text} ||| {features} ||| {score}\n")
+
+
+def _unknown(numbers: Sequence[int]) -> str:
+    places = [str(place) for place, number in enumerate(numbers) if number == UNKNOWN_ID]
+    return " ".join(["", "unknown=", *places]) if places else ""
 
 
 def write_attention(
