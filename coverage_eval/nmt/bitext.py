@@ -21,7 +21,17 @@ from coverage_eval.text.files import atomic_path, atomic_write
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links
 
-__all__ = ["Bitext", "Corpora", "PieceText", "Pieces", "prepare"]
+__all__ = [
+    "SOURCE_VOCABULARY",
+    "TARGET_VOCABULARY",
+    "Bitext",
+    "Corpora",
+    "PieceText",
+    "Pieces",
+    "prepare",
+]
+
+SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocabulary", "target.vocabulary"
 
 Pieces: TypeAlias = tuple[str, ...]
 
@@ -129,6 +139,8 @@ def prepare(folder: Path, corpora: Corpora, *, merges: int, max_length: int) -> 
     links = _links(folder, kept, valid)
     sources = Vocabulary.of((source for source, _ in kept), SINK)
     targets = Vocabulary.of(target for _, target in kept)
+    sources.save(folder / SOURCE_VOCABULARY)
+    targets.save(folder / TARGET_VOCABULARY)
     texts = (_text(kept, links[0]), _text(valid, links[1]), _text(test, ()))
     words = _word_aligner(folder / "words.model", lines)
     return Bitext(pairs, sources, targets, *texts, len(lines) - len(kept), words)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from coverage_eval.alignment.fertility_files import format_fertilities
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.nmt.beam import Penalties
 from coverage_eval.nmt.bitext import Bitext, Corpora, PieceText, prepare
@@ -36,12 +37,15 @@ from coverage_eval.nmt.translator import Translator
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.rescoring.search import Candidates, GridSearch, grid_search
 from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_path
+from coverage_eval.text.files import atomic_path, atomic_write
 
-__all__ = ["HYPOTHESES", "Experiment"]
+__all__ = ["FERTILITIES", "HYPOTHESES", "Experiment", "hypotheses_of", "translation_loss"]
 
 HYPOTHESES = "test.hyp"
 """The translations of a system's folder; written last, so that the folder is complete with it."""
+
+FERTILITIES = "test.fertilities"
+"""The bounds of the test sources, their sinks' included; of systems that have bounds."""
 
 _DECODED = 32  # sentences decoded at once
 
@@ -140,6 +144,9 @@ class Experiment:
             penalties=penalties,
             label=f"{system.name}: test set",
         )
+        if bounds is not None:
+            with atomic_write(folder / FERTILITIES) as file:
+                file.writelines(f"{format_fertilities(row)}\n" for row in bounds)
         write_nbest(folder, "test", lists)
         write_attention(folder / "test.attention.npz", self.bitext.test, lists)
         write_words(folder / HYPOTHESES, (translations[0].pieces for translations in lists))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from coverage_eval.nmt.bpe import UNKNOWN
+from coverage_eval.text.corpus import read_segments
+from coverage_eval.text.files import atomic_write
 
 __all__ = ["BLANK", "END", "START", "UNKNOWN_ID", "Vocabulary"]
 
@@ -31,6 +34,16 @@ class Vocabulary:
         counts = Counter(piece for text in texts for piece in text)
         known = (piece for piece, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         return cls((*further, *(p for p in known if p not in (*_SPECIAL, *further))))
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        """Read what :meth:`save` wrote."""
+        return cls(read_segments(path))
+
+    def save(self, path: Path) -> None:
+        """Write a piece a line, the special ones aside."""
+        with atomic_write(path) as file:
+            file.writelines(f"{piece}\n" for piece in self.pieces[len(_SPECIAL) :])
 
     def __len__(self) -> int:
         return len(self.pieces)
