@@ -36,10 +36,12 @@ ARROWS = {
     "rescoring": "errors attention text metrics attention_maps",
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
+    "nmt": "fast_align_wrapper version errors tables attention torch plotting text alignment "
+    "metrics attention_maps rescoring comparison published",
     "testbed": "errors tables text alignment metrics published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published testbed report",
+    "metrics attention_maps rescoring comparison published nmt testbed report",
     "__main__": "cli",
 }
 

@@ -1,8 +1,9 @@
-"""``coverage-eval reproduce table1`` and ``table2``: the paper's systems trained on one's corpus."""
+"""``coverage-eval reproduce table1`` and ``table2``: the paper's systems on one's own corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,18 @@ _CORPORA = {
 }
 _PRESETS = ("paper", "small", "tiny")
 _DATASETS = ("De-En", "Ja-En", "Ro-En")
+
+
+@contextmanager
+def needs_torch() -> Iterator[None]:
+    """Name the extra where the imports inside find that a package is missing."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"this needs PyTorch and tokenizers ({error.name} is missing): "
+            "pip install 'coverage-eval[nmt]'"
+        ) from error
 
 
 def _corpus_options(command: F) -> F:
@@ -104,13 +117,8 @@ def table2(output: Output, **options: Any) -> None:
 
 
 def _reproduce(table: str, output: Output, options: dict[str, Any]) -> None:
-    try:
+    with needs_torch():
         from coverage_eval.nmt.reproduction import reproduce_table
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"training needs PyTorch and tokenizers ({error.name} is missing): "
-            "pip install 'coverage-eval[nmt]'"
-        ) from error
     corpora = {name: options.pop(name) for name in _CORPORA}
     result = reproduce_table(table, corpora, Path(options.pop("folder")), **options)
     if result.note:

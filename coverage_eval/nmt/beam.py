@@ -1,10 +1,10 @@
-"""Beam search with length and coverage penalties in the beam.
+r"""Beam search with length and coverage penalties in the beam.
 
-Hypotheses are ranked by :math:`\\log P(y|x) / lp(y) + cp(x; y)` at every step, finished or not, with
-the penalties of :mod:`coverage_eval.attention.penalties` (Wu et al. 2016, section 7; Malaviya et al.
-2018, footnote 5); without penalties that is the log-probability. Length is in pieces, the end
-symbol aside; coverage is that of all source pieces but the sink. Each hypothesis carries its own
-credit, since that is part of the decoder's state.
+Hypotheses are ranked by :math:`\log P(y|x) / lp(y) + cp(x; y)` at every step, finished or not,
+with the penalties of :mod:`coverage_eval.attention.penalties` (Wu et al. 2016, section 7; Malaviya
+et al. 2018, footnote 5); without penalties that is the log-probability. Length is in pieces, the
+end symbol aside; coverage is that of all source pieces but the sink. Each hypothesis carries its
+own credit, since that is part of the decoder's state.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from coverage_eval.nmt.minibatches import Minibatch
-from coverage_eval.nmt.translator import DecoderState, Memory, Translator
+from coverage_eval.nmt.translator import Memory, Translator, TranslatorState
 from coverage_eval.nmt.vocabulary import BLANK, END, START
 
 __all__ = ["Hypothesis", "Penalties", "beam_search"]
@@ -83,7 +83,7 @@ class _Beams:
     """
 
     sentences: list[int]
-    state: DecoderState
+    state: TranslatorState
     memory: Memory
     counted: Tensor
     words: Tensor

@@ -22,17 +22,17 @@ from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.nmt.beam import Penalties
 from coverage_eval.nmt.bitext import Bitext, Corpora, PieceText, prepare
 from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds
-from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
-from coverage_eval.nmt.optimisation import TrainingState, train
-from coverage_eval.nmt.predictor import FertilityPredictor, predict_fertilities
-from coverage_eval.nmt.roster import System
-from coverage_eval.nmt.run_folder import RunFolder
-from coverage_eval.nmt.translations import (
+from coverage_eval.nmt.decoding import (
     translate,
     write_attention,
     write_nbest,
     write_words,
 )
+from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
+from coverage_eval.nmt.optimisation import TrainingState, train
+from coverage_eval.nmt.predictor import FertilityPredictor, predict_fertilities
+from coverage_eval.nmt.roster import System
+from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.rescoring.search import Candidates, GridSearch, grid_search

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -45,13 +45,15 @@ class Minibatch:
 
     def to(self, device: torch.device) -> Minibatch:
         """The same on a device; lengths stay where packing wants them."""
-        moved = {
-            item.name: value.to(device)
-            if isinstance(value := getattr(self, item.name), Tensor) and item.name != "lengths"
-            else value
-            for item in fields(self)
-        }
-        return Minibatch(**moved)
+        return replace(
+            self,
+            sources=self.sources.to(device),
+            inside=None if self.inside is None else self.inside.to(device),
+            before=self.before.to(device),
+            after=self.after.to(device),
+            fertilities=None if self.fertilities is None else self.fertilities.to(device),
+            places=self.places.to(device),
+        )
 
 
 def make_minibatches(

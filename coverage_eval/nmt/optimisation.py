@@ -34,9 +34,10 @@ _SECONDS_BETWEEN = 300.0
 
 
 class Objective(Protocol):
-    """What is minimised: the summed loss of a batch's words, and how many they are."""
+    """What is minimised."""
 
-    def __call__(self, batch: Minibatch) -> tuple[Tensor, int]: ...
+    def __call__(self, batch: Minibatch) -> tuple[Tensor, int]:
+        """The summed loss of a batch's words, and how many they are."""
 
 
 @dataclass

@@ -50,7 +50,8 @@ class FertilityPredictor(nn.Module):
             self.embedding(batch.sources), batch.lengths, batch_first=True, enforce_sorted=False
         )
         states, _ = pad_packed_sequence(self.encoder(packed)[0], batch_first=True)
-        return self.output(self.dropout(states))
+        scores: Tensor = self.output(self.dropout(states))
+        return scores
 
     def objective(self, batch: Minibatch) -> tuple[Tensor, int]:
         """Summed loss of the batch's pieces, sinks and padding aside, and how many they are.

@@ -12,7 +12,8 @@ with :math:`\beta_{t-1}` the attention that a word has received so far (coverage
 and :math:`u_t = f - \beta_{t-1}` the credit that its fertility leaves it (sections 3 and 4).
 
 What does not depend on the step is computed for the whole target at once: keys :math:`W h_j`, the
-context's part of :math:`W_{out}`, the word vectors' part of the lowest LSTM layer, the output layer.
+context's part of :math:`W_{out}`, the word vectors' part of the lowest LSTM layer, and the output
+layer.
 :mod:`coverage_eval.attention.replay` computes the same step by step in NumPy.
 """
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +32,7 @@ from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
 from coverage_eval.torch import constrained_softmax, constrained_sparsemax, sparsemax
 
-__all__ = ["Attention", "DecoderState", "Memory", "Translator"]
+__all__ = ["Attention", "Memory", "Translator", "TranslatorState"]
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,18 @@ class Memory:
 
     def rows(self, index: Tensor) -> Memory:
         """Some of the sources, or some of them several times."""
-        return Memory(*(None if part is None else part[index] for part in self._parts()))
-
-    def _parts(self) -> tuple[Tensor | None, ...]:
-        return self.keys, self.values, self.inside, self.fertilities, self.bounded
+        return Memory(
+            self.keys[index],
+            self.values[index],
+            *(
+                None if p is None else p[index]
+                for p in (self.inside, self.fertilities, self.bounded)
+            ),
+        )
 
 
 @dataclass(frozen=True)
-class DecoderState:
+class TranslatorState:
     """All that the decoder carries from step to step.
 
     Attributes:
@@ -96,9 +102,9 @@ class DecoderState:
     fed: Tensor
     received: Tensor
 
-    def rows(self, index: Tensor) -> DecoderState:
+    def rows(self, index: Tensor) -> TranslatorState:
         """The states of some rows, in another order, or several times."""
-        return DecoderState(
+        return TranslatorState(
             tuple(part[index] for part in self.hidden),
             tuple(part[index] for part in self.cells),
             self.fed[index],
@@ -140,12 +146,17 @@ class Translator(nn.Module):
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -preset.initial, preset.initial)
 
+    @property
+    def _layers(self) -> list[nn.LSTMCell]:
+        return cast("list[nn.LSTMCell]", list(self.decoder))
+
     def forward(self, batch: Minibatch) -> Tensor:
         """``[B, T, V]`` scores of every next piece, given the pieces before."""
         attentional, _ = self.decode(batch)
-        return self.output(attentional)
+        scores: Tensor = self.output(attentional)
+        return scores
 
-    def encode(self, batch: Minibatch) -> tuple[Memory, DecoderState]:
+    def encode(self, batch: Minibatch) -> tuple[Memory, TranslatorState]:
         """Encode sources.
 
         Returns:
@@ -161,7 +172,7 @@ class Translator(nn.Module):
             )
             packed_states, (hidden, cells) = self.encoder(packed)
             states, _ = pad_packed_sequence(packed_states, batch_first=True)
-        start = DecoderState(
+        start = TranslatorState(
             _both_directions(hidden),
             _both_directions(cells),
             states.new_zeros(len(states), states.shape[2]),
@@ -197,7 +208,7 @@ class Translator(nn.Module):
 
     def inputs(self, words: Tensor) -> Tensor:
         """``[..., 4D]`` what word vectors, the fed state aside, add to the lowest layer's gates."""
-        lowest = self.decoder[0]
+        lowest = self._layers[0]
         vectors = self.target_embedding(words)
         return linear(
             vectors,
@@ -210,22 +221,22 @@ class Translator(nn.Module):
 
         Made once a batch. The lowest layer's bias is in :meth:`inputs`.
         """
-        size = self.decoder[0].hidden_size
+        size = self._layers[0].hidden_size
         return tuple(
             (
                 torch.cat([layer.weight_ih[:, -size:], layer.weight_hh], 1),
                 layer.bias_ih + layer.bias_hh if k else None,
             )
-            for k, layer in enumerate(self.decoder)
+            for k, layer in enumerate(self._layers)
         )
 
     def step(
         self,
         inputs: Tensor,
-        state: DecoderState,
+        state: TranslatorState,
         memory: Memory,
         weights: Sequence[tuple[Tensor, Tensor | None]],
-    ) -> tuple[DecoderState, Tensor]:
+    ) -> tuple[TranslatorState, Tensor]:
         """One step of the decoder.
 
         Args:
@@ -253,7 +264,7 @@ class Translator(nn.Module):
         size = below.shape[1]
         context = torch.bmm(attention[:, None], memory.values)[:, 0]
         attentional = torch.tanh(context + linear(below, self.joined.weight[:, size:]))
-        after = DecoderState(
+        after = TranslatorState(
             tuple(hidden), tuple(cells), self.dropout(attentional), state.received + attention
         )
         return after, attention
@@ -262,7 +273,7 @@ class Translator(nn.Module):
         scores = torch.bmm(memory.keys, query[:, :, None])[:, :, 0]
         if self.coverage is not None:
             scores = scores + received * (query @ self.coverage)[:, None]
-        if memory.fertilities is None:
+        if memory.fertilities is None or memory.bounded is None:
             return _unbounded(self.attention.transformation, scores, memory.inside)
         # Not clamp, whose gradient at an exhausted word would be 1.
         credit = (memory.fertilities - received).relu()
@@ -287,4 +298,5 @@ def _unbounded(transformation: str, scores: Tensor, inside: Tensor | None) -> Te
 
 def _both_directions(states: Tensor) -> tuple[Tensor, ...]:
     """``[layers · 2, B, D/2]`` as one ``[B, D]`` a layer, forward before backward."""
-    return tuple(torch.cat([ahead, back], 1) for ahead, back in zip(states[::2], states[1::2]))
+    pairs = zip(states[::2], states[1::2], strict=True)
+    return tuple(torch.cat(pair, 1) for pair in pairs)

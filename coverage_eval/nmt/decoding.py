@@ -20,13 +20,22 @@ from coverage_eval.attention_maps.formats.native import save
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import join_pieces, word_starts
 from coverage_eval.nmt.beam import Hypothesis, Penalties, beam_search
-from coverage_eval.nmt.bitext import PieceText, Pieces
+from coverage_eval.nmt.bitext import Pieces, PieceText
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.vocabulary import UNKNOWN_ID, Vocabulary
+from coverage_eval.text.corpus import read_segments, tokenize
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["Translation", "translate", "words_of", "write_attention", "write_nbest", "write_words"]
+__all__ = [
+    "Translation",
+    "read_best",
+    "translate",
+    "words_of",
+    "write_attention",
+    "write_nbest",
+    "write_words",
+]
 
 _END = "</s>"
 
@@ -124,9 +133,7 @@ def _unknown(numbers: Sequence[int]) -> str:
     return " ".join(["", "unknown=", *places]) if places else ""
 
 
-def write_attention(
-    path: Path, text: PieceText, lists: Sequence[Sequence[Translation]]
-) -> None:
+def write_attention(path: Path, text: PieceText, lists: Sequence[Sequence[Translation]]) -> None:
     """Attention of each best hypothesis; the last row is that of the end, the last column the sink.
 
     Args:
@@ -137,7 +144,7 @@ def write_attention(
     save(
         (
             AttentionMap(
-                translations[0].hypothesis.attention,
+                translations[0].hypothesis.attention.astype(np.float64),
                 source=source,
                 hypothesis=(*translations[0].pieces, _END),
                 tgt_eos=True,
@@ -147,3 +154,17 @@ def write_attention(
         ),
         path,
     )
+
+
+def read_best(folder: Path, target: Vocabulary) -> list[tuple[list[int], float]]:
+    """The best hypotheses of ``test.nbest``: their pieces as the model had them, and log P."""
+    found: list[tuple[list[int], float]] = []
+    for line in read_segments(folder / "test.nbest"):
+        segment, text, features, score = line.split(" ||| ")
+        if int(segment) < len(found):
+            continue
+        numbers = target.numbers(tokenize(text))
+        for place in features.partition("unknown=")[2].split():
+            numbers[int(place)] = UNKNOWN_ID
+        found.append((numbers, float(score)))
+    return found
