@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.reproduce_systems import table1, table2
+from coverage_eval.cli.reproduce_systems import figure2, keep, table1, table2
 from coverage_eval.published.iris import reproduce_iris
 from coverage_eval.report.reproductions import present_iris
 
@@ -40,5 +40,5 @@ def iris(splits: int, seed: int, output: Output) -> None:
     show(present_iris(reproduce_iris(splits=splits, seed=seed)), output)
 
 
-command.add_command(table1)
-command.add_command(table2)
+for reproduction in (table1, table2, figure2, keep):
+    command.add_command(reproduction)

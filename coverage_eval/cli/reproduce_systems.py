@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import MissingDependencyError
+from coverage_eval.report.pictures import checked_ending, save_figure
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -114,6 +115,66 @@ def table2(output: Output, **options: Any) -> None:
         --valid-src val.de --valid-tgt val.en --test-src test.de --test-ref test.en -o run --resume
     """
     _reproduce("table2", output, options)
+
+
+def _checked_picture(_context: click.Context, _option: click.Parameter, path: str) -> str:
+    """A name that cannot be written is refused before the run is read."""
+    checked_ending(path)
+    return path
+
+
+@click.command("figure2")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--system", "names", nargs=2, default=("softmax", "csparsemax"), show_default=True,
+    metavar="NAME NAME", help="Draw these two systems.",
+)  # fmt: skip
+@click.option(
+    "--index", "number", type=click.IntRange(1),
+    help="Draw this segment of the test set, counted from 1.  [default: the one in which the first "
+    "system repeats most and the second nothing]",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", "picture", metavar="FILE", required=True, type=OutputFile(),
+    callback=_checked_picture, help="Write this file, a .png, .svg or .pdf.",
+)  # fmt: skip
+def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) -> None:
+    """Draw two systems' attention to a sentence that one of them repeats words in (Figure 2).
+
+    RUN is the folder of 'reproduce table1'.
+
+    \b
+    Example:
+      coverage-eval reproduce figure2 run -o figure2.pdf
+    """
+    with needs_torch():
+        from coverage_eval.nmt.repetition_figure import draw_figure2
+        from coverage_eval.nmt.run_folder import RunFolder
+    from coverage_eval.plotting.canvas import figure_of
+
+    axes = draw_figure2(RunFolder.existing(Path(run)), number, names)
+    save_figure(figure_of(axes[0]), picture, tight=True)
+
+
+@click.command("keep")
+@click.argument("run", metavar="RUN")
+@click.option("-o", "--output", "folder", metavar="FOLDER", required=True,
+              help="Write the files into this folder.")  # fmt: skip
+def keep(run: str, folder: str) -> None:
+    """Copy the figures of a run, fit to be published: no weights, no text of the corpora.
+
+    These are the tables with their signatures, the manifest, what is known of every epoch, and the
+    scores of all hypotheses of the n-best lists. The names of the files written are printed.
+
+    \b
+    Example:
+      coverage-eval reproduce keep run -o results
+    """
+    with needs_torch():
+        from coverage_eval.nmt.keeping import keep_results
+        from coverage_eval.nmt.run_folder import RunFolder
+    for path in keep_results(RunFolder.existing(Path(run)), Path(folder)):
+        click.echo(str(path))
 
 
 def _reproduce(table: str, output: Output, options: dict[str, Any]) -> None:

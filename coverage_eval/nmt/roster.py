@@ -9,7 +9,7 @@ from coverage_eval.nmt.bounds import Fertility
 from coverage_eval.nmt.translator import Attention
 from coverage_eval.published.tables import load_table
 
-__all__ = ["TABLES", "System", "find_systems"]
+__all__ = ["TABLES", "System", "find_system", "find_systems"]
 
 _PREDICTED = Fertility("predicted")
 
@@ -90,3 +90,15 @@ def find_systems(table: str, names: Sequence[str]) -> list[System]:
         raise ValueError(f"{table} has no system {unknown[0]!r}; one of {', '.join(known)}")
     wanted = names or load_table(table).systems
     return [system for name, system in known.items() if name in wanted]
+
+
+def find_system(name: str) -> System:
+    """The system of any table that has this name.
+
+    Raises:
+        ValueError: There is none.
+    """
+    known = {system.name: system for systems in TABLES.values() for system in systems}
+    if name not in known:
+        raise ValueError(f"no system is called {name!r}; one of {', '.join(known)}")
+    return known[name]

@@ -15,6 +15,7 @@ corpora that it began with::
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping
@@ -31,9 +32,9 @@ from coverage_eval.nmt.presets import Preset
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
 
-__all__ = ["RunFolder", "RunSettings"]
+__all__ = ["MANIFEST", "RunFolder", "RunSettings"]
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class RunFolder:
                 or the folder has other files.
         """
         wanted = {"settings": asdict(settings), "corpora": _described(corpora)}
-        manifest = path / _MANIFEST
+        manifest = path / MANIFEST
         if manifest.exists():
             if not resume:
                 raise DataError(
@@ -107,15 +108,15 @@ class RunFolder:
         Raises:
             DataError: There is none in the folder.
         """
-        if not (path / _MANIFEST).exists():
-            raise DataError(f"{path}: no run is there (it would have a file {_MANIFEST})")
-        settings = _read(path / _MANIFEST)["settings"]
+        if not (path / MANIFEST).exists():
+            raise DataError(f"{path}: no run is there (it would have a file {MANIFEST})")
+        settings = _read(path / MANIFEST)["settings"]
         return cls(path, RunSettings(**{**settings, "preset": Preset(**settings["preset"])}))
 
     @property
     def manifest(self) -> dict[str, Any]:
         """What ``manifest.json`` says."""
-        return _read(self.path / _MANIFEST)
+        return _read(self.path / MANIFEST)
 
     def folder(self, *names: str) -> Path:
         """A folder inside, made if it does not exist."""
@@ -133,7 +134,7 @@ class RunFolder:
         """Keep the command and the versions; results may depend on the number of threads."""
         manifest = self.manifest
         session = {
-            "command": shlex.join(["coverage-eval", *sys.argv[1:]]),
+            "command": shlex.join(["coverage-eval", *map(_without_folders, sys.argv[1:])]),
             "coverage-eval": __version__,
             "threads": torch.get_num_threads(),
             **{name: version(name) for name in ("torch", "tokenizers", "numpy", "sacrebleu")},
@@ -143,9 +144,14 @@ class RunFolder:
             self._write(manifest)
 
     def _write(self, content: dict[str, Any]) -> None:
-        with atomic_write(self.path / _MANIFEST) as file:
+        with atomic_write(self.path / MANIFEST) as file:
             json.dump(content, file, indent=1, ensure_ascii=False)
             file.write("\n")
+
+
+def _without_folders(argument: str) -> str:
+    """Where files are on this machine moves no number, and is nobody's business."""
+    return Path(argument).name if os.sep in argument else argument
 
 
 def _described(corpora: Corpora) -> dict[str, dict[str, str]]:
