@@ -260,7 +260,7 @@ class Translator(nn.Module):
             cells.append(cell)
             if k + 1 < len(weights):
                 below = self.dropout(below)
-        attention = self._attend(hidden[-1], state.received, memory)
+        attention = self.attend(hidden[-1], state.received, memory)
         size = below.shape[1]
         context = torch.bmm(attention[:, None], memory.values)[:, 0]
         attentional = torch.tanh(context + linear(below, self.joined.weight[:, size:]))
@@ -269,7 +269,8 @@ class Translator(nn.Module):
         )
         return after, attention
 
-    def _attend(self, query: Tensor, received: Tensor, memory: Memory) -> Tensor:
+    def attend(self, query: Tensor, received: Tensor, memory: Memory) -> Tensor:
+        """``[B, S]`` attention of decoder states ``[B, D]``, where β is ``[B, S]`` so far."""
         scores = torch.bmm(memory.keys, query[:, :, None])[:, :, 0]
         if self.coverage is not None:
             scores = scores + received * (query @ self.coverage)[:, None]
