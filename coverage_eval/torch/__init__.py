@@ -16,18 +16,26 @@ except ImportError as error:
         "this needs PyTorch: pip install 'coverage-eval[torch]'"
     ) from error
 
+from coverage_eval.torch.constrained_attention import ConstrainedAttention, Source
 from coverage_eval.torch.layers import ConstrainedSoftmax, ConstrainedSparsemax, Sparsemax
+from coverage_eval.torch.scorers import AdditiveScorer, BilinearScorer
 from coverage_eval.torch.transformations import (
     constrained_softmax,
     constrained_sparsemax,
+    softmax,
     sparsemax,
 )
 
 __all__ = [
+    "AdditiveScorer",
+    "BilinearScorer",
+    "ConstrainedAttention",
     "ConstrainedSoftmax",
     "ConstrainedSparsemax",
+    "Source",
     "Sparsemax",
     "constrained_softmax",
     "constrained_sparsemax",
+    "softmax",
     "sparsemax",
 ]

@@ -17,12 +17,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["constrained_softmax", "constrained_sparsemax", "sparsemax"]
+__all__ = ["constrained_softmax", "constrained_sparsemax", "softmax", "sparsemax"]
 
 #: As in the reference: this many roundings below 0 or 1 are rounding, more is an error.
 ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many roundings are the solution.
 ROUNDING_ABOVE = 16
+
+
+def softmax(z: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
+    """PyTorch's softmax with a mask: True where a position may be used; NaN where none may."""
+    return (z if mask is None else torch.where(mask, z, -math.inf)).softmax(dim)
 
 
 def sparsemax(z: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
@@ -188,7 +193,7 @@ class _ConstrainedSparsemax(torch.autograd.Function):
             above = above - (torch.minimum(above.relu(), u).sum(-1, keepdim=True) - 1) / size
         # The gradient depends on who is at 0 and who at the bound: rounding must not decide it.
         nearly = 4 * torch.finfo(z.dtype).eps
-        alpha = torch.where(above > u - nearly, u, torch.where(above > nearly, above, 0))
+        alpha = torch.where(above > u - nearly, u, torch.where(above < nearly, 0, above))
         return _checked(alpha, u)
 
     @staticmethod
