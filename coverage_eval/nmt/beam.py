@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from coverage_eval.nmt.minibatches import Minibatch
-from coverage_eval.nmt.translator import Memory, Translator, TranslatorState
+from coverage_eval.nmt.translator import Translator, TranslatorState, rows_of
 from coverage_eval.nmt.vocabulary import BLANK, END, START
+from coverage_eval.torch.constrained_attention import Source
 
 __all__ = ["Hypothesis", "Penalties", "beam_search"]
 
@@ -75,7 +76,7 @@ class _Beams:
     Attributes:
         sentences: ``[n]`` places in the batch.
         state: Of ``n · k`` rows.
-        memory: Likewise.
+        source: Likewise.
         counted: ``[n · k, S]`` source pieces whose coverage counts.
         words: ``[n · k, t]`` pieces so far, the start symbol first.
         attention: ``[n · k, t - 1, S]``.
@@ -84,7 +85,7 @@ class _Beams:
 
     sentences: list[int]
     state: TranslatorState
-    memory: Memory
+    source: Source
     counted: Tensor
     words: Tensor
     attention: Tensor
@@ -106,7 +107,7 @@ class _Beams:
         return replace(
             self.rows(index),
             sentences=[self.sentences[place] for place in places],
-            memory=self.memory.rows(index),
+            source=rows_of(self.source, index),
             counted=self.counted[index],
             total=self.total[chosen],
         )
@@ -158,7 +159,7 @@ def beam_search(
 
 
 def _start(model: Translator, batch: Minibatch, size: int) -> _Beams:
-    memory, state = model.encode(batch)
+    source, state = model.encode(batch)
     rows, positions = batch.sources.shape
     device = batch.sources.device
     lengths = batch.lengths.to(device)
@@ -171,7 +172,7 @@ def _start(model: Translator, batch: Minibatch, size: int) -> _Beams:
     return _Beams(
         list(range(rows)),
         state.rows(index),
-        memory.rows(index),
+        rows_of(source, index),
         counted[index],
         words,
         attention,
@@ -200,7 +201,7 @@ def _advance(
     """
     sentences, size = beams.total.shape
     state, attention = model.step(
-        model.inputs(beams.words[:, -1]), beams.state, beams.memory, weights
+        model.inputs(beams.words[:, -1]), beams.state, beams.source, weights
     )
     beams = replace(
         beams, state=state, attention=torch.cat([beams.attention, attention[:, None]], 1)

@@ -51,7 +51,7 @@ class Preset:
 PRESETS = {
     "paper": Preset(embedding=500, hidden=500),
     "small": Preset(256, 256, dropout=0.2, merges=4_000, batch=32, epochs=10, halve_from=6),
-    "tiny": Preset(32, 64, dropout=0.0, merges=500, batch=16, epochs=4, halve_from=2),
+    "tiny": Preset(32, 64, dropout=0.0, merges=500, batch=16, epochs=4, halve_from=3),
 }
 """``paper`` as published (a GPU's work), ``small`` for some hours of a processor, ``tiny`` for
 tests and first tries. Few sentences need small batches, to be learned from in many steps."""

@@ -43,7 +43,9 @@ def numpy_weights(model: Translator) -> ModelWeights:
         arrays["output.weight"],
         arrays["output.bias"],
     )
-    score = BilinearScore(arrays["keys.weight"], arrays.get("coverage"), "text")
+    score = BilinearScore(
+        arrays["attention.scorer.weight"], arrays.get("attention.scorer.coverage"), "text"
+    )
     return ModelWeights(encoder, decoder, score)
 
 

@@ -30,9 +30,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
-from coverage_eval.torch import constrained_softmax, constrained_sparsemax, sparsemax
+from coverage_eval.torch import BilinearScorer, ConstrainedAttention
+from coverage_eval.torch.constrained_attention import Source
 
-__all__ = ["Attention", "Memory", "Translator", "TranslatorState"]
+__all__ = ["Attention", "Translator", "TranslatorState", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -54,36 +55,6 @@ class Attention:
     def constrained(self) -> bool:
         """Whether fertilities bound the attention."""
         return self.transformation.startswith("constrained_")
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Encoded sources, and what all steps of the decoder share of them.
-
-    Attributes:
-        keys: ``[B, S, D]`` W h_j.
-        values: ``[B, S, D]`` h_j through the context's part of W_out.
-        inside: ``[B, S]`` False at padding; None where nothing is padded.
-        fertilities: ``[B, S]`` f; None where attention is not bounded.
-        bounded: ``[B, S]`` True for words with a finite fertility, False for sinks; None likewise.
-    """
-
-    keys: Tensor
-    values: Tensor
-    inside: Tensor | None
-    fertilities: Tensor | None
-    bounded: Tensor | None
-
-    def rows(self, index: Tensor) -> Memory:
-        """Some of the sources, or some of them several times."""
-        return Memory(
-            self.keys[index],
-            self.values[index],
-            *(
-                None if p is None else p[index]
-                for p in (self.inside, self.fertilities, self.bounded)
-            ),
-        )
 
 
 @dataclass(frozen=True)
@@ -125,7 +96,7 @@ class Translator(nn.Module):
     def __init__(self, preset: Preset, attention: Attention, sources: int, targets: int) -> None:
         super().__init__()
         size = preset.hidden
-        self.attention = attention
+        self.settings = attention
         self.source_embedding = nn.Embedding(sources, preset.embedding)
         self.target_embedding = nn.Embedding(targets, preset.embedding)
         self.encoder = nn.LSTM(
@@ -138,9 +109,12 @@ class Translator(nn.Module):
         )
         widths = [preset.embedding + size, *[size] * (preset.layers - 1)]
         self.decoder = nn.ModuleList(nn.LSTMCell(width, size) for width in widths)
-        self.keys = nn.Linear(size, size, bias=False)
+        self.attention = ConstrainedAttention(
+            BilinearScorer(size, size, coverage="text" if attention.coverage else None),
+            attention.transformation,
+            exhaustion=attention.exhaustion,
+        )
         self.joined = nn.Linear(2 * size, size, bias=False)
-        self.coverage = nn.Parameter(torch.empty(size)) if attention.coverage else None
         self.output = nn.Linear(size, targets)
         self.dropout = nn.Dropout(preset.dropout)
         for parameter in self.parameters():
@@ -156,12 +130,12 @@ class Translator(nn.Module):
         scores: Tensor = self.output(attentional)
         return scores
 
-    def encode(self, batch: Minibatch) -> tuple[Memory, TranslatorState]:
+    def encode(self, batch: Minibatch) -> tuple[Source, TranslatorState]:
         """Encode sources.
 
         Returns:
-            The memory, and the state before the first step: the encoder's last states of both
-            directions, nothing fed, no attention.
+            What all steps share, and the state before the first: the encoder's last states of
+            both directions, nothing fed, no attention.
         """
         vectors = self.source_embedding(batch.sources)
         if batch.inside is None:
@@ -178,17 +152,11 @@ class Translator(nn.Module):
             states.new_zeros(len(states), states.shape[2]),
             states.new_zeros(states.shape[:2]),
         )
-        fertilities = batch.fertilities if self.attention.constrained else None
-        bounded = None if fertilities is None else fertilities.isfinite()
-        size = states.shape[2]
-        memory = Memory(
-            self.keys(states),
-            linear(states, self.joined.weight[:, :size]),
-            batch.inside,
-            fertilities,
-            bounded,
-        )
-        return memory, start
+        fertilities = batch.fertilities if self.settings.constrained else None
+        source = self.attention.source(states, mask=batch.inside, fertilities=fertilities)
+        # In the place of the memory, so that the context comes out of W_out's part for it.
+        values = linear(states, self.joined.weight[:, : states.shape[2]])
+        return source._replace(memory=values), start
 
     def decode(self, batch: Minibatch) -> tuple[Tensor, Tensor]:
         """Read given targets.
@@ -196,12 +164,12 @@ class Translator(nn.Module):
         Returns:
             ``[B, T, D]`` attentional states, and ``[B, T, S]`` attention.
         """
-        memory, state = self.encode(batch)
+        source, state = self.encode(batch)
         inputs = self.inputs(batch.before)
         weights = self.step_weights()
         attentional, attention = [], []
         for t in range(batch.before.shape[1]):
-            state, weight = self.step(inputs[:, t], state, memory, weights)
+            state, weight = self.step(inputs[:, t], state, source, weights)
             attentional.append(state.fed)
             attention.append(weight)
         return torch.stack(attentional, 1), torch.stack(attention, 1)
@@ -234,7 +202,7 @@ class Translator(nn.Module):
         self,
         inputs: Tensor,
         state: TranslatorState,
-        memory: Memory,
+        source: Source,
         weights: Sequence[tuple[Tensor, Tensor | None]],
     ) -> tuple[TranslatorState, Tensor]:
         """One step of the decoder.
@@ -242,7 +210,7 @@ class Translator(nn.Module):
         Args:
             inputs: ``[B, 4D]`` of the words before, by :meth:`inputs`.
             state: Before the step.
-            memory: Of the sources.
+            source: By :meth:`encode`.
             weights: By :meth:`step_weights`.
 
         Returns:
@@ -260,41 +228,17 @@ class Translator(nn.Module):
             cells.append(cell)
             if k + 1 < len(weights):
                 below = self.dropout(below)
-        attention = self.attend(hidden[-1], state.received, memory)
+        context, attention, received = self.attention(below, source, state.received)
         size = below.shape[1]
-        context = torch.bmm(attention[:, None], memory.values)[:, 0]
         attentional = torch.tanh(context + linear(below, self.joined.weight[:, size:]))
-        after = TranslatorState(
-            tuple(hidden), tuple(cells), self.dropout(attentional), state.received + attention
-        )
+        after = TranslatorState(tuple(hidden), tuple(cells), self.dropout(attentional), received)
         return after, attention
 
-    def attend(self, query: Tensor, received: Tensor, memory: Memory) -> Tensor:
-        """``[B, S]`` attention of decoder states ``[B, D]``, where β is ``[B, S]`` so far."""
-        scores = torch.bmm(memory.keys, query[:, :, None])[:, :, 0]
-        if self.coverage is not None:
-            scores = scores + received * (query @ self.coverage)[:, None]
-        if memory.fertilities is None or memory.bounded is None:
-            return _unbounded(self.attention.transformation, scores, memory.inside)
-        # Not clamp, whose gradient at an exhausted word would be 1.
-        credit = (memory.fertilities - received).relu()
-        if self.attention.exhaustion:
-            finite = credit.masked_fill(~memory.bounded, 0.0)
-            scores = scores + self.attention.exhaustion * finite
-        bounded = (
-            constrained_softmax
-            if self.attention.transformation == "constrained_softmax"
-            else constrained_sparsemax
-        )
-        return bounded(scores, credit, mask=memory.inside)
 
-
-def _unbounded(transformation: str, scores: Tensor, inside: Tensor | None) -> Tensor:
-    if transformation == "sparsemax":
-        return sparsemax(scores, mask=inside)
-    if inside is not None:
-        scores = scores.masked_fill(~inside, -torch.inf)
-    return torch.softmax(scores, -1)
+def rows_of(source: Source, index: Tensor) -> Source:
+    """Some of the sources, or some of them several times."""
+    fertilities = None if source.fertilities is None else source.fertilities[index]
+    return Source(source.memory[index], source.keys[index], source.mask[index], fertilities)
 
 
 def _both_directions(states: Tensor) -> tuple[Tensor, ...]:

@@ -54,7 +54,7 @@ def _score(
     """log P and penalised score of one translation, by the NumPy replay and reference."""
     batch = _batch([source])
     after = torch.tensor([[*numbers, END]])
-    replayed = replay(numpy_weights(model), model.attention, replace(batch, after=after))
+    replayed = replay(numpy_weights(model), model.settings, replace(batch, after=after))
     log = float(replayed.log_probabilities.sum())
     covered = replayed.attention[0].sum(axis=0)[:-1]
     penalty = coverage_penalty(covered, beta=penalties.beta, epsilon=penalties.epsilon)

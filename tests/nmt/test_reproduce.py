@@ -148,7 +148,7 @@ def test_the_audit_sees_another_model(finished_run: Path, run_cli: RunCli, tmp_p
     shutil.copytree(finished_run, run)
     path = run / "models" / "sparsemax" / "best.pt"
     content = load_checkpoint(path)
-    content["model"]["keys.weight"] *= 1.5
+    content["model"]["attention.scorer.weight"] *= 1.5
     save_checkpoint(path, content)
     done = run_cli("audit", "run", run, "-f", "json", "--segments", "30")
     facts = json.loads(done.stdout)["claims"][0]["facts"]

@@ -10,15 +10,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
 
-from coverage_eval.attention.scoring import BilinearScore
-from coverage_eval.attention.sequence import attend, attend_vjp
-from coverage_eval.attention.step import AttentionStep
 from coverage_eval.nmt.bitext import PieceText
 from coverage_eval.nmt.experiment import translation_loss
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.presets import PRESETS
 from coverage_eval.nmt.replaying import numpy_weights, replay
-from coverage_eval.nmt.translator import Attention, Memory, Translator
+from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import Vocabulary
 from coverage_eval.text.corpus import SINK
 
@@ -99,60 +96,6 @@ def test_gradients_of_the_whole_model_are_differences_of_the_replay(attention: A
         expected = (above - below) / (2 * step)
         found = float((parameter.grad * direction).sum())
         assert found == pytest.approx(expected, rel=2e-4, abs=2e-6), name
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_gradients_of_attention_through_time_are_those_of_attend_vjp(attention: Attention) -> None:
-    random = np.random.default_rng(5)
-    rows, steps, positions, size = 3, 6, 5, SMALL.hidden
-    lengths = np.array([5, 3, 4])
-    inside = np.arange(positions) < lengths[:, None]
-    fertilities = np.where(inside, random.uniform(0.3, 1.5, (rows, positions)), 0.0)
-    fertilities[np.arange(rows), lengths - 1] = np.inf
-    states, memory = (
-        random.normal(size=(rows, steps, size)),
-        random.normal(size=(rows, positions, size)),
-    )
-    d_attention = random.normal(size=(rows, steps, positions)) * inside[:, None]
-
-    model = _model(attention)
-    weight = model.keys.weight.detach().numpy()
-    vector = None if model.coverage is None else model.coverage.detach().numpy()
-    bounds = fertilities if attention.constrained else None
-    step = AttentionStep(
-        BilinearScore(weight, vector), attention.transformation, attention.exhaustion
-    )
-    result = attend(states, memory, step, lengths=lengths, fertilities=bounds)
-    expected = attend_vjp(result, d_attention=d_attention)
-
-    queries = torch.tensor(states, requires_grad=True)
-    encoded = torch.tensor(memory * inside[:, :, None], requires_grad=True)
-    f = torch.tensor(fertilities, requires_grad=True)
-    mine = Memory(
-        model.keys(encoded),
-        encoded,
-        torch.tensor(inside),
-        f if attention.constrained else None,
-        f.isfinite() if attention.constrained else None,
-    )
-    received = torch.zeros(rows, positions, dtype=torch.float64)
-    found = []
-    for t in range(steps):
-        found.append(model.attend(queries[:, t], received, mine))
-        received = received + found[-1]
-    weights = torch.stack(found, 1)
-    (weights * torch.tensor(d_attention)).sum().backward()
-
-    np.testing.assert_allclose(weights.detach().numpy(), result.attention, atol=1e-10)
-    np.testing.assert_allclose(queries.grad.numpy(), expected.states, atol=1e-8)
-    np.testing.assert_allclose(encoded.grad.numpy(), expected.memory, atol=1e-8)
-    gradient = model.keys.weight.grad.numpy()
-    np.testing.assert_allclose(gradient, expected.parameters["weight"], atol=1e-8)
-    if model.coverage is not None:
-        gradient = model.coverage.grad.numpy()
-        np.testing.assert_allclose(gradient, expected.parameters["coverage"], atol=1e-8)
-    if attention.constrained:
-        np.testing.assert_allclose(f.grad.numpy(), expected.fertilities, atol=1e-8)
 
 
 def test_padding_moves_nothing() -> None:
