@@ -20,6 +20,7 @@ __all__ = [
     "SCHEMES",
     "Scheme",
     "join_pieces",
+    "join_words",
     "merge_subwords",
     "recognise_scheme",
     "schemes_of",
@@ -95,6 +96,16 @@ def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
     if scheme == "joiner":
         return "".join(piece.removeprefix("￭").removesuffix("￭") for piece in pieces)
     return "".join(pieces)
+
+
+def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
+    """The words of a segment's pieces, without their marks.
+
+    >>> join_words(["Net@@", "any@@", "ahu", "."], "bpe")
+    'Netanyahu .'
+    """
+    starts = word_starts(pieces, scheme)
+    return " ".join(_joined(pieces, starts, scheme))
 
 
 def merge_subwords(

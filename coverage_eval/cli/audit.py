@@ -50,7 +50,8 @@ def command(
     for each pair of systems and metric whether the better one is the same.
 
     'audit run RUN' checks what 'reproduce table1' made: the models are replayed in NumPy, and the
-    scores set beside the printed ones; of several runs, one a seed, the means.
+    scores set beside the printed ones; of several runs, one a seed, the means. What 'reproduce
+    keep' kept of a run will do for the latter.
 
     \b
     Example:
@@ -76,6 +77,7 @@ def command(
 
 
 def _audit_runs(paths: tuple[str, ...], segments: int) -> Audit:
+    from coverage_eval.nmt.run_audit import audit_runs
+
     with needs_torch():
-        from coverage_eval.nmt.run_audit import audit_runs
-    return audit_runs([Path(path) for path in paths], title=_TITLES[RUN], segments=segments)
+        return audit_runs([Path(path) for path in paths], title=_TITLES[RUN], segments=segments)

@@ -6,17 +6,17 @@ time to make is kept in a folder, and read from there the next time.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.bpe import BytePairs
+from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.vocabulary import Vocabulary
-from coverage_eval.text.corpus import SINK, check_source, read_parallel, read_segments, tokenize
+from coverage_eval.text.corpus import SINK, read_parallel, read_segments, tokenize
 from coverage_eval.text.files import atomic_path, atomic_write
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links
@@ -25,7 +25,6 @@ __all__ = [
     "SOURCE_VOCABULARY",
     "TARGET_VOCABULARY",
     "Bitext",
-    "Corpora",
     "PieceText",
     "Pieces",
     "prepare",
@@ -34,36 +33,6 @@ __all__ = [
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocabulary", "target.vocabulary"
 
 Pieces: TypeAlias = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Corpora:
-    """The text files of an experiment: tokenised, one segment a line, both sides in step.
-
-    Attributes:
-        train_src: Source side of the training text.
-        train_tgt: Target side.
-        valid_src: Source side of the validation text, on which rates and penalties are decided.
-        valid_tgt: Target side.
-        test_src: Source side of the test set.
-        test_ref: Its reference.
-    """
-
-    train_src: str
-    train_tgt: str
-    valid_src: str
-    valid_tgt: str
-    test_src: str
-    test_ref: str
-
-    def hashes(self) -> dict[str, str]:
-        """SHA-256 of each file, by the name of its option."""
-        for path in asdict(self).values():
-            check_source(path)
-        return {
-            name: hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            for name, path in asdict(self).items()
-        }
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from coverage_eval.attention_maps.formats.native import save
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.attention_maps.subwords import join_pieces, word_starts
+from coverage_eval.attention_maps.subwords import join_words
 from coverage_eval.nmt.beam import Hypothesis, Penalties, beam_search
 from coverage_eval.nmt.bitext import Pieces, PieceText
 from coverage_eval.nmt.minibatches import Minibatch
@@ -31,7 +31,6 @@ __all__ = [
     "Translation",
     "read_best",
     "translate",
-    "words_of",
     "write_attention",
     "write_nbest",
     "write_words",
@@ -100,17 +99,10 @@ def _spell(hypothesis: Hypothesis, source: Pieces, target: Vocabulary) -> Pieces
     return tuple(pieces)
 
 
-def words_of(pieces: Pieces) -> str:
-    """A segment of whole words."""
-    starts = word_starts(pieces, "bpe")
-    spans = zip(starts, [*starts, len(pieces)][1:], strict=False)
-    return " ".join(join_pieces(pieces[a:b], "bpe") for a, b in spans)
-
-
 def write_words(path: Path, pieces: Iterable[Pieces]) -> None:
     """One segment a line."""
     with atomic_write(path) as file:
-        file.writelines(f"{words_of(segment)}\n" for segment in pieces)
+        file.writelines(f"{join_words(segment, 'bpe')}\n" for segment in pieces)
 
 
 def write_nbest(folder: Path, name: str, lists: Sequence[Sequence[Translation]]) -> None:

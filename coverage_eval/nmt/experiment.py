@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,9 @@ from torch.nn.functional import cross_entropy
 from coverage_eval.alignment.fertility_files import format_fertilities
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.nmt.beam import Penalties
-from coverage_eval.nmt.bitext import Bitext, Corpora, PieceText, prepare
+from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
 from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds
+from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.decoding import (
     translate,
     write_attention,
@@ -43,6 +44,9 @@ __all__ = ["FERTILITIES", "HYPOTHESES", "Experiment", "hypotheses_of", "translat
 
 HYPOTHESES = "test.hyp"
 """The translations of a system's folder; written last, so that the folder is complete with it."""
+
+RESCORED = "test.rescored.hyp"
+"""What rescoring n-best lists chooses, in the folder of a system with penalties."""
 
 FERTILITIES = "test.fertilities"
 """The bounds of the test sources, their sinks' included; of systems that have bounds."""
@@ -177,8 +181,10 @@ class Experiment:
     def _tuned(self, system: System, model: Translator) -> Penalties:
         """α and β of the paper's grid with the best BLEU on the validation set's n-best lists.
 
-        The translations that rescoring alone would choose of the test set's lists are kept beside.
+        The translations that rescoring alone chooses of the lists of the system without penalties
+        are kept beside.
         """
+        self.make(replace(system, penalized=False))
         folder = self.run.folder("systems", system.folder)
         plain = self.run.folder("systems", system.model)
         bounds = None if system.fertility is None else self.bounds.valid(system.fertility)
@@ -197,10 +203,9 @@ class Experiment:
         )
         best = search.best
         self.run.note(system.folder, _search_note(search))
-        if (plain / "test.nbest").exists():
-            chosen = _candidates(plain / "test").chosen_texts(best.alpha, best.beta)
-            with atomic_path(folder / "test.rescored.hyp") as temporary:
-                temporary.write_text("".join(f"{line}\n" for line in chosen), encoding="utf-8")
+        chosen = _candidates(plain / "test").chosen_texts(best.alpha, best.beta)
+        with atomic_write(folder / RESCORED) as file:
+            file.writelines(f"{line}\n" for line in chosen)
         return Penalties(best.alpha, best.beta)
 
 
@@ -240,6 +245,15 @@ def _search_note(search: GridSearch) -> dict[str, Any]:
 
 
 def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[str]]:
-    """The test set as each finished system translated it, by its name."""
-    files = {s.name: run.path / "systems" / s.folder / HYPOTHESES for s in systems}
-    return {name: list(read_segments(path)) for name, path in files.items() if path.exists()}
+    """The test set as each finished system translated it, by its name.
+
+    Where penalties are in the beam, what they choose of the plain beam's lists comes next.
+    """
+    found = {}
+    for system in systems:
+        folder = run.path / "systems" / system.folder
+        if (folder / HYPOTHESES).exists():
+            found[system.name] = list(read_segments(folder / HYPOTHESES))
+            if system.penalized:
+                found[f"{system.name}, rescoring"] = list(read_segments(folder / RESCORED))
+    return found

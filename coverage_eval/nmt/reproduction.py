@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from coverage_eval.errors import DataError
-from coverage_eval.nmt.bitext import Corpora
+from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.experiment import Experiment
 from coverage_eval.nmt.presets import PRESETS, Preset
 from coverage_eval.nmt.roster import find_systems

@@ -24,10 +24,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from coverage_eval.errors import DataError
-from coverage_eval.nmt.bitext import Corpora
+from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.presets import Preset
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
@@ -132,6 +130,8 @@ class RunFolder:
 
     def _note_session(self) -> None:
         """Keep the command and the versions; results may depend on the number of threads."""
+        import torch
+
         manifest = self.manifest
         session = {
             "command": shlex.join(["coverage-eval", *map(_without_folders, sys.argv[1:])]),

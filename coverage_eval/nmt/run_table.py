@@ -15,6 +15,7 @@ from coverage_eval.metrics.registry import default_metrics, make_metric
 from coverage_eval.nmt.experiment import hypotheses_of
 from coverage_eval.nmt.roster import System
 from coverage_eval.nmt.run_folder import RunFolder
+from coverage_eval.published.tables import load_table
 from coverage_eval.tables.formats import render
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_write
@@ -79,6 +80,8 @@ def _write_scores(run: RunFolder, table: str, comparison: Comparison) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("system", "dataset", "metric", "value"))
         for system, cells in comparison.rows.items():
+            if system not in load_table(table).systems:
+                continue
             for cell in cells.values():
                 figure = (cell.score.metric, round(cell.score.score, 4))
                 writer.writerow((system, run.settings.dataset, *figure))

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
 
-from coverage_eval.attention_maps.subwords import join_pieces, word_starts
-from coverage_eval.nmt.bitext import Bitext, Corpora, PieceText, prepare
+from coverage_eval.attention_maps.subwords import join_words
+from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
 from coverage_eval.nmt.bounds import Fertility, FertilityBounds
 from coverage_eval.nmt.bpe import BytePairs
-from coverage_eval.nmt.decoding import words_of
+from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.minibatches import make_minibatches
 from coverage_eval.nmt.vocabulary import BLANK, END, START, UNKNOWN_ID, Vocabulary
 from coverage_eval.text.corpus import SINK
@@ -45,10 +45,7 @@ def test_pieces_join_to_the_words_they_came_from(words: list[str]) -> None:
     """Characters never seen stay what they are; words that look like marks are not our affair."""
     words = [word for word in words if not word.endswith("@@") and "@@" not in word]
     pieces = BytePairs.learn(TEXT, 5).split(words)
-    starts = word_starts(pieces, "bpe")
-    spans = zip(starts, [*starts, len(pieces)][1:], strict=False)
-    assert [join_pieces(pieces[a:b], "bpe") for a, b in spans] == words
-    assert words_of(tuple(pieces)) == " ".join(words)
+    assert join_words(pieces, "bpe") == " ".join(words)
 
 
 def test_saved_byte_pairs_split_alike(tmp_path: Path) -> None:
