@@ -25,6 +25,8 @@ from coverage_eval.torch.constrained_attention import Source
 
 __all__ = ["Hypothesis", "Penalties", "beam_search"]
 
+_MARGIN = 10
+
 Weights: TypeAlias = NDArray[np.float32]
 
 
@@ -102,7 +104,7 @@ class _Beams:
     def keep(self, places: list[int]) -> _Beams:
         """Some of the sentences."""
         size = self.total.shape[1]
-        chosen = torch.tensor(places, device=self.total.device)
+        chosen = torch.tensor(places, dtype=torch.long, device=self.total.device)
         index = (chosen[:, None] * size + torch.arange(size, device=chosen.device)).flatten()
         return replace(
             self.rows(index),
@@ -124,8 +126,8 @@ def beam_search(
     """Translate a batch.
 
     A sentence is done when it has as many finished hypotheses as the beam is wide, none of which is
-    worse than the best unfinished one, or when its hypotheses are twice as long as the source and
-    ten pieces.
+    worse than the best unfinished one. A hypothesis ends where it has two pieces for each of the
+    source and ten more.
 
     Args:
         model: In evaluation mode.
@@ -140,20 +142,16 @@ def beam_search(
     finished: list[list[Hypothesis]] = [[] for _ in batch.rows]
     beams = _start(model, batch, size)
     weights = model.step_weights()
-    limit = 2 * int(batch.lengths.max()) + 10
-    for length in range(limit + 1):
-        beams, ended = _advance(model, weights, beams, penalties, length, last=length == limit)
+    length = 0
+    while beams.sentences:
+        beams, ended = _advance(model, weights, beams, penalties, length)
+        length += 1
         for place, hypothesis in ended:
             finished[place].append(hypothesis)
-        best = _best_alive(beams, penalties, length + 1)
-        going = [
-            place
-            for place, sentence in enumerate(beams.sentences)
-            if not _is_done(finished[sentence], size, best[place])
-        ]
-        if not going:
-            break
-        if len(going) < len(beams.sentences):
+        best = _best_alive(beams, penalties, length)
+        places = range(len(beams.sentences))
+        going = [p for p in places if not _is_done(finished[beams.sentences[p]], size, best[p])]
+        if len(going) < len(places):
             beams = beams.keep(going)
     return [_sorted(found)[:size] for found in finished]
 
@@ -186,19 +184,8 @@ def _advance(
     beams: _Beams,
     penalties: Penalties,
     length: int,
-    *,
-    last: bool,
 ) -> tuple[_Beams, list[tuple[int, Hypothesis]]]:
-    """One more piece for every hypothesis; those that end with it, by their sentence.
-
-    Args:
-        model: The model.
-        weights: Of its steps.
-        beams: Hypotheses of ``length`` pieces.
-        penalties: They rank.
-        length: Pieces before this one.
-        last: Whether all must end now.
-    """
+    """One more piece for every hypothesis of ``length`` pieces; those that end with it, apart."""
     sentences, size = beams.total.shape
     state, attention = model.step(
         model.inputs(beams.words[:, -1]), beams.state, beams.source, weights
@@ -208,15 +195,13 @@ def _advance(
     )
     logs = model.output(state.fed).log_softmax(-1)
     logs[:, [BLANK, START]] = -torch.inf
-    if last:
-        logs[:, :END] = logs[:, END + 1 :] = -torch.inf
+    must_end = beams.counted.sum(1) * 2 + _MARGIN <= length
+    end = logs[:, END].clone()
+    logs[must_end] = -torch.inf
+    logs[:, END] = end
     total = (beams.total.flatten()[:, None] + logs).view(sentences, size, -1)
+    ranked = _ranked(total, beams, penalties, length)
     vocabulary = total.shape[-1]
-    ranked = total / penalties.length(length + 1)
-    ranked[:, :, END] = total[:, :, END] / penalties.length(length)
-    if penalties.beta:
-        coverage = penalties.coverage(state.received, beams.counted)
-        ranked = ranked + coverage.view(sentences, size, 1)
     # Of the 2k best at most k end, so that k go on.
     scores, choice = ranked.flatten(1).topk(2 * size)
     origin, piece = choice // vocabulary, choice % vocabulary
@@ -232,6 +217,16 @@ def _advance(
         total=total.flatten(1).gather(1, kept * vocabulary + pieces),
     )
     return alive, ended
+
+
+def _ranked(total: Tensor, beams: _Beams, penalties: Penalties, length: int) -> Tensor:
+    """``[n, k, V]`` the score of each hypothesis with each piece behind it."""
+    ranked = total / penalties.length(length + 1)
+    ranked[:, :, END] = total[:, :, END] / penalties.length(length)
+    if penalties.beta:
+        coverage = penalties.coverage(beams.state.received, beams.counted)
+        ranked = ranked + coverage.view(*total.shape[:2], 1)
+    return ranked
 
 
 def _ended(

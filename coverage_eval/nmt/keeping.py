@@ -13,7 +13,7 @@ import numpy as np
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.nmt.experiment import HYPOTHESES
 from coverage_eval.nmt.optimisation import EPOCHS
-from coverage_eval.nmt.roster import TABLES
+from coverage_eval.nmt.roster import all_systems
 from coverage_eval.nmt.run_folder import MANIFEST, RunFolder
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.text.corpus import tokenize
@@ -65,9 +65,10 @@ def _write_scores(run: RunFolder, path: Path) -> None:
     ):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
-        for name, system in {s.folder: s for table in TABLES.values() for s in table}.items():
-            if (run.path / "systems" / name / HYPOTHESES).exists():
-                writer.writerows(_rows(run.path / "systems" / name, system.name))
+        for system in all_systems():
+            folder_of_system = run.path / "systems" / system.folder
+            if (folder_of_system / HYPOTHESES).exists():
+                writer.writerows(_rows(folder_of_system, system.name))
 
 
 def _rows(folder: Path, name: str) -> list[tuple[object, ...]]:

@@ -18,7 +18,7 @@ from coverage_eval.nmt.experiment import FERTILITIES, HYPOTHESES
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.optimisation import BEST
 from coverage_eval.nmt.replaying import numpy_weights, replay
-from coverage_eval.nmt.roster import TABLES, System
+from coverage_eval.nmt.roster import System, all_systems
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.vocabulary import Vocabulary
@@ -46,11 +46,10 @@ def replay_claim(run: RunFolder, *, segments: int) -> Claim:
     Raises:
         DataError: No system is finished, or files of the run are damaged.
     """
-    systems = {system.folder: system for table in TABLES.values() for system in table}
     finished = [
         system
-        for folder, system in systems.items()
-        if (run.path / "systems" / folder / HYPOTHESES).exists()
+        for system in all_systems()
+        if (run.path / "systems" / system.folder / HYPOTHESES).exists()
     ]
     if not finished:
         raise DataError(f"{run.path}: no system is finished yet")

@@ -9,7 +9,7 @@ from coverage_eval.nmt.bounds import Fertility
 from coverage_eval.nmt.translator import Attention
 from coverage_eval.published.tables import load_table
 
-__all__ = ["TABLES", "System", "find_system", "find_systems"]
+__all__ = ["TABLES", "System", "all_systems", "find_system", "find_systems"]
 
 _PREDICTED = Fertility("predicted")
 
@@ -90,6 +90,15 @@ def find_systems(table: str, names: Sequence[str]) -> list[System]:
         raise ValueError(f"{table} has no system {unknown[0]!r}; one of {', '.join(known)}")
     wanted = names or load_table(table).systems
     return [system for name, system in known.items() if name in wanted]
+
+
+def all_systems() -> list[System]:
+    """The systems of all tables; one that is in two tables has the name that the first gives it."""
+    found: dict[str, System] = {}
+    for systems in TABLES.values():
+        for system in systems:
+            found.setdefault(system.folder, system)
+    return list(found.values())
 
 
 def find_system(name: str) -> System:

@@ -114,5 +114,6 @@ def test_a_translation_without_end_is_cut() -> None:
     model = _model(Attention())
     with torch.no_grad():
         model.output.bias[END] -= 40.0
-    (found,) = beam_search(model, _batch(["ab"]), size=2)
-    assert [len(h.numbers) for h in found] == [2 * 3 + 10] * 2
+    batch = _batch(["ab", "abcabc"])
+    for row, found in zip(batch.rows, beam_search(model, batch, size=2), strict=True):
+        assert [len(h.numbers) for h in found] == [[14, 14], [22, 22]][row]
