@@ -37,9 +37,11 @@ ARROWS = {
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
     "testbed": "fast_align_wrapper errors tables text alignment metrics published",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
+    "omissions": "fast_align_wrapper errors text alignment metrics testbed",
+    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
+    "omissions",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published testbed report",
+    "metrics attention_maps rescoring comparison published testbed omissions report",
     "__main__": "cli",
 }
 
