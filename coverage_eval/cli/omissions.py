@@ -49,7 +49,7 @@ def command(
     strict: bool,
     output: ScoreOutput,
 ) -> None:
-    """Find source words that HYP leaves out.
+    """Find source words that a hypothesis leaves out, or words that it adds.
 
     HYP is a text file with one segment a line ('-' reads standard input, .gz is unpacked). Prints
     the percentage of segments with an omission; with --sentence-level, each segment's score and the

@@ -5,7 +5,7 @@ expected to be covered as they cover it, which its normal coverage moderates; wi
 coverage is expected, and the loss is measured in its spread. A segment's score is the best run of
 losses, each less a penalty, and a share of the sum of all:
 
-    score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
+    score = max over runs of Σ (loss − penalty) + ⅓ Σ max(0, loss).
 
 The constants were chosen on injected errors (``tests/bench/bench_omissions.py``).
 """
@@ -54,8 +54,8 @@ class Scan:
     least_strength: float
 
 
-WITH_REFERENCES = Scan(0.1, 0.25, 0.25, None, 0.5)
-WITHOUT_REFERENCES = Scan(0.2, 0.25, 1.0, 0.4, 1.0)
+WITH_REFERENCES = Scan(0.1, 1 / 3, 1 / 3, None, 0.5)
+WITHOUT_REFERENCES = Scan(0.2, 1 / 3, 1.0, 0.3, 1.0)
 
 
 @dataclass(frozen=True)
