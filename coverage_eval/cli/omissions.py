@@ -104,14 +104,15 @@ def command(
     share = (AdditionShare if additions else OmissionShare)(finder, threshold)
     segments: list[tuple[int, FoundSegment]] = []
 
-    def flags() -> Iterator[tuple[bool, int]]:
+    def flags() -> Iterator[bool]:
         for number, found in enumerate(finder.find(rows), start=1):
             is_found = share.is_found(found)
             if output.sentence_level and (is_found or not output.errors_only):
                 segments.append((number, found))
-            yield is_found, 1
+            yield is_found
 
-    statistics = np.array(list(flags()), dtype=np.int64)
+    is_found = np.fromiter(flags(), dtype=np.int64)
+    statistics = np.column_stack([is_found, np.ones_like(is_found)])
     score = corpus_score(share, statistics, output, references=len(ref))
     printout = present_scores([score])
     if output.sentence_level:

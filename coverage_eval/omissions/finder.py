@@ -41,22 +41,24 @@ class Scan:
 
     Attributes:
         penalty: Taken off each word's loss.
-        sum_share: Share of the sum of losses in the score.
-        normal_share: Share of the normal coverage in what is expected.
-        least_spread: Added to a word's spread, which the loss is divided by; None to divide by
-            nothing.
         least_strength: Runs with less than this are not listed.
     """
 
     penalty: float
-    sum_share: float
-    normal_share: float
-    least_spread: float | None
     least_strength: float
 
 
-WITH_REFERENCES = Scan(0.1, 1 / 3, 1 / 3, None, 0.5)
-WITHOUT_REFERENCES = Scan(0.2, 1 / 3, 1.0, 0.3, 1.0)
+WITH_REFERENCES = Scan(penalty=0.1, least_strength=0.5)
+WITHOUT_REFERENCES = Scan(penalty=0.2, least_strength=2.0)
+
+SUM_SHARE = 1 / 3
+"""Share of the sum of losses in the score."""
+
+NORMAL_SHARE = 1 / 3
+"""Share of the normal coverage in what is expected of a word besides references."""
+
+LEAST_SPREAD = 0.3
+"""Added to a word's spread, by which its loss is divided where there are no references."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class OmissionFinder:
     >>> with Aligner.train(sources, targets) as aligner:
     ...     found = OmissionFinder.of(aligner).find_texts(["a"], ["ein haus"])
     >>> print(*found[0].spans)
-    haus at 2: 0.79
+    haus at 2: 1.31
 
     Args:
         units: The units, that of words first.
@@ -218,7 +220,7 @@ class OmissionFinder:
     def _found(self, losses: Floats, row: MeasuredRow, scan: Scan) -> FoundSegment:
         runs = disjoint_runs(losses - scan.penalty)
         best = max((run.sum for run in runs), default=0.0)
-        score = best + scan.sum_share * float(np.maximum(0.0, losses).sum())
+        score = best + SUM_SHARE * float(np.maximum(0.0, losses).sum())
         spans = tuple(
             FoundSpan(run.start, run.end, tuple(row.words[run.start : run.end]), run.sum)
             for run in runs
@@ -235,9 +237,8 @@ def _losses(row: MeasuredRow, unit: Unit) -> Floats:
     """The loss of each word, as one unit sees it."""
     means, spreads = _normal(row, unit)
     if not row.references:
-        assert WITHOUT_REFERENCES.least_spread is not None
-        return np.asarray((means - row.hypothesis) / (spreads + WITHOUT_REFERENCES.least_spread))
-    share = WITH_REFERENCES.normal_share if unit.normal else 0.0
+        return np.asarray((means - row.hypothesis) / (spreads + LEAST_SPREAD))
+    share = NORMAL_SHARE if unit.normal else 0.0
     expected = np.minimum.reduce(row.references)
     return np.asarray((1 - share) * expected + share * means - row.hypothesis)
 

@@ -20,7 +20,7 @@ _KINDS = {"source": ("omission-phrase", "omission-content"), "target": ("additio
 _REPAIRS = {"source": ("none", "filler"), "target": ("none",)}
 
 _MOST_SEGMENTS = 10_000
-_ENOUGH_SEGMENTS = 20_000
+_ENOUGH_SEGMENTS = 10_000
 """Segments to learn from; short texts are spoilt several times, each time in other places."""
 
 _MOST_ROUNDS = 20
