@@ -48,7 +48,7 @@ class Scan:
     least_strength: float
 
 
-WITH_REFERENCES = Scan(penalty=0.1, least_strength=0.5)
+WITH_REFERENCES = Scan(penalty=0.1, least_strength=0.75)
 WITHOUT_REFERENCES = Scan(penalty=0.2, least_strength=2.0)
 
 SUM_SHARE = 1 / 3
@@ -114,9 +114,9 @@ class OmissionFinder:
     >>> sources = ["ein haus", "das haus", "ein hund", "das tier"] * 20
     >>> targets = ["a house", "the house", "a dog", "the animal"] * 20
     >>> with Aligner.train(sources, targets) as aligner:
-    ...     found = OmissionFinder.of(aligner).find_texts(["a"], ["ein haus"])
+    ...     found = OmissionFinder.of(aligner).find_texts(["the house"], ["das haus ein hund"])
     >>> print(*found[0].spans)
-    haus at 2: 1.31
+    ein hund at 3-4: 2.10
 
     Args:
         units: The units, that of words first.

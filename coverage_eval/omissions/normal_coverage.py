@@ -37,7 +37,7 @@ class NormalCoverage:
     >>> normal = NormalCoverage.learn([(["a", "b"], np.array([1.0, 0.5]))] * 9)
     >>> means, spreads = normal.of(["b", "never seen"])
     >>> round(float(means[0]), 2)
-    0.52
+    0.53
 
     Attributes:
         words: Mean and standard deviation of each word's coverage.

@@ -112,8 +112,8 @@ def test_spans_are_where_the_words_are_missing(special: ModelAligner) -> None:
         found = list(OmissionFinder.of(special, referenced=referenced).find(used))
         named = [{n for span in one.spans for n in range(span.start, span.end)} for one in found]
         right = sum(len(a & b) for a, b in zip(named, lost, strict=True))
-        assert right > 0.6 * sum(map(len, named))
-        assert right > 0.6 * sum(map(len, lost))
+        assert right > 0.55 * sum(map(len, named))
+        assert right > 0.8 * sum(map(len, lost))
         for one, pair in zip(found, TEST, strict=True):
             assert all(span.words == pair.source[span.start : span.end] for span in one.spans)
 
