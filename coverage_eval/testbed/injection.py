@@ -260,11 +260,12 @@ class Injection:
     """Errors of some kinds at a rate, to be put into segments.
 
     >>> pool = WordPool.of([["a", "red", "house"]])
-    >>> injection = Injection(["omission-word"], 0.5, pool)
-    >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], ((0, 0), (1, 1)))
+    >>> injection = Injection(["omission-word"], 0.3, pool, seed=1)
+    >>> links = ((0, 0), (1, 1), (2, 2))
+    >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], links)
     >>> words, errors = injection.spoil(segment)
     >>> words, [(error.removed, error.source) for error in errors]
-    (['a', 'house'], [('red', (1,))])
+    (['a', 'red'], [('house', (2,))])
 
     Args:
         kinds: Names of :data:`KINDS`; of several, each segment gets one, drawn at random.
