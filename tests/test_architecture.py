@@ -40,10 +40,12 @@ ARROWS = {
     "metrics attention_maps rescoring comparison published",
     "testbed": "fast_align_wrapper errors tables text alignment metrics published",
     "digits": "version errors torch text metrics attention_maps published",
+    "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "digits",
+    "digits omissions",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits report torch",
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions report "
+    "torch",
     "__main__": "cli",
 }
 
