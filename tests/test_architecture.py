@@ -36,9 +36,11 @@ ARROWS = {
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
     "testbed": "fast_align_wrapper errors tables text alignment metrics published",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
+    "meta": "errors text alignment metrics testbed",
+    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
+    "meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published testbed report",
+    "metrics attention_maps rescoring comparison published testbed meta report",
     "__main__": "cli",
 }
 
@@ -55,6 +57,7 @@ SAME_MODULE_NAMES = {
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",
+    "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",

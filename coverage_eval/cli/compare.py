@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.options import given_options, jobs_option, parse_list, strict_option
+from coverage_eval.cli.options import (
+    given_options,
+    jobs_option,
+    parse_list,
+    parse_named_files,
+    strict_option,
+)
 from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
@@ -33,30 +38,6 @@ from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 STDOUT = "-"
-
-
-def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """Outputs by name, from ``NAME=FILE`` or from ``FILE``, whose name is the system's."""
-    systems: dict[str, str] = {}
-    for value in values:
-        name, equals, path = value.partition("=")
-        if not equals or _is_file(value):
-            name, path = Path(value).name, value
-        if not (name and path):
-            raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
-        if not name.isprintable():
-            raise click.BadParameter(f"the name {name!r} has characters that cannot be printed")
-        if name in systems:
-            raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
-        systems[name] = path
-    return systems
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except OSError:  # such as a name that is too long for a file
-        return False
 
 
 class _Columns:
@@ -172,7 +153,7 @@ class _Breakdowns:
 
 @click.command("compare")
 @click.argument(
-    "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_systems
+    "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
 )
 @click.option(
     "--ref", required=True, multiple=True, metavar="FILE",

@@ -1,0 +1,55 @@
+"""The scores of this package that can be computed of any text, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.metrics.base import Metric, TokenMetric
+from coverage_eval.metrics.profile.figures import FIGURES
+from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
+
+__all__ = ["COMPUTED", "default_scores", "make_scores"]
+
+_FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
+
+COMPUTED = (*METRICS, *_FIGURES)
+"""Metrics, and figures of the profile."""
+
+
+def default_scores(aligner: Aligner | None) -> list[str]:
+    """What is worth to be computed with that aligner, or without any."""
+    names = ["rep", "seq-rep-1"]
+    if aligner is not None:
+        names += ["drop", "uncovered-source"]
+    if isinstance(aligner, ModelAligner):
+        names += ["softdrop"]
+    return names
+
+
+def make_scores(names: Sequence[str], aligner: Aligner | None) -> dict[str, Metric[Any]]:
+    """Make metrics, with the aligner's words and case where they count words.
+
+    Args:
+        names: Some of :data:`COMPUTED`.
+        aligner: What links texts; None if there is none.
+
+    Raises:
+        ValueError: A score needs an aligner, and there is none.
+    """
+    settings: Mapping[str, Any] = {}
+    if aligner is not None:
+        settings = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
+    made: dict[str, Metric[Any]] = {}
+    for name in names:
+        if name not in _FIGURES:
+            words = settings if issubclass(metric_class(name), TokenMetric) else {}
+            made[name] = make_metric(name, {**words, "aligner": aligner})
+        elif "links" not in _FIGURES[name].needs:
+            made[name] = _FIGURES[name].make(**settings)
+        elif aligner is None:
+            raise ValueError(f"{name} needs an aligner: a model or links")
+        else:
+            made[name] = _FIGURES[name].make(aligner)
+    return made

@@ -1,0 +1,137 @@
+"""The whole loop on a user's own text: put errors in, score, and see what each score sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.meta.baselines import baseline_scores
+from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
+from coverage_eval.meta.judgements import Judgement, Labels
+from coverage_eval.meta.labels.injected import label_errors
+from coverage_eval.meta.matching import match
+from coverage_eval.meta.score_files import Key, ScoreColumn, pointed_words
+from coverage_eval.meta.texts import with_source_words
+from coverage_eval.metrics.base import Metric, plain_evidence
+from coverage_eval.testbed.injection import Injection, clean_segments, target_tokens
+from coverage_eval.testbed.word_pool import WordPool
+from coverage_eval.text.rows import Row
+
+__all__ = ["DEFAULT_RATES", "Spoiling", "evaluate_own_text", "spoil_text"]
+
+DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
+
+
+@dataclass(frozen=True)
+class Spoiling:
+    """Errors of one kind at several rates; the output at each rate is a system.
+
+    Attributes:
+        kind: A name of :data:`coverage_eval.testbed.injection.KINDS`.
+        rates: Expected words concerned per word, each once.
+        repair: What takes the place of words left out, one of ``REPAIRS`` there.
+        seed: Seed of the random choices.
+    """
+
+    kind: str
+    rates: Sequence[float] = DEFAULT_RATES
+    repair: str = "none"
+    seed: int = 0
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of the outputs: their rates in percent."""
+        return [f"{100 * rate:g} %" for rate in self.rates]
+
+
+def spoil_text(
+    rows: Sequence[Row], spoiling: Spoiling, aligner: Aligner | None = None
+) -> tuple[list[Row], Labels]:
+    """Put errors into the correct translations of some rows.
+
+    Args:
+        rows: Rows with one hypothesis, which is correct, and their source. Where there is no
+            reference, the correct translation becomes one.
+        spoiling: Which errors.
+        aligner: What tells which source words they concern; None if that need not be known.
+
+    Returns:
+        Rows with a hypothesis for each rate, and their labels.
+    """
+    linked = aligner if aligner is not None and hasattr(aligner, "model") else None
+    bare = [row._replace(references=()) for row in rows]
+    clean = list(clean_segments(bare, linked))
+    pool = WordPool.of(segment.words for segment in clean)
+    outputs: list[list[str]] = []
+    judgements: list[Judgement] = []
+    for rate, system in zip(spoiling.rates, spoiling.systems, strict=True):
+        injection = Injection([spoiling.kind], rate, pool, spoiling.seed, spoiling.repair)
+        spoilt = [injection.spoil(segment, number) for number, segment in enumerate(clean, 1)]
+        outputs.append([" ".join(segment.words) for segment in spoilt])
+        errors = [error for segment in spoilt for error in segment.errors]
+        wrong = {item.segment: item for item in label_errors(errors, system)}
+        judgements += [
+            wrong.get(n) or Judgement(n, False, 0.0, system, source=n, words=frozenset())
+            for n in range(1, len(clean) + 1)
+        ]
+    spoilt_rows = [
+        Row(hypotheses, row.references or row.hypotheses, row.source)
+        for row, hypotheses in zip(rows, zip(*outputs, strict=True), strict=True)
+    ]
+    return spoilt_rows, Labels(spoiling.kind, tuple(judgements), grade="words concerned")
+
+
+def evaluate_own_text(
+    rows: Sequence[Row],
+    spoiling: Spoiling,
+    metrics: Mapping[str, Metric[Any]],
+    aligner: Aligner | None = None,
+    evaluating: Evaluating | None = None,
+) -> MetaEvaluation:
+    """Put errors of one kind into correct translations, and see what scores see of them.
+
+    Args:
+        rows: As :func:`spoil_text` takes them.
+        spoiling: Which errors.
+        metrics: The scores by name; length ratios, BLEU and chrF are added.
+        aligner: As :func:`spoil_text` takes it.
+        evaluating: How scores are evaluated.
+
+    Raises:
+        DataError: No error was put in, or every segment got one.
+        AlignerError: The aligner failed.
+    """
+    spoilt, labels = spoil_text(rows, spoiling, aligner)
+    columns = [_column(name, metric, spoilt, spoiling.systems) for name, metric in metrics.items()]
+    keys = [item.key for item in labels.judgements]
+    alone = [
+        Row((row.hypotheses[number],), row.references, row.source)
+        for number in range(len(spoiling.rates))
+        for row in spoilt
+    ]
+    tokens = target_tokens(aligner)
+    columns += baseline_scores(alone, tokens, spoiling.kind, keys)
+    sources = [row.source or "" for row in rows]
+    cut = aligner.source_tokens if aligner else tokens
+    return meta_evaluate(with_source_words(match(labels, columns), sources, cut), evaluating)
+
+
+def _column(
+    name: str, metric: Metric[Any], rows: Sequence[Row], systems: Sequence[str]
+) -> ScoreColumn:
+    """Scores of every system's segments, with the source words that they point at."""
+    observed = list(metric.observe(rows))
+    statistics = metric.count(observed)
+    evidence = list(metric.explain(observed))
+    values: dict[Key, float | None] = {}
+    words: dict[Key, Mapping[int, float] | None] = {}
+    for index, system in enumerate(systems):
+        scores = metric.segment_scores(statistics[index])
+        for number, (score, found) in enumerate(zip(scores, evidence, strict=True), start=1):
+            values[system, number] = score
+            words[system, number] = pointed_words(plain_evidence(found[index]))
+    known = {key: found for key, found in words.items() if found is not None}
+    whole = known if len(known) == len(words) else None
+    return ScoreColumn(name, name, values, metric.higher_is_better, words=whole)
