@@ -18,8 +18,9 @@ from coverage_eval.metrics.base import Metric, plain_evidence
 from coverage_eval.testbed.injection import Injection, clean_segments, target_tokens
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
+from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["DEFAULT_RATES", "Spoiling", "evaluate_own_text", "spoil_text"]
+__all__ = ["DEFAULT_RATES", "Spoiling", "evaluate_own_text", "score_text", "spoil_text"]
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 
@@ -89,15 +90,18 @@ def evaluate_own_text(
     metrics: Mapping[str, Metric[Any]],
     aligner: Aligner | None = None,
     evaluating: Evaluating | None = None,
+    *,
+    baselines: bool = True,
 ) -> MetaEvaluation:
     """Put errors of one kind into correct translations, and see what scores see of them.
 
     Args:
         rows: As :func:`spoil_text` takes them.
         spoiling: Which errors.
-        metrics: The scores by name; length ratios, BLEU and chrF are added.
+        metrics: The scores by name.
         aligner: As :func:`spoil_text` takes it.
         evaluating: How scores are evaluated.
+        baselines: Whether length ratios, BLEU and chrF are evaluated, too.
 
     Raises:
         DataError: No error was put in, or every segment got one.
@@ -105,17 +109,32 @@ def evaluate_own_text(
     """
     spoilt, labels = spoil_text(rows, spoiling, aligner)
     columns = [_column(name, metric, spoilt, spoiling.systems) for name, metric in metrics.items()]
-    keys = [item.key for item in labels.judgements]
+    cut = target_tokens(aligner)
+    if baselines:
+        columns += _baselines(spoilt, spoiling, labels, cut)
+    sources = [row.source or "" for row in rows]
+    matched = match(labels, columns)
+    matched = with_source_words(matched, sources, aligner.source_tokens if aligner else cut)
+    return meta_evaluate(matched, evaluating)
+
+
+def _baselines(
+    rows: Sequence[Row], spoiling: Spoiling, labels: Labels, tokens: Tokenizer
+) -> list[ScoreColumn]:
+    """Baselines of every system's segments, in the order of the labels."""
     alone = [
         Row((row.hypotheses[number],), row.references, row.source)
         for number in range(len(spoiling.rates))
-        for row in spoilt
+        for row in rows
     ]
-    tokens = target_tokens(aligner)
-    columns += baseline_scores(alone, tokens, spoiling.kind, keys)
-    sources = [row.source or "" for row in rows]
-    cut = aligner.source_tokens if aligner else tokens
-    return meta_evaluate(with_source_words(match(labels, columns), sources, cut), evaluating)
+    return baseline_scores(alone, tokens, spoiling.kind, [i.key for i in labels.judgements])
+
+
+def score_text(
+    rows: Sequence[Row], metrics: Mapping[str, Metric[Any]], systems: Sequence[str]
+) -> list[ScoreColumn]:
+    """Scores of every segment of every system, in the order of each row's hypotheses."""
+    return [_column(name, metric, rows, systems) for name, metric in metrics.items()]
 
 
 def _column(
