@@ -25,6 +25,7 @@ ARROWS = {
     "errors": "fast_align_wrapper",
     "tables": "",
     "attention": "errors",
+    "torch": "errors attention",
     "plotting": "errors attention",
     "text": "fast_align_wrapper errors",
     "diagnosis": "fast_align_wrapper version errors",
@@ -47,6 +48,7 @@ ARROWS = {
 LIBRARIES = {
     "tables": {"pandas", "tabulate"},
     "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
+    "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
 }
 """The only libraries of these rooms, which know neither texts nor files."""

@@ -12,6 +12,7 @@ import click
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     FiniteRange,
+    WholeRange,
     given_options,
     parse_list,
     parse_named_files,
@@ -28,7 +29,7 @@ from coverage_eval.meta.labels.plain import write_texts
 from coverage_eval.meta.matching import of_system
 from coverage_eval.meta.own_text import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.meta.score_files import read_scores
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import checked_ending, save_figure
 from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, target_tokens
@@ -95,15 +96,15 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     help="With --inject, put function words, or words of another segment, in the place of those "
     "left out.",
 )  # fmt: skip
-@click.option("--injection-seed", default=0, show_default=True, type=click.IntRange(0),
+@click.option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
               help="With --inject, seed the errors with this number.")  # fmt: skip
 @click.option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
               help="Show precision where this share of the errors is found.")  # fmt: skip
 @click.option(
-    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
+    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
 )  # fmt: skip
-@click.option("--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
+@click.option("--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
               help="Seed the resampling with this number.")  # fmt: skip
 @click.option(
     "--plot", metavar="FILE", type=OutputFile(),
@@ -258,7 +259,7 @@ def _evaluate_injected(
     chosen = kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]
     names = list(metrics or default_scores(aligner))
     try:
-        computed = make_scores(names, aligner)
+        computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     watch = InputWatch([source_name(text)], refs, alignment.src)

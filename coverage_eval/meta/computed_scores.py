@@ -28,26 +28,31 @@ def default_scores(aligner: Aligner | None) -> list[str]:
     return names
 
 
-def make_scores(names: Sequence[str], aligner: Aligner | None) -> dict[str, Metric[Any]]:
+def make_scores(
+    names: Sequence[str],
+    aligner: Aligner | None,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Metric[Any]]:
     """Make metrics, with the aligner's words and case where they count words.
 
     Args:
         names: Some of :data:`COMPUTED`.
         aligner: What links texts; None if there is none.
+        settings: Further settings of metrics, such as ``stopwords``, for those that have them.
 
     Raises:
         ValueError: A score needs an aligner, and there is none.
     """
-    settings: Mapping[str, Any] = {}
+    cut: Mapping[str, Any] = {}
     if aligner is not None:
-        settings = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
+        cut = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
     made: dict[str, Metric[Any]] = {}
     for name in names:
         if name not in _FIGURES:
-            words = settings if issubclass(metric_class(name), TokenMetric) else {}
-            made[name] = make_metric(name, {**words, "aligner": aligner})
+            words = cut if issubclass(metric_class(name), TokenMetric) else {}
+            made[name] = make_metric(name, {**(settings or {}), **words, "aligner": aligner})
         elif "links" not in _FIGURES[name].needs:
-            made[name] = _FIGURES[name].make(**settings)
+            made[name] = _FIGURES[name].make(**cut)
         elif aligner is None:
             raise ValueError(f"{name} needs an aligner: a model or links")
         else:
