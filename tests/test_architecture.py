@@ -37,11 +37,12 @@ ARROWS = {
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
     "testbed": "fast_align_wrapper errors tables text alignment metrics published",
-    "meta": "errors text alignment metrics testbed",
+    "omissions": "fast_align_wrapper errors text alignment metrics testbed",
+    "meta": "errors text alignment metrics testbed omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "meta",
+    "omissions meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published testbed meta report",
+    "metrics attention_maps rescoring comparison published testbed omissions meta report",
     "__main__": "cli",
 }
 

@@ -30,9 +30,10 @@ from coverage_eval.meta.matching import of_system
 from coverage_eval.meta.own_text import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.meta.score_files import read_scores
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
+from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import checked_ending, save_figure
-from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, target_tokens
+from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_source, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
@@ -110,7 +111,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     "--plot", metavar="FILE", type=OutputFile(),
     help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
 )  # fmt: skip
-@alignment_options
+@alignment_options()
 @strict_option
 @output_options(width=3)
 def command(
@@ -255,7 +256,7 @@ def _evaluate_injected(
     if alignment.has_links:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
-    aligner = alignment.make()
+    aligner = alignment.make(equip)
     chosen = kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]
     names = list(metrics or default_scores(aligner))
     try:
@@ -264,7 +265,10 @@ def _evaluate_injected(
         raise click.UsageError(str(error)) from None
     watch = InputWatch([source_name(text)], refs, alignment.src)
     rows = list(watch.watch(read_rows([text], refs, alignment.src)))
-    echo_findings(watch.check(target_tokens(aligner), aligner)[0], strict=strict)
+    echo_findings(
+        watch.check(whole_words(aligner.tokens) if aligner else Tokenizer(), aligner)[0],
+        strict=strict,
+    )
     if ref is None:
         click.echo(
             "coverage-eval: note: without --ref, the text itself is the reference, and scores that "

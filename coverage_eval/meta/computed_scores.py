@@ -6,16 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.metrics.base import Metric, TokenMetric
+from coverage_eval.meta.scorers import FinderScorer, MetricScorer, Scorer
+from coverage_eval.metrics.base import TokenMetric
 from coverage_eval.metrics.profile.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
+from coverage_eval.omissions.finder import OmissionFinder
 
 __all__ = ["COMPUTED", "default_scores", "make_scores"]
 
 _FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
 
-COMPUTED = (*METRICS, *_FIGURES)
-"""Metrics, and figures of the profile."""
+_FINDERS = {"omissions": True, "omissions-no-ref": False}
+"""Name of the finder of omissions → whether it looks at references."""
+
+COMPUTED = (*METRICS, *_FIGURES, *_FINDERS)
+"""Metrics, figures of the profile, and the finder of omissions."""
 
 
 def default_scores(aligner: Aligner | None) -> list[str]:
@@ -24,7 +29,7 @@ def default_scores(aligner: Aligner | None) -> list[str]:
     if aligner is not None:
         names += ["drop", "uncovered-source"]
     if isinstance(aligner, ModelAligner):
-        names += ["softdrop"]
+        names += ["softdrop", *_FINDERS]
     return names
 
 
@@ -32,8 +37,8 @@ def make_scores(
     names: Sequence[str],
     aligner: Aligner | None,
     settings: Mapping[str, Any] | None = None,
-) -> dict[str, Metric[Any]]:
-    """Make metrics, with the aligner's words and case where they count words.
+) -> dict[str, Scorer]:
+    """Make what gives scores, with the aligner's words and case where it counts words.
 
     Args:
         names: Some of :data:`COMPUTED`.
@@ -46,15 +51,21 @@ def make_scores(
     cut: Mapping[str, Any] = {}
     if aligner is not None:
         cut = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
-    made: dict[str, Metric[Any]] = {}
+    made: dict[str, Scorer] = {}
     for name in names:
-        if name not in _FIGURES:
+        if name in _FINDERS:
+            if not isinstance(aligner, ModelAligner):
+                raise ValueError(f"{name} needs an aligner: a model")
+            made[name] = FinderScorer(OmissionFinder.of(aligner), _FINDERS[name])
+        elif name not in _FIGURES:
             words = cut if issubclass(metric_class(name), TokenMetric) else {}
-            made[name] = make_metric(name, {**(settings or {}), **words, "aligner": aligner})
+            made[name] = MetricScorer(
+                make_metric(name, {**(settings or {}), **words, "aligner": aligner})
+            )
         elif "links" not in _FIGURES[name].needs:
-            made[name] = _FIGURES[name].make(**cut)
+            made[name] = MetricScorer(_FIGURES[name].make(**cut))
         elif aligner is None:
             raise ValueError(f"{name} needs an aligner: a model or links")
         else:
-            made[name] = _FIGURES[name].make(aligner)
+            made[name] = MetricScorer(_FIGURES[name].make(aligner))
     return made

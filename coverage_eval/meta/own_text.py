@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.meta.baselines import baseline_scores
@@ -12,10 +11,10 @@ from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evalu
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.injected import label_errors
 from coverage_eval.meta.matching import match
-from coverage_eval.meta.score_files import Key, ScoreColumn, pointed_words
+from coverage_eval.meta.score_files import ScoreColumn
+from coverage_eval.meta.scorers import Scorer
 from coverage_eval.meta.texts import with_source_words
-from coverage_eval.metrics.base import Metric, plain_evidence
-from coverage_eval.testbed.injection import Injection, clean_segments, target_tokens
+from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
@@ -87,7 +86,7 @@ def spoil_text(
 def evaluate_own_text(
     rows: Sequence[Row],
     spoiling: Spoiling,
-    metrics: Mapping[str, Metric[Any]],
+    scorers: Mapping[str, Scorer],
     aligner: Aligner | None = None,
     evaluating: Evaluating | None = None,
     *,
@@ -98,7 +97,7 @@ def evaluate_own_text(
     Args:
         rows: As :func:`spoil_text` takes them.
         spoiling: Which errors.
-        metrics: The scores by name.
+        scorers: What gives scores, by their names.
         aligner: As :func:`spoil_text` takes it.
         evaluating: How scores are evaluated.
         baselines: Whether length ratios, BLEU and chrF are evaluated, too.
@@ -108,8 +107,8 @@ def evaluate_own_text(
         AlignerError: The aligner failed.
     """
     spoilt, labels = spoil_text(rows, spoiling, aligner)
-    columns = [_column(name, metric, spoilt, spoiling.systems) for name, metric in metrics.items()]
-    cut = target_tokens(aligner)
+    columns = score_text(spoilt, scorers, spoiling.systems)
+    cut = whole_words(aligner.tokens) if aligner else Tokenizer()
     if baselines:
         columns += _baselines(spoilt, spoiling, labels, cut)
     sources = [row.source or "" for row in rows]
@@ -131,26 +130,9 @@ def _baselines(
 
 
 def score_text(
-    rows: Sequence[Row], metrics: Mapping[str, Metric[Any]], systems: Sequence[str]
+    rows: Sequence[Row], scorers: Mapping[str, Scorer], systems: Sequence[str]
 ) -> list[ScoreColumn]:
     """Scores of every segment of every system, in the order of each row's hypotheses."""
-    return [_column(name, metric, rows, systems) for name, metric in metrics.items()]
-
-
-def _column(
-    name: str, metric: Metric[Any], rows: Sequence[Row], systems: Sequence[str]
-) -> ScoreColumn:
-    """Scores of every system's segments, with the source words that they point at."""
-    observed = list(metric.observe(rows))
-    statistics = metric.count(observed)
-    evidence = list(metric.explain(observed))
-    values: dict[Key, float | None] = {}
-    words: dict[Key, Mapping[int, float] | None] = {}
-    for index, system in enumerate(systems):
-        scores = metric.segment_scores(statistics[index])
-        for number, (score, found) in enumerate(zip(scores, evidence, strict=True), start=1):
-            values[system, number] = score
-            words[system, number] = pointed_words(plain_evidence(found[index]))
-    known = {key: found for key, found in words.items() if found is not None}
-    whole = known if len(known) == len(words) else None
-    return ScoreColumn(name, name, values, metric.higher_is_better, words=whole)
+    return [
+        column for name, scorer in scorers.items() for column in scorer.columns(name, rows, systems)
+    ]

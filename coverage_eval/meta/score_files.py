@@ -26,7 +26,7 @@ Key = tuple[str, int]
 """System, or nothing, and number of a segment from 1."""
 
 
-_OF_SOURCE_WORDS = {"dropped", "lost", "spans"}
+_OF_SOURCE_WORDS = ("dropped", "lost", "spans")
 """Evidence that names source words: of DROP, soft DROP and omissions."""
 
 
@@ -133,7 +133,7 @@ def _csv_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColum
 
 def _numeric(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """Columns of scores: ``score``, and those that begin with a number and are no evidence."""
-    evidence = {metric_class(name).evidence_name for name in METRICS}
+    evidence = {metric_class(name).evidence_name for name in METRICS} | {*_OF_SOURCE_WORDS}
     for column in header:
         if column in {"segment", "system", *evidence}:
             continue
@@ -196,6 +196,8 @@ def _json_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColu
             place = f"sentence {number}"
             key = _segment(source, place, sentence.get("segment"), score.get("system"), rows)
             rows[key] = sentence
+        if score.get("metric") == "Additions":  # their spans are of the target
+            rows = {key: {**row, "spans": None} for key, row in rows.items()}
         yield from _fields(source, label, prefix, rows, score.get("higher_is_better"))
 
 
@@ -237,8 +239,9 @@ def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
     Returns:
         None if it is not evidence of source words, such as repetitions are not.
     """
-    for name in _OF_SOURCE_WORDS & set(evidence):
-        return dict(_strengths(evidence[name]))
+    for name in _OF_SOURCE_WORDS:
+        if isinstance(evidence.get(name), list):
+            return dict(_strengths(evidence[name]))
     return None
 
 
@@ -246,9 +249,8 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
     """The positions that pieces of evidence name: a word's, or all of a span."""
     for item in items:
         strength = float(item.get("strength", item.get("loss", 1.0)))
-        if "position" in item:
-            yield item["position"], strength
-        for position in range(item.get("start", 0), item.get("end", 0)):
+        start = item["start"] if "start" in item else item["position"]
+        for position in range(start, item.get("end", start + 1)):
             yield position, strength
 
 

@@ -10,52 +10,74 @@ scores are asked which segments have them.
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from corpora import Corpus, Translator, load_corpora, train
+from figure import draw
 from questions import when_it_misleads, which_score
 from scores import Spoilt
 from settings import links, training_size, units, without_training_text
 from systems import eight_systems, what_is_good
 
+from coverage_eval.report.pictures import save_figure
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
+from coverage_eval.text.files import atomic_write
 
 HERE = Path(__file__).parent.parent
 
+HEAD = """# Which score to choose: evidence on real text
 
-def tables(corpus: Corpus) -> Iterator[Table]:
-    """All tables of one corpus."""
+`make evidence` prints this file and draws `figures/evidence.png`. The texts are German-English
+captions (Multi30k) and Japanese-English sentences (small_parallel_enja). Correct outputs are made
+from the references: words give way to other translations of their source words (30 % of those
+that have some), words without a link go (30 %), frequent words come in (5 %), neighbours change
+places (5 %). Errors are put into them at known places; they concern 5 % of the words unless said
+otherwise. AUROC is the chance that a segment with an error is more suspicious than one without,
+0.5 being chance. People's labels are harder: what counts here is the order of the scores.
+"""
+
+
+def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
+    """All tables of one corpus, by name."""
     aligner = train(corpus.training)
     translator = Translator(corpus, aligner)
     rows = translator.rows()
-    yield which_score(corpus, aligner, rows)
+    yield "questions", which_score(corpus, aligner, rows)
     spoilt = Spoilt.of(rows)
-    yield links(corpus, aligner, spoilt)
-    yield units(corpus, spoilt)
-    yield training_size(corpus, spoilt)
-    yield without_training_text(
-        corpus, spoilt, [translator.translate(seed) for seed in range(20, 23)]
-    )
-    yield when_it_misleads(corpus, aligner, rows)
-    yield what_is_good(corpus, aligner, translator)
-    yield eight_systems(corpus, aligner, translator)
+    yield "links", links(corpus, aligner, spoilt)
+    yield "units", units(corpus, spoilt)
+    yield "training", training_size(corpus, spoilt)
+    others = [translator.translate(seed) for seed in (2, 3, 4)]
+    yield "without", without_training_text(corpus, spoilt, others)
+    yield "misleading", when_it_misleads(corpus, aligner, rows)
+    yield "rates", what_is_good(corpus, aligner, translator)
+    yield "systems", eight_systems(corpus, aligner, translator)
 
 
 def main() -> None:
-    """Print all tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
+    """Print all tables, then write them and the figure."""
+    parser = argparse.ArgumentParser(description="Evidence on real text.")
+    parser.add_argument("data", type=Path, help="folder of the corpora")
     parser.add_argument("--most", type=int, help="test segments, to try things out")
+    parser.add_argument("--folder", type=Path, default=HERE, help="where to write")
     arguments = parser.parse_args()
-    for corpus in load_corpora(arguments.data, arguments.most):
-        for table in tables(corpus):
-            print(render(Printout((table,)), "markdown", width=3), end="\n\n", flush=True)
-            print(f"{time.process_time():.0f} s", file=sys.stderr)
+    found: dict[str, dict[str, Table]] = {}
+    with atomic_write(arguments.folder / "evidence.md") as file:
+        print(HEAD)
+        file.write(HEAD)
+        for corpus in load_corpora(arguments.data, arguments.most):
+            for name, table in tables(corpus):
+                found.setdefault(name, {})[corpus.name] = table
+                text = render(Printout((table,)), "markdown", width=2 if name == "rates" else 3)
+                print(text, end="\n\n", flush=True)
+                file.write(f"\n{text}\n")
+    (arguments.folder / "figures").mkdir(exist_ok=True)
+    save_figure(
+        draw(found["training"], found["rates"]), arguments.folder / "figures" / "evidence.png"
+    )
 
 
 if __name__ == "__main__":

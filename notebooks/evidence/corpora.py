@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.omissions.units import equip
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.rows import Row
 from fast_align_wrapper import Links
 
 Pairs = list[tuple[str, str]]
+
+JUDGED = 1000
+"""Segments that are told apart; systems are told apart by all of the test set."""
 
 LEAST = 0.05
 """The least share of a source word's links that makes a word one of its translations."""
@@ -60,7 +64,7 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
     """
     found = []
     for name, folder, tests in (
-        ("de-en", "multi30k-de-en", ["test_2016_flickr", "test_2017_flickr"]),
+        ("de-en", "multi30k-de-en", ["test_2016_flickr", "test_2017_flickr", "val"]),
         ("ja-en", "small-enja", ["test", "dev"]),
     ):
         sides = name.split("-")
@@ -137,14 +141,11 @@ class Translator:
                 words[j - 1], words[j] = words[j], words[j - 1]
         return " ".join(words)
 
-    def rows(self, seed: int = 1) -> list[Row]:
-        """A correct translation other than the reference, with reference and source."""
-        return [
-            Row((line,), (reference,), source)
-            for line, (source, reference) in zip(
-                self.translate(seed), self.corpus.test, strict=True
-            )
-        ]
+    def rows(self) -> list[Row]:
+        """Segments to be judged: a correct translation, with reference and source."""
+        together = zip(self.translate(1), self.corpus.test, strict=True)
+        found = [Row((line,), (reference,), source) for line, (source, reference) in together]
+        return found[:JUDGED]
 
 
 def _frequent(found: Counter[str]) -> dict[str, int]:
@@ -152,9 +153,12 @@ def _frequent(found: Counter[str]) -> dict[str, int]:
     return {word: count for word, count in found.items() if count >= least}
 
 
-def train(pairs: Pairs, symmetrize: str = "grow-diag-final-and") -> ModelAligner:
-    """A model of some pairs."""
-    return Aligner.train_pairs(pairs, symmetrize=symmetrize)
+def train(pairs: Pairs, *, for_omissions: bool = True) -> ModelAligner:
+    """A model of some pairs, as 'align train' makes it, with what the finder of omissions needs."""
+    aligner = Aligner.train_pairs(pairs)
+    if for_omissions:
+        equip(aligner, lambda: pairs)
+    return aligner
 
 
 def sampled(pairs: Pairs, size: int) -> Pairs:

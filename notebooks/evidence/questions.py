@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from corpora import Corpus, Pairs, sampled, train
-from scores import Spoilt, all_scores, drop_scores
+from scores import Spoilt, all_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.tables.table import Table
@@ -60,9 +60,9 @@ def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row])
         "phrases replaced by fillers": (Spoilt.of(rows, repair="filler"), aligner),
         "phrases replaced by others": (Spoilt.of(rows, repair="detached"), aligner),
     }
-    found = {case: text.areas(drop_scores(model)) for case, (text, model) in cases.items()}
+    found = {case: text.areas(omission_scores(model)) for case, (text, model) in cases.items()}
     return Table(
-        (corpus.name, *drop_scores(aligner)),
+        (corpus.name, *omission_scores(aligner)),
         tuple((case, *areas.values()) for case, areas in found.items()),
         f"When scores of omission mislead: AUROC for phrases left out, {corpus.name}",
     )

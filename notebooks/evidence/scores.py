@@ -12,12 +12,13 @@ from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.own_text import Spoiling, score_text, spoil_text
-from coverage_eval.metrics.base import Metric
+from coverage_eval.meta.scorers import FinderScorer, MetricScorer, Scorer
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.profile.against_source import UncoveredSource
 from coverage_eval.metrics.profile.ngram_repetition import SeqRep
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
+from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper import FastAlign, Links
@@ -25,7 +26,7 @@ from fast_align_wrapper import FastAlign, Links
 RATE = 0.05
 """Words concerned per word, in texts whose segments are told apart."""
 
-Metrics = Mapping[str, Metric[Any]]
+Scorers = Mapping[str, Scorer]
 
 
 class FullTables:
@@ -47,20 +48,31 @@ def by(aligner: ModelAligner, symmetrize: str) -> ModelAligner:
     return ModelAligner(aligner.model, symmetrize=symmetrize)
 
 
-def drop_scores(aligner: ModelAligner) -> Metrics:
+def drop_scores(aligner: ModelAligner) -> Scorers:
     """DROP as in the paper and by forward links, soft DROP, and uncovered source words."""
     forward = by(aligner, "forward")
     return {
-        "DROP": DROP(aligner),
-        "DROP forward": DROP(forward),
-        "soft DROP": SoftDROP(aligner),
-        "uncovered source": UncoveredSource(forward),
+        "DROP": MetricScorer(DROP(aligner)),
+        "DROP forward": MetricScorer(DROP(forward)),
+        "soft DROP": MetricScorer(SoftDROP(aligner)),
+        "uncovered source": MetricScorer(UncoveredSource(forward)),
     }
 
 
-def all_scores(aligner: ModelAligner) -> Metrics:
+def omission_scores(aligner: ModelAligner) -> Scorers:
+    """These, and the finder of omissions with and without the reference."""
+    finder = OmissionFinder.of(aligner)
+    return {
+        **drop_scores(aligner),
+        "omissions": FinderScorer(finder, with_references=True),
+        "omissions, no ref.": FinderScorer(finder, with_references=False),
+    }
+
+
+def all_scores(aligner: ModelAligner) -> Scorers:
     """These and the scores of repetition."""
-    return {"REP": REP(), "seq-rep-1": SeqRep(n=1), **drop_scores(aligner)}
+    repetition = {"REP": MetricScorer(REP()), "seq-rep-1": MetricScorer(SeqRep(n=1))}
+    return {**repetition, **omission_scores(aligner)}
 
 
 @dataclass(frozen=True)
@@ -94,10 +106,10 @@ class Spoilt:
         ]
         return Spoilt(rows, self.labels)
 
-    def areas(self, metrics: Metrics, *, baselines: bool = False) -> dict[str, float]:
+    def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
         """AUROC of scores by name."""
         systems = self.labels.systems
-        columns = score_text(self.rows, metrics, systems)
+        columns = score_text(self.rows, scorers, systems)
         if baselines:
             keys = [item.key for item in self.labels.judgements]
             columns += baseline_scores(self.rows, Tokenizer(), self.labels.name, keys)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from corpora import Corpus, Pairs, sampled, train
-from scores import FullTables, Spoilt, by, drop_scores
+from scores import FullTables, Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.meta.scorers import MetricScorer
 from coverage_eval.metrics.drop import DENOMINATORS, DROP
 from coverage_eval.tables.table import Table
 from fast_align_wrapper.links import SYMMETRIZATIONS
@@ -33,11 +34,11 @@ def links(corpus: Corpus, aligner: ModelAligner, spoilt: Spoilt) -> Table:
     }
     found = []
     for symmetrize in SYMMETRIZATIONS:
-        metrics = {
-            name: DROP(by(model, symmetrize), denominator=denominator)
+        scorers = {
+            name: MetricScorer(DROP(by(model, symmetrize), denominator=denominator))
             for name, (model, denominator) in forms.items()
         }
-        found.append((symmetrize, *spoilt.areas(metrics).values()))
+        found.append((symmetrize, *spoilt.areas(scorers).values()))
     title = f"Links and denominator: AUROC of DROP for phrases left out, {corpus.name}"
     return Table((corpus.name, *forms), tuple(found), title)
 
@@ -46,7 +47,8 @@ def units(corpus: Corpus, spoilt: Spoilt) -> Table:
     """AUROC of scores of omission by what the aligner sees as words."""
     found = []
     for name, cut in UNITS.items():
-        aligner = train([(cut(source), cut(target)) for source, target in corpus.training])
+        pairs = [(cut(source), cut(target)) for source, target in corpus.training]
+        aligner = train(pairs, for_omissions=False)
         areas = spoilt.seen_as(cut).areas(drop_scores(aligner))
         found.append((name, *areas.values()))
     title = f"Units of the aligner: AUROC for phrases left out, {corpus.name}"
@@ -57,7 +59,7 @@ def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
     """AUROC of scores of omission by the number of training pairs."""
     shuffled = sampled(corpus.training, len(corpus.training))
     sizes = [*(size for size in SIZES if size < len(shuffled)), len(shuffled)]
-    found = {size: spoilt.areas(drop_scores(train(shuffled[:size]))) for size in sizes}
+    found = {size: spoilt.areas(omission_scores(train(shuffled[:size]))) for size in sizes}
     title = f"Training pairs: AUROC for phrases left out, {corpus.name}"
     rows = tuple((f"{size:,}", *areas.values()) for size, areas in found.items())
     return Table((corpus.name, *found[sizes[0]]), rows, title)
@@ -71,17 +73,21 @@ def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Seque
         spoilt: The output that is judged.
         others: Further outputs of the test set.
     """
-    sources = [source for source, _ in corpus.test]
+    test = corpus.test[: len(spoilt.rows)]
     judged = [str(row.hypotheses[0]) for row in spoilt.rows]
-    outputs = [pair for lines in (judged, *others) for pair in zip(sources, lines, strict=True)]
+    outputs = [
+        (source, line)
+        for lines in (judged, *others)
+        for (source, _), line in zip(test, lines, strict=False)  # others are of the whole test set
+    ]
     texts: Mapping[str, Pairs] = {
         "training text": corpus.training,
-        "the same, and references": corpus.training + corpus.test,
-        "the same, references and outputs": corpus.training + corpus.test + outputs,
-        "references and outputs alone": corpus.test + outputs,
-        "references and one output alone": corpus.test + outputs[: len(sources)],
+        "the same, and references": corpus.training + test,
+        "the same, references and outputs": corpus.training + test + outputs,
+        "references and four outputs alone": test + outputs,
+        "references and the output alone": test + outputs[: len(test)],
     }
-    found = {name: spoilt.areas(drop_scores(train(pairs))) for name, pairs in texts.items()}
+    found = {name: spoilt.areas(omission_scores(train(pairs))) for name, pairs in texts.items()}
     rows = tuple(
         (f"{name} ({len(texts[name]):,} pairs)", *areas.values()) for name, areas in found.items()
     )
