@@ -22,12 +22,12 @@ from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
+from coverage_eval.meta.injection_loop import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.labelled_files import TextFiles, choose_columns, evaluate_labelled
 from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
 from coverage_eval.meta.labels.plain import write_texts
 from coverage_eval.meta.matching import of_system
-from coverage_eval.meta.own_text import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.meta.score_files import read_scores
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
 from coverage_eval.omissions.units import equip

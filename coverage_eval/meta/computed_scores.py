@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.meta.scorers import FinderScorer, MetricScorer, Scorer
+from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
 from coverage_eval.metrics.base import TokenMetric
 from coverage_eval.metrics.profile.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class

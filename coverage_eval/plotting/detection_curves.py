@@ -20,7 +20,7 @@ __all__ = ["precision_recall_curves", "reliability_diagram", "roc_curves"]
 Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
 """Name → what lies across and what lies upwards, both 0 to 1."""
 
-_DASHES = ("-", (0, (5, 2)), (0, (1, 1)))
+_DASHES = ("-", "--", ":")
 
 
 def roc_curves(curves: Curves, *, ax: Axes | None = None) -> Axes:

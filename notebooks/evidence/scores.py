@@ -9,10 +9,10 @@ from typing import Any
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
+from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import match
-from coverage_eval.meta.own_text import Spoiling, score_text, spoil_text
-from coverage_eval.meta.scorers import FinderScorer, MetricScorer, Scorer
+from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.profile.against_source import UncoveredSource
 from coverage_eval.metrics.profile.ngram_repetition import SeqRep

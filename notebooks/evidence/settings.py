@@ -8,7 +8,7 @@ from corpora import Corpus, Pairs, sampled, train
 from scores import FullTables, Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.meta.scorers import MetricScorer
+from coverage_eval.meta.ways_to_score import MetricScorer
 from coverage_eval.metrics.drop import DENOMINATORS, DROP
 from coverage_eval.tables.table import Table
 from fast_align_wrapper.links import SYMMETRIZATIONS

@@ -12,8 +12,8 @@ from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.injected import label_errors
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.score_files import ScoreColumn
-from coverage_eval.meta.scorers import Scorer
 from coverage_eval.meta.texts import with_source_words
+from coverage_eval.meta.ways_to_score import Scorer
 from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
