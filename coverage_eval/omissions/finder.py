@@ -5,7 +5,7 @@ expected to be covered as they cover it, which its normal coverage moderates; wi
 coverage is expected, and the loss is measured in its spread. A segment's score is the best run of
 losses, each less a penalty, and a share of the sum of all:
 
-    score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
+    score = max over runs of Σ (loss − penalty) + ⅓ Σ max(0, loss).
 
 The constants were chosen on injected errors (``tests/bench/bench_omissions.py``).
 """
@@ -13,7 +13,7 @@ The constants were chosen on injected errors (``tests/bench/bench_omissions.py``
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import tee
 from typing import Any
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
+from coverage_eval.omissions.calibration import Calibration
 from coverage_eval.omissions.scan import disjoint_runs
 from coverage_eval.omissions.units import SIDES, MeasuredRow, Unit, load_units, measure
 from coverage_eval.text.rows import Row
@@ -54,8 +55,8 @@ class Scan:
     least_strength: float
 
 
-WITH_REFERENCES = Scan(0.1, 0.25, 0.25, None, 0.5)
-WITHOUT_REFERENCES = Scan(0.2, 0.25, 1.0, 0.4, 1.0)
+WITH_REFERENCES = Scan(0.1, 1 / 3, 1 / 3, None, 0.5)
+WITHOUT_REFERENCES = Scan(0.2, 1 / 3, 1.0, 0.3, 1.0)
 
 
 @dataclass(frozen=True)
@@ -91,12 +92,16 @@ class FoundSegment:
         score: The greater, the more seems to be missing; at least 0, without a unit.
         spans: The spans, in their order.
         losses: The loss of each word, ``[words]``.
+        source_length: Words of the source.
+        target_length: Words of the hypothesis.
         probability: That there is an error; None where the finder was not calibrated.
     """
 
     score: float
     spans: tuple[FoundSpan, ...]
     losses: Floats
+    source_length: int
+    target_length: int
     probability: float | None = None
 
 
@@ -114,43 +119,50 @@ class OmissionFinder:
     Args:
         units: The units, that of words first.
         side: ``source`` for omissions, ``target`` for additions.
+        referenced: Whether references say what is expected.
+        calibration: What makes probabilities of scores; None for no probabilities.
     """
 
     units: tuple[Unit, ...]
     side: str = "source"
+    referenced: bool = False
+    calibration: Calibration | None = None
 
     @classmethod
-    def of(cls, aligner: Aligner, side: str = "source") -> OmissionFinder:
+    def of(
+        cls, aligner: Aligner, side: str = "source", *, referenced: bool = False
+    ) -> OmissionFinder:
         """The finder that a model file makes, with what the file has.
 
         Args:
             aligner: A model; any will do, one made for omissions does better.
             side: As above.
+            referenced: As above; additions need none.
 
         Raises:
-            DataError: Links instead of a model.
-            ValueError: An unknown side.
+            DataError: Links instead of a model, or a damaged model file.
+            ValueError: An unknown side, or additions with references.
         """
+        if referenced and side == "target":
+            raise ValueError("additions are found without references")
         if side not in SIDES:
             raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
         if not isinstance(aligner, ModelAligner):
             raise DataError("omissions need a model: links from files have no probabilities")
-        return cls(load_units(aligner, side), side)
+        path = aligner.model.attachment(_calibration_name(side, referenced=referenced))
+        calibration = None if path is None else Calibration.load(path)
+        return cls(load_units(aligner, side), side, referenced, calibration)
+
+    def calibrated(self, calibration: Calibration) -> OmissionFinder:
+        """This finder with probabilities, which are kept with its model from now on."""
+        name = _calibration_name(self.side, referenced=self.referenced)
+        self.aligner.model.attach(name, calibration.save)
+        return replace(self, calibration=calibration)
 
     @property
     def aligner(self) -> ModelAligner:
         """The model of words."""
         return self.units[0].aligner
-
-    @property
-    def threshold_of(self) -> str:
-        """What a threshold is about: ``P`` of an error, or ``score``."""
-        return "score"
-
-    @property
-    def default_threshold(self) -> float:
-        """From which value on a segment counts unless a user says otherwise."""
-        return 3.0
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -166,6 +178,7 @@ class OmissionFinder:
             "dir": SIDES[self.side],
             "units": "+".join(units),
             "normal": ",".join(normal) or None,
+            "cal": None if self.calibration is None else self.calibration.digest,
         }
 
     def find_texts(
@@ -194,10 +207,28 @@ class OmissionFinder:
             measure(unit.aligner, copy, self.side)
             for unit, copy in zip(self.units, copies, strict=True)
         )
+        scan = WITH_REFERENCES if self.referenced else WITHOUT_REFERENCES
         for found in zip(*measured, strict=True):
+            first: MeasuredRow = found[0]
+            if bool(first.references) != self.referenced:
+                raise DataError("the finder was made for rows with references, or without")
             losses = [_losses(row, unit) for row, unit in zip(found, self.units, strict=True)]
-            scan = WITH_REFERENCES if found[0].references else WITHOUT_REFERENCES
-            yield _scan(np.mean(losses, axis=0), found[0].words, scan)
+            yield self._found(np.mean(losses, axis=0), first, scan)
+
+    def _found(self, losses: Floats, row: MeasuredRow, scan: Scan) -> FoundSegment:
+        runs = disjoint_runs(losses - scan.penalty)
+        best = max((run.sum for run in runs), default=0.0)
+        score = best + scan.sum_share * float(np.maximum(0.0, losses).sum())
+        spans = tuple(
+            FoundSpan(run.start, run.end, tuple(row.words[run.start : run.end]), run.sum)
+            for run in runs
+            if run.sum >= scan.least_strength
+        )
+        lengths = (row.source_length, row.target_length)
+        probability = None
+        if self.calibration is not None:
+            probability = self.calibration.probability(score, *lengths)
+        return FoundSegment(score, spans, losses, *lengths, probability)
 
 
 def _losses(row: MeasuredRow, unit: Unit) -> Floats:
@@ -217,13 +248,5 @@ def _normal(row: MeasuredRow, unit: Unit) -> tuple[Floats, Floats]:
     return np.full(len(row.words), EXPECTED[0]), np.full(len(row.words), EXPECTED[1])
 
 
-def _scan(losses: Floats, words: Sequence[str], scan: Scan) -> FoundSegment:
-    runs = disjoint_runs(losses - scan.penalty)
-    best = max((run.sum for run in runs), default=0.0)
-    score = best + scan.sum_share * float(np.maximum(0.0, losses).sum())
-    spans = tuple(
-        FoundSpan(run.start, run.end, tuple(words[run.start : run.end]), run.sum)
-        for run in runs
-        if run.sum >= scan.least_strength
-    )
-    return FoundSegment(score, spans, losses)
+def _calibration_name(side: str, *, referenced: bool) -> str:
+    return f"calibration.{side}{'.references' if referenced else ''}.json"

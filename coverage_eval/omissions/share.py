@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 
-__all__ = ["AdditionShare", "OmissionShare"]
+__all__ = ["DEFAULT_THRESHOLDS", "AdditionShare", "OmissionShare"]
+
+DEFAULT_THRESHOLDS = {"P": 0.5, "score": 4.0}
+"""Where segments begin to count: by probability, and by score if there are no probabilities."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class OmissionShare(Formula):
     Args:
         finder: What finds them, and signs.
         threshold: Segments with at least this probability have one; where there are no
-            probabilities, those with at least this score. None for the finder's.
+            probabilities, those with at least this score. None for :data:`DEFAULT_THRESHOLDS`.
     """
 
     finder: OmissionFinder
@@ -35,11 +38,15 @@ class OmissionShare(Formula):
 
     def settings(self) -> Mapping[str, object]:
         """The finder's settings, then the threshold."""
-        return {**self.finder.settings, "at": f"{self.finder.threshold_of}>={self._least:g}"}
+        return {**self.finder.settings, "at": f"{self._kind}>={self._least:g}"}
+
+    @property
+    def _kind(self) -> str:
+        return "score" if self.finder.calibration is None else "P"
 
     @property
     def _least(self) -> float:
-        return self.finder.default_threshold if self.threshold is None else self.threshold
+        return DEFAULT_THRESHOLDS[self._kind] if self.threshold is None else self.threshold
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · segments found / segments, 0 to 100."""

@@ -60,11 +60,15 @@ class MeasuredRow(NamedTuple):
         words: The words, as the unit writes them.
         references: Coverages by each reference, ``[words]``; none of the target side.
         hypothesis: Coverages by the hypothesis, or of its words by the source.
+        target_length: Words of the hypothesis.
+        source_length: Words of the source.
     """
 
     words: Sequence[str]
     references: tuple[Floats, ...]
     hypothesis: Floats
+    target_length: int
+    source_length: int
 
 
 def measure(aligner: ModelAligner, rows: Iterable[Row], side: str) -> Iterator[MeasuredRow]:
@@ -81,12 +85,15 @@ def measure(aligner: ModelAligner, rows: Iterable[Row], side: str) -> Iterator[M
     """
     if side == "source":
         for row in aligner.posteriors(rows):
-            (hypothesis,) = map(coverage, row.hypotheses)
-            yield MeasuredRow(row.source, tuple(map(coverage, row.references)), hypothesis)
+            (found,) = row.hypotheses
+            references = tuple(map(coverage, row.references))
+            yield MeasuredRow(row.source, references, coverage(found), *found.matrix.shape)
         return
     texts, aligned = tee(row._replace(references=()) for row in rows)
     for text, row in zip(texts, aligner.posteriors(aligned, SIDES[side]), strict=True):
-        yield MeasuredRow(aligner.tokens(text.hypotheses[0]), (), coverage(row.hypotheses[0]))
+        (found,) = row.hypotheses
+        words = aligner.tokens(text.hypotheses[0])
+        yield MeasuredRow(words, (), coverage(found), *found.matrix.shape)
 
 
 def coverage(posterior: Posterior) -> Floats:
