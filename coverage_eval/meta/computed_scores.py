@@ -56,7 +56,7 @@ def make_scores(
         if name in _FINDERS:
             if not isinstance(aligner, ModelAligner):
                 raise ValueError(f"{name} needs an aligner: a model")
-            made[name] = FinderScorer(OmissionFinder.of(aligner), _FINDERS[name])
+            made[name] = FinderScorer(OmissionFinder.of(aligner, referenced=_FINDERS[name]))
         elif name not in _FIGURES:
             words = cut if issubclass(metric_class(name), TokenMetric) else {}
             made[name] = MetricScorer(

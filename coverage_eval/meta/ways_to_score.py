@@ -52,22 +52,16 @@ class MetricScorer:
 
 @dataclass(frozen=True)
 class FinderScorer:
-    """Scores by a finder of omissions, and its probabilities where it has some.
-
-    Args:
-        finder: The finder.
-        with_references: Whether it looks at references.
-    """
+    """Scores by a finder of omissions, and its probabilities where it is calibrated."""
 
     finder: OmissionFinder
-    with_references: bool
 
     def columns(self, name: str, rows: Sequence[Row], systems: Sequence[str]) -> list[ScoreColumn]:
         """The score, and the probability."""
         found: dict[Key, FoundSegment] = {}
         for index, system in enumerate(systems):
             own = (
-                Row((row.hypotheses[index],), row.references if self.with_references else (),
+                Row((row.hypotheses[index],), row.references if self.finder.referenced else (),
                     row.source)
                 for row in rows
             )  # fmt: skip

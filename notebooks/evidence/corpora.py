@@ -141,11 +141,11 @@ class Translator:
                 words[j - 1], words[j] = words[j], words[j - 1]
         return " ".join(words)
 
-    def rows(self) -> list[Row]:
+    def rows(self, most: int = JUDGED) -> list[Row]:
         """Segments to be judged: a correct translation, with reference and source."""
         together = zip(self.translate(1), self.corpus.test, strict=True)
         found = [Row((line,), (reference,), source) for line, (source, reference) in together]
-        return found[:JUDGED]
+        return found[:most]
 
 
 def _frequent(found: Counter[str]) -> dict[str, int]:

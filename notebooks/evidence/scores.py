@@ -61,11 +61,10 @@ def drop_scores(aligner: ModelAligner) -> Scorers:
 
 def omission_scores(aligner: ModelAligner) -> Scorers:
     """These, and the finder of omissions with and without the reference."""
-    finder = OmissionFinder.of(aligner)
     return {
         **drop_scores(aligner),
-        "omissions": FinderScorer(finder, with_references=True),
-        "omissions, no ref.": FinderScorer(finder, with_references=False),
+        "omissions": FinderScorer(OmissionFinder.of(aligner, referenced=True)),
+        "omissions, no ref.": FinderScorer(OmissionFinder.of(aligner)),
     }
 
 

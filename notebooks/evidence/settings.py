@@ -13,11 +13,10 @@ from coverage_eval.metrics.drop import DENOMINATORS, DROP
 from coverage_eval.tables.table import Table
 from fast_align_wrapper.links import SYMMETRIZATIONS
 
-SIZES = (500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+SIZES = (1_000, 3_000, 10_000)
 
 UNITS: Mapping[str, Callable[[str], str]] = {
     "words": str,
-    "first 6 letters": lambda text: " ".join(word[:6] for word in text.split()),
     "first 5 letters": lambda text: " ".join(word[:5] for word in text.split()),
     "first 4 letters": lambda text: " ".join(word[:4] for word in text.split()),
     "characters": lambda text: " ".join(text.replace(" ", "▁")),
