@@ -20,6 +20,7 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
 from coverage_eval.meta.injection_loop import DEFAULT_RATES, Spoiling, evaluate_own_text
@@ -34,7 +35,7 @@ from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import checked_ending, save_figure
 from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
-from coverage_eval.text.corpus import check_source, source_name
+from coverage_eval.text.corpus import check_readable_again, check_source, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
@@ -141,7 +142,7 @@ def command(
       coverage-eval meta --labels labels.tsv drop.csv --src src.txt --hyp hyp.txt --ref ref.txt
       coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
     """
-    _check_mode(labels, inject, options["kinds"])
+    _check_mode(labels, inject, options["kinds"], plotted=plot is not None)
     if plot:
         checked_ending(plot)
     how = Evaluating(recall, resamples, seed)
@@ -158,7 +159,9 @@ def command(
         save_figure(draw_meta(first), plot)
 
 
-def _check_mode(labels: str | None, inject: str | None, kinds: Sequence[str]) -> None:
+def _check_mode(
+    labels: str | None, inject: str | None, kinds: Sequence[str], *, plotted: bool
+) -> None:
     """Refuse options of the other way to use the command."""
     if (labels is None) == (inject is None):
         raise click.UsageError("give one of --labels and --inject")
@@ -171,6 +174,8 @@ def _check_mode(labels: str | None, inject: str | None, kinds: Sequence[str]) ->
         raise click.UsageError(f"{name.replace('_', '-')} is not for {mode}")
     if labels is not None and len(kinds) > 1:
         raise click.UsageError("--labels are of one --kind at a time")
+    if plotted and inject is not None and len(set(kinds)) != 1:
+        raise click.UsageError("--plot is of one --kind")
     unknown = [kind for kind in kinds if inject is not None and kind not in KINDS]
     if unknown:
         raise click.UsageError(f"unknown kind {unknown[0]!r}; one of {', '.join(KINDS)}")
@@ -214,6 +219,7 @@ def _evaluate_labels(
         raise click.UsageError("--hyp is for baselines, which need --src or --ref")
     for file in filter(None, (labels, *scores.values(), alignment.src, hyp, ref)):
         check_source(file)
+    check_readable_again(labels, *scores.values(), *filter(None, (alignment.src, ref)))
     found = [
         column
         for name, file in scores.items()
@@ -275,10 +281,18 @@ def _evaluate_injected(
             "look at it see every error and nothing else",
             err=True,
         )
-    spoilings = {
-        kind: Spoiling(kind, rates or DEFAULT_RATES, repair, injection_seed) for kind in chosen
-    }
-    return {
-        kind: evaluate_own_text(rows, spoiling, computed, aligner, how)
-        for kind, spoiling in spoilings.items()
-    }
+    found, reasons = {}, []
+    for kind in chosen:
+        spoiling = Spoiling(
+            kind, tuple(dict.fromkeys(rates)) or DEFAULT_RATES, repair, injection_seed
+        )
+        try:
+            found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
+        except DataError as error:
+            reasons.append(f"{kind}: {error}")
+            if kinds:
+                raise
+            click.echo(f"coverage-eval: note: no {reasons[-1]}", err=True)
+    if not found:
+        raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
 from coverage_eval.meta.judgements import Judgement, Labels
@@ -60,7 +60,7 @@ def spoil_text(
     Returns:
         Rows with a hypothesis for each rate, and their labels.
     """
-    linked = aligner if aligner is not None and hasattr(aligner, "model") else None
+    linked = aligner if isinstance(aligner, ModelAligner) else None
     bare = [row._replace(references=()) for row in rows]
     clean = list(clean_segments(bare, linked))
     pool = WordPool.of(segment.words for segment in clean)
