@@ -1,4 +1,4 @@
-# make demo | test | test-torch | lint | bench: each creates its environment and installs what it
+# make demo | test | test-torch | lint | bench | evidence: each creates its environment and installs what it
 # needs, once. The tests that need PyTorch have an environment of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 RUNTIME := $(VENV)/.runtime
 DEVELOPMENT := $(VENV)/.development
+COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch lint format bench figures clean
+.PHONY: demo test test-torch lint format bench figures evidence clean
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
@@ -40,6 +41,10 @@ bench: $(DEVELOPMENT) $(TORCH)
 
 figures: $(DEVELOPMENT)
 	$(PY) notebooks/make_figures.py
+
+# Minutes, on the corpora of COVERAGE_EVAL_SHARED: writes notebooks/evidence.md and its figure.
+evidence: $(DEVELOPMENT)
+	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
 
 clean:
 	rm -rf $(VENV) $(TORCH_VENV) build dist
