@@ -33,7 +33,9 @@ ARROWS = {
     "metrics": "fast_align_wrapper version errors text alignment",
     "attention_maps": "fast_align_wrapper errors text alignment metrics",
     "rescoring": "errors attention text metrics attention_maps",
-    "comparison": "version errors tables plotting text alignment metrics",
+    "html_report": "version tables text",
+    "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
+    "html_report",
     "published": "fast_align_wrapper errors attention text alignment metrics",
     "testbed": "errors tables text alignment metrics published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",

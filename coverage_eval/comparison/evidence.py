@@ -20,6 +20,8 @@ __all__ = [
     "output_words",
     "repetitions",
     "required_counts",
+    "superfluous_starts",
+    "superfluous_words",
 ]
 
 
@@ -100,3 +102,16 @@ def output_words(comparison: Comparison, system: str, index: int) -> Sequence[st
     metric = comparison.metrics[name] if name else None
     tokens = metric.tokens if isinstance(metric, TokenMetric) else texts.tokens
     return tokens(texts.hypothesis(index, system))
+
+
+def superfluous_starts(item: Repetition) -> tuple[int, ...]:
+    """Where those occurrences start that count as errors: the reference's share comes first."""
+    return item.positions[-item.excess :]
+
+
+def superfluous_words(item: Repetition) -> list[range]:
+    """The positions of the words that each superfluous occurrence says again."""
+    # Of a word twice in a row, the second is too much.
+    skipped = 1 if item.kind == "word" else 0
+    length = len(item.ngram)
+    return [range(start + skipped, start + length) for start in superfluous_starts(item)]

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
 
-__all__ = ["Cell", "Testing"]
+__all__ = ["SIGNIFICANT", "Cell", "Testing"]
+
+SIGNIFICANT = 0.05
+"""The level at which pictures mark a difference and sentences call it one."""
 
 
 @dataclass(frozen=True)
