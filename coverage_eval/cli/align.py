@@ -20,7 +20,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
     timeout_option,
 )
-from coverage_eval.cli.options import case_option, strict_option, tokenize_options
+from coverage_eval.cli.options import strict_option, word_options
 from coverage_eval.cli.output import (
     OutputFile,
     output_option,
@@ -73,8 +73,7 @@ def command() -> None:
 @click.option("--links", metavar="FILE", type=OutputFile(),
               help="Write the text's symmetrised links to this file.")  # fmt: skip
 @symmetrize_option
-@tokenize_options
-@case_option
+@word_options()
 @click.option("--iterations", type=click.IntRange(1), default=5, show_default=True,
               help="Passes over the text, of which the last only reads off the links.")  # fmt: skip
 @click.option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
@@ -147,8 +146,7 @@ def train(
 @click.option("--no-prune", is_flag=True, help="Use the tables in full precision.")
 @click.option("--scores", is_flag=True,
               help="Add a tab and the log-probability, forward, reverse, or both.")  # fmt: skip
-@tokenize_options
-@case_option
+@word_options()
 @threads_option
 @timeout_option
 @fast_align_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -14,12 +14,12 @@ from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",
-    "case_option",
     "given_options",
     "jobs_option",
+    "listed_options",
     "parse_list",
     "strict_option",
-    "tokenize_options",
+    "word_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +45,11 @@ def given_options() -> set[str]:
     return {name for name in context.params if context.get_parameter_source(name) == source}
 
 
+def listed_options(names: Iterable[str]) -> str:
+    """Options by their parameters' names, as a message names them: ``--model and --src``."""
+    return " and ".join(f"--{name.replace('_', '-')}" for name in sorted(names))
+
+
 jobs_option = click.option(
     "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1, 1024),
     help="Count in so many processes; the result does not depend on it.",
@@ -63,24 +68,32 @@ strict_option = click.option(
     "--strict", is_flag=True, callback=_raise_warnings,
     help="End with an error where there would be a warning.",
 )  # fmt: skip
-case_option = click.option("--lowercase", is_flag=True, help="Lowercase every side.")
 
 
-def tokenize_options(command: F) -> F:
-    """Add ``--tokenize`` and ``--src-tokenize``, whose defaults are a model's own."""
-    for option in (
-        click.option(
-            "--src-tokenize", type=click.Choice(TOKENIZERS),
-            help="Apply another tokeniser to the source.",
-        ),
-        click.option(
-            "--tokenize", type=click.Choice(TOKENIZERS),
-            help="Apply one of sacreBLEU's tokenisers to every side.  "
-            "[default: none, or the model's]",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def word_options(sides: str = "every side") -> Callable[[F], F]:
+    """``--tokenize``, ``--src-tokenize`` and ``--lowercase``, whose defaults are a model's own.
+
+    Args:
+        sides: What they apply to, in the words of the help.
+    """
+
+    def add(command: F) -> F:
+        for option in (
+            click.option("--lowercase", is_flag=True, help=f"Lowercase {sides}."),
+            click.option(
+                "--src-tokenize", type=click.Choice(TOKENIZERS),
+                help="Apply another tokeniser to the source.",
+            ),
+            click.option(
+                "--tokenize", type=click.Choice(TOKENIZERS),
+                help=f"Apply one of sacreBLEU's tokenisers to {sides}.  "
+                "[default: none, or the model's]",
+            ),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return add
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
