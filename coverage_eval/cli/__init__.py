@@ -20,6 +20,7 @@ __all__ = ["cli", "main"]
 # The commands of single metrics come before these, and are made from the metrics.
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
+    "report": "Write one HTML file to read: which system, what, where, how measured.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
