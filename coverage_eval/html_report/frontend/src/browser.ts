@@ -91,7 +91,6 @@ export class Browser {
       },
       wanted: () => turn === this.wanted,
     };
-    this.remember();
     try {
       const found = await select(this.view, this.contents, this.data, watch);
       await this.loadColumns();
@@ -106,8 +105,11 @@ export class Browser {
     }
     this.drawHead();
     const position = Math.max(0, this.found.indexOf(this.view.segment - 1));
-    this.list.show(this.found, this.found.length ? position : -1);
-    await this.drawSegment(this.found[position]);
+    const item = this.found[position];
+    if (item !== undefined) this.view.segment = item + 1;
+    this.remember();
+    this.list.show(this.found, item === undefined ? -1 : position);
+    await this.drawSegment(item);
   }
 
   private say(text: string): void {
