@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from coverage_eval.cli.comparison_options import Columns, ComparisonOptions, comparison_options
-from coverage_eval.cli.options import parse_list
+from coverage_eval.cli.options import WholeRange, parse_list
 from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
@@ -29,7 +29,7 @@ STDOUT = "-"
     help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
 @click.option(
-    "--top", default=DEFAULT_TOP, show_default=True, type=click.IntRange(1),
+    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
     help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @click.option(

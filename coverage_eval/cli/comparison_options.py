@@ -13,6 +13,7 @@ import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
+    WholeRange,
     given_options,
     jobs_option,
     listed_options,
@@ -26,7 +27,12 @@ from coverage_eval.comparison.table import Comparison, Testing, compare_counted
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    MOST_RESAMPLES,
+    TESTS,
+)
 from coverage_eval.preflight import Finding
 from coverage_eval.text.corpus import check_source
 from coverage_eval.text.rows import read_rows
@@ -293,11 +299,12 @@ _OPTIONS = (
         "more differences than there are (some 10 % false ones at p < 0.05).",
     ),
     click.option(
-        "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
+        "--resamples", default=DEFAULT_RESAMPLES, show_default=True,
+        type=WholeRange(0, MOST_RESAMPLES),
         help="Draw so many resamples for intervals and tests; 0 for neither.",
     ),
     click.option(
-        "--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
+        "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
         help="Seed the resampling with this number.",
     ),
     click.option(

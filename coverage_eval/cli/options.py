@@ -14,6 +14,7 @@ from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",
+    "WholeRange",
     "given_options",
     "jobs_option",
     "listed_options",
@@ -25,8 +26,29 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_MOST = 1_000_000_000
+"""No number of an option is greater: sums and products of it stay finite, and loops end."""
+
+
+class WholeRange(click.IntRange):
+    """A range of whole numbers that ends at :data:`_MOST` unless told otherwise."""
+
+    def __init__(self, least: int | None = None, most: int = _MOST) -> None:
+        super().__init__(least, most)
+
+
 class FiniteRange(click.FloatRange):
-    """A range of numbers that NaN and infinity, which pass every comparison, are not part of."""
+    """A range of numbers that NaN, which passes every comparison, is not part of."""
+
+    def __init__(
+        self,
+        least: float | None = None,
+        most: float = _MOST,
+        *,
+        min_open: bool = False,
+        max_open: bool = False,
+    ) -> None:
+        super().__init__(least, most, min_open, max_open)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -51,7 +73,7 @@ def listed_options(names: Iterable[str]) -> str:
 
 
 jobs_option = click.option(
-    "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1, 1024),
+    "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024),
     help="Count in so many processes; the result does not depend on it.",
 )  # fmt: skip
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import click
 
@@ -17,6 +14,7 @@ from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_o
 from coverage_eval.cli.output import OutputFile, echo, refuse_overwriting
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.errors import DataError
+from coverage_eval.testbed.gold_errors import read_gold_errors
 from coverage_eval.text.corpus import check_source, read_segments
 from coverage_eval.text.files import check_target
 
@@ -75,7 +73,7 @@ def command(
             warnings=echo_findings(findings, strict=options.strict),
             model=figures,
             attention=attention,
-            labels={name: _read_labels(file) for name, file in gold.items()},
+            labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
             frequencies=frequencies,
         )
     except ValueError as error:  # maps or labels of other segments
@@ -115,8 +113,3 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
         sources=None if source is None else read_segments(source),
         hypotheses=read_segments(options.systems[system]),
     )
-
-
-def _read_labels(file: str) -> list[Any]:
-    lines = map(json.loads, read_segments(file))
-    return [SimpleNamespace(**{**line, "hypothesis": tuple(line["hypothesis"])}) for line in lines]

@@ -12,6 +12,7 @@ import click
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     FiniteRange,
+    WholeRange,
     given_options,
     jobs_option,
     listed_options,
@@ -215,6 +216,7 @@ def _option(item: Field[Any], further_choice: str | None) -> Option:
 def _type(metadata: Mapping[str, Any], default: Any, further_choice: str | None) -> Any:
     if "choices" in metadata:
         return click.Choice([*metadata["choices"], *([further_choice] if further_choice else [])])
+    limits = {name: metadata[name] for name in ("least", "most") if name in metadata}
     if isinstance(default, int):
-        return click.IntRange(metadata.get("least"))
-    return FiniteRange(metadata.get("least"))
+        return WholeRange(**limits)
+    return FiniteRange(**limits)

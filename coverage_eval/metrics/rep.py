@@ -12,7 +12,6 @@ reference closest in length to the hypothesis (the shorter of two equally close)
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -28,6 +27,8 @@ from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, settin
 from coverage_eval.text.rows import Row
 
 __all__ = ["REP", "Repetition"]
+
+_MOST_WEIGHT = 1_000_000
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
@@ -89,12 +90,16 @@ class REP(TokenMetric):
 
     Raises:
         TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
+        ValueError: ``n`` below 1, or a weight that is not from 0 to 1,000,000.
     """
 
     n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
-    w1: float = setting(1.0, "Weigh repeated n-grams by this number (λ1).", least=0)
-    w2: float = setting(2.0, "Weigh words twice in a row by this number (λ2).", least=0)
+    w1: float = setting(
+        1.0, "Weigh repeated n-grams by this number (λ1).", least=0, most=_MOST_WEIGHT
+    )
+    w2: float = setting(
+        2.0, "Weigh words twice in a row by this number (λ2).", least=0, most=_MOST_WEIGHT
+    )
 
     name: ClassVar[str] = "REP"
     evidence_name: ClassVar[str | None] = "repetitions"
@@ -123,8 +128,10 @@ class REP(TokenMetric):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
         if self.n < 1:
             raise ValueError(f"n must be at least 1, not {self.n}")
-        if not (0 <= self.w1 < math.inf and 0 <= self.w2 < math.inf):
-            raise ValueError(f"weights must be finite and not negative: w1={self.w1}, w2={self.w2}")
+        if not (0 <= self.w1 <= _MOST_WEIGHT and 0 <= self.w2 <= _MOST_WEIGHT):
+            raise ValueError(
+                f"weights must be from 0 to {_MOST_WEIGHT:,}: w1={self.w1}, w2={self.w2}"
+            )
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""

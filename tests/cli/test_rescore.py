@@ -368,12 +368,6 @@ def test_standard_input_is_read_once(run_cli):
     assert "named more than once" in done.stderr
 
 
-def test_numbers_are_finite(run_cli):
-    done = run_cli("rescore", "n", "--alpha", "inf", "--beta", "nan", check=False)
-    assert done.returncode == 2
-    assert "is not a finite number" in done.stderr
-
-
 def test_usage(run_cli, files):
     for arguments in ((), ("--alpha", 0), ("--alpha", 0, "--beta", 1), ("--alpha", -1)):
         done = run_cli("rescore", files[0], *arguments, check=False)

@@ -134,7 +134,7 @@ def _listed(text: str) -> tuple[str, ...] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on odd escapes
             value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return tuple(value) if isinstance(value, list) and all(type(t) is str for t in value) else None
 
