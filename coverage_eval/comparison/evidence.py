@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.metrics.base import TokenMetric
@@ -25,8 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class ExpectedWord:
+class ExpectedWord(NamedTuple):
     """A source word that the reference translates.
 
     Attributes:
@@ -72,9 +70,8 @@ def expected_words(comparison: Comparison, system: str) -> Iterator[ExpectedWord
     counted = required_counts(comparison)
     rows = counted.observed[name]
     # What an empty hypothesis drops is all that could be dropped.
-    nothing = (row._replace(hypotheses=((),)) for row in rows)
-    droppable = counted.metrics[name].explain(nothing)
-    for row, (most,), found in zip(rows, droppable, counted.evidence(name, system), strict=True):
+    droppable = counted.explained_empty(name)
+    for row, most, found in zip(rows, droppable, counted.evidence(name, system), strict=True):
         dropped = {item.position for item in found["dropped"]}
         for item in most["dropped"]:
             is_dropped = item.position in dropped

@@ -95,8 +95,7 @@ def _explained(comparison: Comparison, kind: str) -> Iterable[Sequence[Sequence[
     name = find_metric(comparison, kind)
     if name is None:
         return ([()] * len(comparison.rows) for _ in range(comparison.segments))
-    counted = required_counts(comparison)
-    rows = counted.metrics[name].explain(counted.observed[name])
+    rows = required_counts(comparison).explained(name)
     return ([found[kind] for found in row] for row in rows)
 
 
