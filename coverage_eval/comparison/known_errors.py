@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from coverage_eval.comparison.evidence import find_metric, required_counts, superfluous_words
+from coverage_eval.comparison.evidence import (
+    find_metric,
+    output_words,
+    required_counts,
+    superfluous_words,
+)
 from coverage_eval.tables.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -40,18 +46,39 @@ Labels = Mapping[str, Sequence[Label]]
 
 
 def check_labels(comparison: Comparison, labels: Labels) -> None:
-    """Refuse labels of systems or segments that there are not.
+    """Refuse labels of other systems or texts than these.
 
     Raises:
-        ValueError: The first of them.
+        ValueError: Labels of a system, a segment or words that there are not.
     """
+    rows = required_counts(comparison).texts.rows
     for system, items in labels.items():
         if system not in comparison.rows:
             raise ValueError(f"labels of {system!r}, which is none of the systems")
-        last = max((label.segment for label in items), default=0)
-        if last > comparison.segments:
+        for label in items:
+            if label.segment > len(rows):
+                raise ValueError(
+                    f"labels of {system}: segment {label.segment}, and there are {len(rows)}"
+                )
+            _check_places(comparison, system, label)
+
+
+def _check_places(comparison: Comparison, system: str, label: Label) -> None:
+    texts = required_counts(comparison).texts
+    index = label.segment - 1
+    source = texts.rows[index].source
+    places = {
+        "output": (label.hypothesis[1], len(output_words(comparison, system, index))),
+        "source": (
+            max(label.source or (), default=-1) + 1,
+            math.inf if source is None else len(texts.source_tokens(source)),
+        ),
+    }
+    for side, (last, length) in places.items():
+        if last > length:
             raise ValueError(
-                f"labels of {system}: segment {last}, and there are {comparison.segments} segments"
+                f"labels of {system}: segment {label.segment}: word {last} of the {side}, which "
+                f"has {length}; they are of another text, or of one that is cut otherwise"
             )
 
 
@@ -76,7 +103,7 @@ def agreement(comparison: Comparison, labels: Labels) -> Table:
         labels: Known errors of some of the systems; segments without one are free of them.
 
     Raises:
-        ValueError: Labels of another system, or of segments that there are not.
+        ValueError: As :func:`check_labels`.
     """
     check_labels(comparison, labels)
     rows: list[tuple[Cell, ...]] = []

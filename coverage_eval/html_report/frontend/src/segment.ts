@@ -52,13 +52,13 @@ function card(
   if (source) markSource(source, output);
   markOutput(own, output, other);
   if (source) connect(source, own, output.links, references, segment.referenceLinks, system, status);
-  const figures = contents.metrics.map(({ name }) => [
-    h("dt", {}, name), h("dd", {}, figure(scores.get(name)?.get(system))),
-  ]);
+  const figures = contents.metrics.map(({ name }) =>
+    h("div", {}, h("dt", {}, name), h("dd", {}, figure(scores.get(name)?.get(system)))),
+  );
   return h(
     "section", { class: "card", "aria-label": shownText(system) },
     h("h4", {}, h("bdi", {}, shownText(system))),
-    h("dl", { class: "figures" }, ...figures.flat()),
+    h("dl", { class: "figures" }, ...figures),
     source && h("div", { class: "text" }, h("h5", {}, "source, what it drops marked"), lineElement(source)),
     h("div", { class: "text" }, h("h5", {}, "output"), lineElement(own)),
     markList(output, segment.source),
