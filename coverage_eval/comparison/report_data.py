@@ -141,7 +141,9 @@ def _linked(table: Table) -> ReportBreakdown:
 
 
 def _view(table: Table, row: Mapping[str, Any]) -> str:
-    """The page's fragment for the segments that a row counts."""
+    """The page's fragment for the segments that a row counts; empty where it counts none."""
+    if 0 in {row.get("dropped"), row.get("repetitions")}:
+        return ""
     entry = next(name for name in table.header if name not in {"system", "but not"})
     view = {"found": table.name, "entry": row[entry], "of": row["system"]}
     if "but not" in row:

@@ -17,7 +17,8 @@ class ReportBreakdown:
 
     Attributes:
         table: The table; one of its columns is ``system``.
-        links: For each row the view of the segments it counts, the URL's fragment without ``#``.
+        links: For each row the view of the segments it counts, the URL's fragment without ``#``;
+            empty where there are none.
         measures: The columns that charts show; none for a list of words, which has no chart.
     """
 

@@ -72,7 +72,8 @@ export class Browser {
   }
 
   private change(part: Partial<View>): void {
-    this.view = { ...this.view, ...part };
+    // Another list begins at its top; other systems beside each other leave the segment open.
+    this.view = { ...this.view, segment: part.show ? this.view.segment : 0, ...part };
     void this.update();
   }
 

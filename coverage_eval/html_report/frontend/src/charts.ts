@@ -66,11 +66,10 @@ export function attentionChart(map: Attention): SVGElement | HTMLElement {
   );
   const name = (words: string[]) => (index: number) => shortName(words[index] ?? "");
   const [width, height] = [map.words.length, map.source.length];
-  return Plot.plot({
+  const svg = Plot.plot({
     width: 110 + 20 * width, height: 100 + 20 * height,
     marginLeft: 100, marginTop: 90, marginBottom: 4, marginRight: 4,
     style: { background: "transparent", fontSize: "12px" },
-    ariaLabel: "Attention of each output word (across) to each source word (down)",
     x: { domain: [...map.words.keys()], axis: "top", tickFormat: name(map.words), tickRotate: -60, label: null },
     y: { domain: [...map.source.keys()], tickFormat: name(map.source), label: null },
     color: { type: "linear", domain: [0, 100], scheme: "blues" },
@@ -84,13 +83,13 @@ export function attentionChart(map: Attention): SVGElement | HTMLElement {
       }),
     ],
   });
+  return asImage(svg, "Attention of each output word (across) to each source word (down)");
 }
 
 function frame(bars: number, label: string): Plot.PlotOptions {
   return {
     width: 420, height: 50 + BAR * bars, marginLeft: 150, marginBottom: 36,
     style: { background: "transparent", fontSize: "12px", overflow: "visible" },
-    ariaLabel: label,
     x: { label, grid: true, zero: true },
   };
 }
@@ -98,9 +97,17 @@ function frame(bars: number, label: string): Plot.PlotOptions {
 function framed(svg: Element, caption: string, name: string): HTMLElement {
   const saveIt = () => save(`${name.replaceAll(/[^\w%-]+/g, "-")}.svg`, "image/svg+xml", svgText(svg));
   return h(
-    "figure", {}, svg,
+    "figure", {}, asImage(svg, caption),
     h("figcaption", {}, caption, " ", h("button", { type: "button", onclick: saveIt }, "Save as SVG")),
   );
+}
+
+/** One image with one name, instead of the names of its parts. */
+function asImage<T extends Element>(svg: T, label: string): T {
+  for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  return svg;
 }
 
 /** A figure as a file of its own, in black on white. */

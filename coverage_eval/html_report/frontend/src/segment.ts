@@ -6,14 +6,26 @@ import type { Contents, Label, Mark, Output, Segment } from "./data";
 import { h, shownText } from "./dom";
 import { figure } from "./figures";
 
-/** Longer texts are cut until the reader asks for all of them. */
+/** Longer texts are cut until the reader asks for more of them. */
 const MOST_WORDS = 400;
+const MORE_WORDS = 2000;
+/** Longer texts are not compared word by word. */
+const MOST_COMPARED = 10_000;
 const MOST_EDITS = 1000;
 const MOST_CELLS = 4000;
 
+/** What is marked at a word. */
+interface Note {
+  classes: string[];
+  said: string[];
+  amount?: number;
+}
+
+/** A text as words; elements are made of those that are shown. */
 interface Line {
   role: string;
   words: string[];
+  notes: Map<number, Note>;
   spans: HTMLElement[];
 }
 
@@ -27,23 +39,26 @@ export function segmentElement(
   const references = segment.references.map((words, index) =>
     line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words),
   );
+  const referenceElements = references.map((item) =>
+    h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item)),
+  );
   const shown = show.map((system) => ({
     system, output: segment.outputs[contents.systems.indexOf(system)] as Output,
   }));
   const cards = shown.map(({ system, output }, index) => {
     const other = shown[index === 0 ? 1 : 0]?.output;
-    return card(system, output, other ?? null, segment, contents, scores, references, status);
+    return cardElement(system, output, other ?? null, segment, contents, scores, references, status);
   });
   return h(
     "article", { class: "segment", "aria-label": `Segment ${number}` },
     h("h3", {}, `Segment ${number}`),
-    ...references.map((item) => h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item))),
+    ...referenceElements,
     h("div", { class: "cards" }, ...cards),
     status,
   );
 }
 
-function card(
+function cardElement(
   system: string, output: Output, other: Output | null, segment: Segment, contents: Contents,
   scores: Scores, references: Line[], status: HTMLElement,
 ): HTMLElement {
@@ -51,11 +66,10 @@ function card(
   const own = line("output", output.words);
   if (source) markSource(source, output);
   markOutput(own, output, other);
-  if (source) connect(source, own, output.links, references, segment.referenceLinks, system, status);
   const figures = contents.metrics.map(({ name }) =>
     h("div", {}, h("dt", {}, name), h("dd", {}, figure(scores.get(name)?.get(system)))),
   );
-  return h(
+  const card = h(
     "section", { class: "card", "aria-label": shownText(system) },
     h("h4", {}, h("bdi", {}, shownText(system))),
     h("dl", { class: "figures" }, ...figures),
@@ -64,33 +78,54 @@ function card(
     markList(output, segment.source),
     output.attention ? attentionElement(output.attention) : null,
   );
+  if (source) {
+    connect(card, source, own, output.links, references, segment.referenceLinks, system, status);
+  }
+  return card;
 }
 
 function line(role: string, words: string[]): Line {
-  const spans = words.map((word) =>
-    h("span", { class: "word", tabindex: -1 }, shownText(word)),
-  );
-  spans[0]?.setAttribute("tabindex", "0");
-  return { role, words, spans };
+  return { role, words, notes: new Map(), spans: [] };
 }
 
-function lineElement({ role, spans }: Line): HTMLElement {
+function mark(target: Line, position: number, name: string, said: string): Note {
+  const note = target.notes.get(position) ?? { classes: [], said: [] };
+  note.classes.push(name);
+  note.said.push(said);
+  target.notes.set(position, note);
+  return note;
+}
+
+function lineElement(target: Line): HTMLElement {
+  const { role, words, spans } = target;
   const element = h("p", {
     class: "words", dir: "auto", role: "group", "aria-label": role,
     onkeydown: (event: KeyboardEvent) => walk(event, spans),
   });
-  const put = (from: number, to: number) => {
-    for (const span of spans.slice(from, to)) element.append(span, " ");
+  const more = h("button", { type: "button", onclick: () => put(MORE_WORDS) });
+  const put = (count: number) => {
+    const from = spans.length;
+    for (const [i, word] of words.slice(from, from + count).entries()) {
+      const span = wordElement(word, target.notes.get(from + i));
+      spans.push(span);
+      element.append(span, " ");
+    }
+    const left = words.length - spans.length;
+    more.textContent = `${left.toLocaleString("en")} more words: show ${Math.min(left, MORE_WORDS).toLocaleString("en")}`;
+    if (left) element.append(more);
+    else more.remove();
   };
-  put(0, MOST_WORDS);
-  if (spans.length === 0) element.append(h("em", {}, "(empty)"));
-  if (spans.length > MOST_WORDS) {
-    const rest = h("button", {
-      type: "button", onclick: () => { rest.remove(); put(MOST_WORDS, spans.length); },
-    }, `Show all ${spans.length.toLocaleString("en")} words`);
-    element.append(rest);
-  }
+  put(MOST_WORDS);
+  spans[0]?.setAttribute("tabindex", "0");
+  if (words.length === 0) element.append(h("em", {}, "(empty)"));
   return element;
+}
+
+function wordElement(word: string, note: Note | undefined): HTMLElement {
+  const classes = ["word", ...(note?.classes ?? [])].join(" ");
+  const span = h("span", { class: classes, tabindex: -1 }, shownText(word));
+  if (note?.amount !== undefined) span.style.setProperty("--amount", String(note.amount));
+  return span;
 }
 
 /** Left and right go from word to word. */
@@ -100,25 +135,18 @@ function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
   if (here < 0 || step === undefined) return;
   event.preventDefault();
   const next = spans[here + step];
-  if (!next?.isConnected) return;
+  if (!next) return;
   spans[here]?.setAttribute("tabindex", "-1");
   next.setAttribute("tabindex", "0");
   next.focus();
-}
-
-function mark(target: Line, position: number, name: string, said: string): void {
-  const span = target.spans[position];
-  if (!span) return;
-  span.classList.add(name);
-  span.dataset["said"] = [span.dataset["said"], said].filter(Boolean).join(", ");
 }
 
 function markSource(source: Line, output: Output): void {
   for (const item of output.marks) {
     if (item.kind === "dropped") mark(source, item.position, "dropped", "dropped");
     if (item.kind === "lost") {
-      mark(source, item.position, "lost", `loses ${figure(item.amount)} of its coverage`);
-      source.spans[item.position]?.style.setProperty("--amount", String(item.amount));
+      const said = `loses ${figure(item.amount)} of its coverage`;
+      mark(source, item.position, "lost", said).amount = item.amount;
     }
   }
   for (const label of output.labels ?? []) {
@@ -141,6 +169,7 @@ function markOutput(own: Line, output: Output, other: Output | null): void {
 
 /** Positions of words that another output does not have there; none if all is different. */
 export function differentWords(words: string[], others: string[]): number[] {
+  if (words.length + others.length > MOST_COMPARED) return [];
   const parts = diffArrays(others, words, { maxEditLength: MOST_EDITS });
   const found: number[] = [];
   let at = 0;
@@ -154,32 +183,46 @@ export function differentWords(words: string[], others: string[]): number[] {
 
 /** Hovered or focused, a word shows what it is linked with, and says so. */
 function connect(
-  source: Line, own: Line, links: number[] | null, references: Line[],
+  card: HTMLElement, source: Line, own: Line, links: number[] | null, references: Line[],
   referenceLinks: (number[] | null)[], system: string, status: HTMLElement,
 ): void {
   const sides: [Line, number[] | null, string][] = [
     [own, links, shownText(system)],
     ...references.map((item, i): [Line, number[] | null, string] => [item, referenceLinks[i] ?? null, item.role]),
   ];
-  const partners = (position: number) =>
-    sides.map(([side, pairs, name]) => ({ name, side, at: linked(pairs, position, 0), known: pairs !== null }));
-  source.spans.forEach((span, position) =>
-    watch(span, status, () => {
-      const found = partners(position);
-      const texts = found.map(({ name, side, at, known }) =>
-        known ? `${name}: ${wordsAt(side, at) || "no link"}` : `${name}: links not known`,
+  const show = (line: Line, position: number, text: string, partners: [Line, number[]][]) => {
+    const said = line.notes.get(position)?.said.join(", ");
+    status.textContent = `${shownText(line.words[position] ?? "")}${said ? ` (${said})` : ""} – ${text}`;
+    line.spans[position]?.classList.add("linked");
+    for (const [side, at] of partners) for (const i of at) side.spans[i]?.classList.add("linked");
+  };
+  const on = (event: Event) => {
+    const span = event.target as HTMLElement;
+    const from = source.spans.indexOf(span);
+    if (from >= 0) {
+      const partners = sides.map(([side, pairs]): [Line, number[]] => [side, linked(pairs, from, 0)]);
+      const texts = sides.map(([side, pairs, name]) =>
+        `${name}: ${pairs ? wordsAt(side, linked(pairs, from, 0)) || "no link" : "links not known"}`,
       );
-      return { spans: found.flatMap(({ side, at }) => at.map((i) => side.spans[i])), text: texts.join("; ") };
-    }),
-  );
-  for (const [side, pairs] of sides) {
-    if (!pairs) continue;
-    side.spans.forEach((span, position) =>
-      watch(span, status, () => {
-        const at = linked(pairs, position, 1);
-        return { spans: at.map((i) => source.spans[i]), text: `source: ${wordsAt(source, at) || "no link"}` };
-      }),
-    );
+      show(source, from, texts.join("; "), partners);
+    }
+    for (const [side, pairs] of sides) {
+      const position = side.spans.indexOf(span);
+      if (position < 0 || !pairs) continue;
+      const at = linked(pairs, position, 1);
+      show(side, position, `source: ${wordsAt(source, at) || "no link"}`, [[source, at]]);
+    }
+  };
+  const off = () => {
+    for (const item of document.querySelectorAll(".segment .linked")) item.classList.remove("linked");
+    status.textContent = "";
+  };
+  const texts = [card, ...references.map((item) => item.spans[0]?.parentElement)];
+  for (const element of texts) {
+    element?.addEventListener("mouseover", on);
+    element?.addEventListener("focusin", on);
+    element?.addEventListener("mouseout", off);
+    element?.addEventListener("focusout", off);
   }
 }
 
@@ -194,28 +237,6 @@ export function linked(pairs: number[] | null, position: number, end: 0 | 1): nu
 
 function wordsAt(side: Line, positions: number[]): string {
   return positions.map((i) => `${shownText(side.words[i] ?? "")} (${i + 1})`).join(", ");
-}
-
-function watch(
-  span: HTMLElement, status: HTMLElement,
-  find: () => { spans: (HTMLElement | undefined)[]; text: string },
-): void {
-  const on = () => {
-    const { spans, text } = find();
-    span.classList.add("linked");
-    for (const item of spans) item?.classList.add("linked");
-    const said = span.dataset["said"];
-    status.textContent = `${span.textContent}${said ? ` (${said})` : ""} – ${text}`;
-  };
-  const off = () => {
-    const root = span.closest(".segment");
-    for (const item of root?.querySelectorAll(".linked") ?? []) item.classList.remove("linked");
-    status.textContent = "";
-  };
-  span.addEventListener("mouseenter", on);
-  span.addEventListener("focus", on);
-  span.addEventListener("mouseleave", off);
-  span.addEventListener("blur", off);
 }
 
 /** What is marked, in words: for those who do not see colours, and for print. */

@@ -28,7 +28,7 @@ export interface View {
   whose: string;
   minus: string;
   descending: boolean;
-  /** The segment that is open, from 1. */
+  /** The segment that is open, from 1; 0 for the first of the list. */
   segment: number;
 }
 
@@ -43,7 +43,7 @@ export function defaultView(choices: Choices): View {
     winner: "", loser: "",
     text: "", regex: false, within: "",
     sort: "number", whose: choices.systems[0] ?? "", minus: "", descending: false,
-    segment: 1,
+    segment: 0,
   };
 }
 
@@ -83,8 +83,8 @@ export function parseView(fragment: string, choices: Choices): View | null {
   for (const key of ["found", "entry", "text"] as const) view[key] = said.get(key) ?? "";
   for (const key of ["least", "most"] as const) view[key] = parseNumber(said.get(key) ?? "");
   for (const key of ["regex", "descending"] as const) view[key] = said.get(key) === "yes";
-  const segment = Number(said.get("segment") ?? 1);
-  view.segment = Number.isInteger(segment) && segment > 0 ? segment : 1;
+  const segment = Number(said.get("segment") ?? 0);
+  view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;
   return view;
 }
 
