@@ -38,7 +38,7 @@ ARROWS = {
     "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
     "html_report",
     "published": "fast_align_wrapper errors attention text alignment metrics",
-    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
     "metrics attention_maps rescoring comparison published testbed report",
