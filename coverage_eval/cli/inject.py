@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.aligner_options import fast_align_option, threads_option
-from coverage_eval.cli.options import FiniteRange, strict_option
+from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import OutputFile, output_option, print_lines, refuse_overwriting
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.testbed.injection import (
@@ -49,7 +49,7 @@ from coverage_eval.text.rows import read_rows
     help="Take frequencies of words and other segments from this text; give the same for all "
     "parts of a text.  [default: HYP]",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0),
+@click.option("--seed", default=0, show_default=True, type=WholeRange(0),
               help="Seed the random choices with this number.")  # fmt: skip
 @output_option
 @click.option("--gold", metavar="FILE", required=True, type=OutputFile(),

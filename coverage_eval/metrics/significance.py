@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.errors import DataError, check_whole
 from coverage_eval.metrics.score import Interval
 
 __all__ = [
@@ -165,9 +165,10 @@ def sample_scores(
         For each metric the scores ``[resamples]`` of each system.
 
     Raises:
-        ValueError: ``resamples`` is below 1, or above :data:`MOST_RESAMPLES`.
+        TypeError: ``resamples`` or ``seed`` is no whole number.
+        ValueError: ``resamples`` is below 1, or above :data:`MOST_RESAMPLES`; a negative ``seed``.
     """
-    _check_resamples(resamples)
+    _check_draws(resamples, seed)
     arrays = [_side_by_side(systems) for _, systems in columns]
     blocks: list[list[Floats]] = [[] for _ in columns]
     for counts in resample_counts(len(arrays[0][0]), resamples, seed):
@@ -181,9 +182,9 @@ def sample_scores(
     return result
 
 
-def _check_resamples(resamples: int) -> None:
-    if not 1 <= resamples <= MOST_RESAMPLES:
-        raise ValueError(f"resamples must be from 1 to {MOST_RESAMPLES:,}, not {resamples}")
+def _check_draws(resamples: int, seed: int) -> None:
+    check_whole("resamples", resamples, 1, MOST_RESAMPLES)
+    check_whole("seed", seed, 0)
 
 
 def _side_by_side(systems: Systems) -> tuple[Floats, int]:
@@ -266,9 +267,9 @@ def paired_tests(
             it is there already.
 
     Raises:
-        ValueError: An unknown test; ``resamples`` as for :func:`sample_scores`.
+        ValueError: An unknown test; ``resamples`` and ``seed`` as for :func:`sample_scores`.
     """
-    _check_resamples(resamples)
+    _check_draws(resamples, seed)
     if test not in TESTS:
         raise ValueError(f"test must be one of {TESTS}, not {test!r}")
     differences = [_differences(metric, systems, baseline) for metric, systems in columns]
