@@ -46,8 +46,9 @@ format: $(DEVELOPMENT)
 bench: $(DEVELOPMENT)
 	for script in tests/bench/bench_*.py; do $(PY) $$script || exit 1; done
 
-figures: $(DEVELOPMENT)
+figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/make_figures.py
+	$(PY) -m tests.browser.make_pictures
 
 clean:
 	rm -rf $(VENV) $(TORCH_VENV) build dist

@@ -11,8 +11,9 @@ import click
 
 from coverage_eval.attention_maps import AttentionMap, load
 from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_options
-from coverage_eval.cli.output import OutputFile, echo, refuse_overwriting
+from coverage_eval.cli.output import OutputFile, echo, print_lines, refuse_overwriting
 from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.comparison.verdict import plain_verdict
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.gold_errors import read_gold_errors
 from coverage_eval.text.corpus import check_source, read_segments
@@ -48,8 +49,9 @@ def command(
     """Write one HTML file that a person reads: which system, what, where, how measured.
 
     Each FILE is the output of a system, as for 'compare', whose figures the report has. It needs
-    neither server nor network: open it in a browser. With --attention and --labels it shows each
-    segment's attention and known errors beside what the scores mark.
+    neither server nor network: open it in a browser. What it says first is printed, too. With
+    --attention and --labels it shows each segment's attention and known errors beside what the
+    scores mark.
 
     \b
     Example:
@@ -79,6 +81,8 @@ def command(
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
     echo(report.html, output)
+    if output != STDOUT:
+        print_lines(plain_verdict(comparison))
 
 
 def _by_system(option: str, values: Sequence[str], systems: Mapping[str, str]) -> dict[str, str]:

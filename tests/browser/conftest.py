@@ -19,6 +19,12 @@ FLAGS = (
 )  # fmt: skip
 
 
+def find_chromium() -> str | None:
+    """The browser that ``CHROMIUM`` names, or else the one that is installed; None if none is."""
+    names = ("chromium", "chromium-browser")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     api = pytest.importorskip("playwright.sync_api", reason="no playwright: make test-browser")
