@@ -83,6 +83,7 @@ def make_document(comparison: Comparison, extras: Extras) -> Document:
     check_labels(comparison, extras.labels)
     _check_attention(comparison, extras.attention)
     names = [name for name in available_breakdowns(comparison) if name != "differences"]
+    names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     tables = break_down(comparison, names, Options(TOP, extras.frequencies))
     breakdowns = [_linked(table) for table in tables if table.rows]
     return Document(

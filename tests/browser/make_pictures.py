@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from io import BytesIO
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import FLAGS, find_chromium
@@ -33,7 +35,8 @@ def main() -> None:
             page.wait_for_selector("html[data-ready]", state="attached")
             page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
             page.wait_for_timeout(500)
-            page.screenshot(path=ROOT / "notebooks" / "figures" / name)
+            picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(64)
+            picture.save(ROOT / "notebooks" / "figures" / name, optimize=True)
         browser.close()
 
 

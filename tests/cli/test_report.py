@@ -111,8 +111,7 @@ def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: 
     del expected["differences"]
     assert found == expected
     tables = page.tables[1:]
-    assert len(tables) == len(expected)
-    for table, rows in zip(tables, expected.values(), strict=True):
+    for table, rows in zip(tables, found.values(), strict=True):
         shown = [
             [f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows
         ]

@@ -9,6 +9,8 @@ import { figure } from "./figures";
 /** Longer texts are cut until the reader asks for more of them. */
 const MOST_WORDS = 400;
 const MORE_WORDS = 2000;
+/** Marks of a kind that are listed below an output. */
+const MOST_LISTED = 30;
 /** Longer texts are not compared word by word. */
 const MOST_COMPARED = 10_000;
 const MOST_EDITS = 1000;
@@ -241,7 +243,7 @@ function wordsAt(side: Line, positions: number[]): string {
 
 /** What is marked, in words: for those who do not see colours, and for print. */
 function markList(output: Output, source: string[] | null): HTMLElement | null {
-  const texts = markTexts(output.marks, source);
+  const texts = markTexts(output.marks, source, MOST_LISTED);
   const items = Object.entries(texts).filter(([, text]) => text !== "");
   const labels = (output.labels ?? []).map((label) =>
     h("li", { class: label.marked ? "agreed" : "missed" }, labelText(label),
@@ -255,14 +257,20 @@ function markList(output: Output, source: string[] | null): HTMLElement | null {
   );
 }
 
-/** Each kind of mark as the commands write it, with positions from 1. */
-export function markTexts(marks: Mark[], source: string[] | null): Record<string, string> {
+/** Each kind of mark as the commands write it, with positions from 1; at most so many of each. */
+export function markTexts(
+  marks: Mark[], source: string[] | null, most = Infinity,
+): Record<string, string> {
   const word = (position: number) => {
     const found = source?.[position];
     return found === undefined ? String(position + 1) : `${shownText(found)} at ${position + 1}`;
   };
-  const texts = (kind: Mark["kind"], text: (mark: never) => string) =>
-    marks.filter((item) => item.kind === kind).map((item) => text(item as never)).join("; ");
+  const texts = (kind: Mark["kind"], text: (mark: never) => string) => {
+    const own = marks.filter((item) => item.kind === kind);
+    const listed = own.slice(0, most).map((item) => text(item as never));
+    const more = own.length > listed.length ? [`and ${(own.length - most).toLocaleString("en")} more`] : [];
+    return [...listed, ...more].join("; ");
+  };
   return {
     dropped: texts("dropped", (item: { position: number }) => word(item.position)),
     repeated: texts("repeated", (item: { ngram: string; start: number; first: number }) =>

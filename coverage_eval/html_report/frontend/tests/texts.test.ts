@@ -40,6 +40,7 @@ test("marks in words, positions from 1", () => {
     dropped: "Haus at 2", repeated: "a b at 3, first at 1", "coverage lost": "Haus at 2: 0.50",
   });
   assert.equal(markTexts([...marks], null)["dropped"], "2");
+  assert.equal(markTexts([marks[0], marks[0], marks[0]], null, 1)["dropped"], "2; and 2 more");
 });
 
 test("no text is a formula", () => {
