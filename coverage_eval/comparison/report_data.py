@@ -19,7 +19,7 @@ from coverage_eval.comparison.presentation import (
     comparison_notes,
     present_comparison,
 )
-from coverage_eval.comparison.segment_records import Record, segment_records
+from coverage_eval.comparison.segment_records import Record, Suspect, segment_records
 from coverage_eval.comparison.verdict import plain_verdict
 from coverage_eval.html_report.document import Document, ReportBreakdown, Topic
 from coverage_eval.tables.formats import render
@@ -54,6 +54,7 @@ class Extras:
         model: Figures of how well the aligner's model knows the texts, by name.
         attention: Attention maps by system, one a segment.
         labels: Known errors by system.
+        suspects: Spans of the source that seem to be left out, by system, for each segment.
         frequencies: How often each source word stands in the training text; by default, how often
             it stands in the source itself.
     """
@@ -64,6 +65,7 @@ class Extras:
     model: Mapping[str, float] = field(default_factory=dict)
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
     labels: Labels = field(default_factory=dict)
+    suspects: Mapping[str, Sequence[Sequence[Suspect]]] = field(default_factory=dict)
     frequencies: Mapping[str, int] | None = None
 
 
@@ -81,7 +83,8 @@ def make_document(comparison: Comparison, extras: Extras) -> Document:
     """
     required_counts(comparison)
     check_labels(comparison, extras.labels)
-    _check_attention(comparison, extras.attention)
+    _check_sizes(comparison, "attention", extras.attention)
+    _check_sizes(comparison, "suspects", extras.suspects)
     names = [name for name in available_breakdowns(comparison) if name != "differences"]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     tables = break_down(comparison, names, Options(TOP, extras.frequencies))
@@ -98,15 +101,14 @@ def make_document(comparison: Comparison, extras: Extras) -> Document:
     )
 
 
-def _check_attention(
-    comparison: Comparison, attention: Mapping[str, Sequence[AttentionMap]]
-) -> None:
-    for system, maps in attention.items():
+def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse what is of other systems, or of more or fewer segments."""
+    for system, found in items.items():
         if system not in comparison.rows:
-            raise ValueError(f"attention of {system!r}, which is none of the systems")
-        if len(maps) != comparison.segments:
+            raise ValueError(f"{what} of {system!r}, which is none of the systems")
+        if len(found) != comparison.segments:
             raise ValueError(
-                f"attention of {system}: {len(maps)} maps for {comparison.segments} segments"
+                f"{what} of {system}: of {len(found)} segments, and there are {comparison.segments}"
             )
 
 
@@ -213,6 +215,7 @@ def _blocks(
     records = enumerate(
         segment_records(
             comparison,
+            suspects=extras.suspects,
             attention=extras.attention,
             labels=extras.labels,
             frequencies=extras.frequencies,
@@ -243,6 +246,7 @@ def _kinds(comparison: Comparison, extras: Extras) -> dict[str, bool]:
         "repeated": find_metric(comparison, "repetitions") is not None,
         "dropped": find_metric(comparison, "dropped") is not None,
         "lost": find_metric(comparison, "lost") is not None,
+        "suspected": bool(extras.suspects),
         "label": bool(extras.labels),
         "missed": bool(extras.labels),
     }

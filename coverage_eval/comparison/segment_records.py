@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coverage_eval.comparison.buckets import FrequencyClasses, position_class
 from coverage_eval.comparison.evidence import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
     from coverage_eval.comparison.table import Comparison
 
-__all__ = ["LEAST_LOSS", "Record", "segment_records"]
+__all__ = ["LEAST_LOSS", "Record", "Suspect", "segment_records"]
 
 Record = dict[str, Any]
 
@@ -30,9 +30,26 @@ LEAST_LOSS = 0.1
 """Coverage of a source word that an output must lose for a mark; nearly every word loses some."""
 
 
+class Suspect(Protocol):
+    """A span of the source that an output seems to leave out, as a finder of omissions has it."""
+
+    @property
+    def start(self) -> int:
+        """Position of its first word, from 0."""
+
+    @property
+    def end(self) -> int:
+        """The position behind the last."""
+
+    @property
+    def strength(self) -> float:
+        """The greater, the surer."""
+
+
 def segment_records(
     comparison: Comparison,
     *,
+    suspects: Mapping[str, Sequence[Sequence[Suspect]]],
     attention: Mapping[str, Sequence[AttentionMap]],
     labels: Labels,
     frequencies: Mapping[str, int] | None,
@@ -43,12 +60,14 @@ def segment_records(
     the systems, ``words`` are lists of words; ``links`` of an output, and ``referenceLinks``, are
     source and target positions in turns, None where they are not known. ``marks`` have a ``kind``:
     ``repeated`` words from ``start`` to ``end`` (excluded) that were said ``first`` elsewhere,
-    ``dropped`` source words, and those whose coverage is ``lost`` by an ``amount`` of 0 to 1.
+    ``dropped`` source words, those whose coverage is ``lost`` by an ``amount`` of 0 to 1, and
+    ``suspected`` spans of the source with the ``amount`` of the suspicion.
     Where they are there, an output also has ``labels`` and a map of ``attention``, its weights in
     hundredths. Positions count from 0.
 
     Args:
         comparison: The systems.
+        suspects: Spans of each segment that seem to be left out, by system.
         attention: Maps by system, one a segment.
         labels: Known errors by system.
         frequencies: How often each source word stands in the training text.
@@ -71,6 +90,7 @@ def segment_records(
                 *_repeated(repetitions, len(words)),
                 *_dropped(dropped, source, classes),
                 *_lost(lost),
+                *_suspected(suspects[system][index] if system in suspects else ()),
             ]
             output: Record = {
                 "words": words,
@@ -171,6 +191,16 @@ def _lost(found: Sequence[Any]) -> Iterator[Record]:
     for item in found:
         if item.lost >= LEAST_LOSS:
             yield {"kind": "lost", "position": item.position, "amount": round(item.lost, 2)}
+
+
+def _suspected(spans: Sequence[Suspect]) -> Iterator[Record]:
+    for span in spans:
+        yield {
+            "kind": "suspected",
+            "start": span.start,
+            "end": span.end,
+            "amount": round(span.strength, 2),
+        }
 
 
 def _by_segment(labels: Iterable[Label]) -> Mapping[int, list[Label]]:

@@ -85,6 +85,16 @@ def test_links_of_words_that_are_cut_otherwise_are_left_out() -> None:
     assert segment["outputs"][0]["links"] is None
 
 
+def test_suspected_spans() -> None:
+    span = SimpleNamespace(start=1, end=3, strength=2.104)
+    found = blocks(comparison().to_report(suspects={"bad": [[span], [], []]}))
+    assert found["contents"]["kinds"] == ["repeated", "dropped", "suspected"]
+    good, bad = found["segments/0"][0]["outputs"]
+    assert bad["marks"][-1] == {"kind": "suspected", "start": 1, "end": 3, "amount": 2.1}
+    assert found["count/suspected/bad"] == [1, 0, 0]
+    assert good["marks"] == []
+
+
 def test_agreement_by_hand() -> None:
     labels = {
         "bad": [
@@ -116,7 +126,8 @@ def test_agreement_by_hand() -> None:
         ),
         ({"labels": {"bad": [label(3, (0, 0), (2,))]}}, "segment 3: word 3 of the source"),
         ({"attention": {"x": []}}, "attention of 'x', which is none of the systems"),
-        ({"attention": {"bad": []}}, "attention of bad: 0 maps for 3 segments"),
+        ({"attention": {"bad": []}}, "attention of bad: of 0 segments, and there are 3"),
+        ({"suspects": {"bad": [[]]}}, "suspects of bad: of 1 segments, and there are 3"),
     ],
 )
 def test_what_belongs_to_other_texts_is_refused(extras: Any, message: str) -> None:

@@ -18,6 +18,7 @@ const KINDS: Record<string, string> = {
   repeated: "repeated words",
   dropped: "dropped words",
   lost: "lost coverage",
+  suspected: "suspected omissions",
   label: "labels",
   missed: "labels that no mark touches",
 };

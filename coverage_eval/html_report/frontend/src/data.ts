@@ -51,7 +51,14 @@ export interface Lost {
   amount: number;
 }
 
-export type Mark = Repeated | Dropped | Lost;
+export interface Suspected {
+  kind: "suspected";
+  start: number;
+  end: number;
+  amount: number;
+}
+
+export type Mark = Repeated | Dropped | Lost | Suspected;
 
 export interface Label {
   kind: string;

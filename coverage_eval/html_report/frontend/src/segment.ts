@@ -151,6 +151,11 @@ function markSource(source: Line, output: Output): void {
       mark(source, item.position, "lost", said).amount = item.amount;
     }
   }
+  for (const item of output.marks) {
+    if (item.kind !== "suspected") continue;
+    const said = `suspected, strength ${figure(item.amount)}`;
+    for (let at = item.start; at < item.end; at++) mark(source, at, "suspected", said);
+  }
   for (const label of output.labels ?? []) {
     for (const position of label.source) mark(source, position, "labelled", labelText(label));
   }
@@ -277,6 +282,8 @@ export function markTexts(
       `${shownText(item.ngram)} at ${item.start + 1}, first at ${item.first + 1}`),
     "coverage lost": texts("lost", (item: { position: number; amount: number }) =>
       `${word(item.position)}: ${figure(item.amount)}`),
+    suspected: texts("suspected", (item: { start: number; end: number; amount: number }) =>
+      `${shownText((source ?? []).slice(item.start, item.end).join(" "))} at ${item.start + 1}: ${figure(item.amount)}`),
   };
 }
 

@@ -34,10 +34,12 @@ test("marks in words, positions from 1", () => {
   const marks = [
     { kind: "dropped", position: 1 },
     { kind: "lost", position: 1, amount: 0.5 },
+    { kind: "suspected", start: 0, end: 2, amount: 2.1 },
     { kind: "repeated", start: 2, end: 4, first: 0, ngram: "a b", place: "" },
   ] as const;
   assert.deepEqual(markTexts([...marks], ["ein", "Haus"]), {
     dropped: "Haus at 2", repeated: "a b at 3, first at 1", "coverage lost": "Haus at 2: 0.50",
+    suspected: "ein Haus at 1: 2.10",
   });
   assert.equal(markTexts([...marks], null)["dropped"], "2");
   assert.equal(markTexts([marks[0], marks[0], marks[0]], null, 1)["dropped"], "2; and 2 more");
