@@ -11,21 +11,19 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.replacing import replacing
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import unescape_token
-from fast_align_wrapper.whole_files import file_sha256, put_in_place
+from fast_align_wrapper.whole_files import file_sha256
 
 __all__ = [
     "Manifest",
@@ -150,7 +148,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
     Raises:
         AlignerDataError: The file cannot be written.
     """
-    with _replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with replacing(path, AlignerDataError) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
         archive.writestr(_member(_MANIFEST), text + "\n")
         for name in sorted(manifest.tables):
@@ -159,30 +157,6 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
                 archive.open(_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
-
-
-@contextmanager
-def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside a target that takes its place when the block ends well.
-
-    What is no file (a pipe, a device) is written to as it is.
-    """
-    target = Path(os.path.realpath(path))  # a symbolic link stays
-    if target.is_dir():
-        raise AlignerDataError(f"{path}: is a folder; name a file to write")
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.touch(exist_ok=False)
-    except OSError as error:
-        raise AlignerDataError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        yield temporary
-        put_in_place(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
