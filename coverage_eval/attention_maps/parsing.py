@@ -191,4 +191,8 @@ def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
         return None
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
         raise DataError(f"{where}: tokens are not a list of text")
+    try:
+        "".join(value).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where}: a token has half a character (a lone surrogate)") from error
     return tuple(value)

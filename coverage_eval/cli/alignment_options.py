@@ -16,7 +16,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import case_option, given_options, tokenize_options
-from coverage_eval.cli.output import OutputFile
+from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.text.corpus import STDIN, check_source, read_parallel
 from coverage_eval.text.files import check_target
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
@@ -14,7 +15,7 @@ from coverage_eval.report.user_scores import present_user_scores
 _NAMES = "\n\n".join(f"{name}: {title}." for name, title in AUDITS.items())
 
 
-@click.command("audit", epilog=_NAMES)
+@click.command("audit", cls=Command, epilog=_NAMES)
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(AUDITS)))
 @click.option(
     "--scores", metavar="FILE",

@@ -10,8 +10,10 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import given_options, jobs_option, parse_list, strict_option
-from coverage_eval.cli.output import Output, OutputFile, output_options, show
+from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.buckets import read_frequencies
@@ -71,7 +73,7 @@ class _Columns:
         if asked is None:
             names, missing = default_metrics(aligned=alignment.is_given)
             if missing:
-                click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
+                say(f"no METEOR in the table: {missing}", "note")
         else:
             names = asked
         self.names = list(names)
@@ -110,7 +112,7 @@ class _Columns:
         for name, metric in of_text.items():
             if said := watch.objection(metric):
                 self.names.remove(name)
-                click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
+                say(f"no {metric.name} in the table: {said}", "note")
 
     def make(self, aligner: Aligner | None) -> dict[str, Metric[Any]]:
         """The metrics by name."""
@@ -170,7 +172,7 @@ class _Breakdowns:
         return break_down(comparison, names, Options(self._top, counts))
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument(
     "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_systems
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Group
 from coverage_eval.published.iris import reproduce_iris
 from coverage_eval.report.reproductions import present_iris
 
 
-@click.group("reproduce")
+@click.group("reproduce", cls=Group)
 def command() -> None:
     """Run experiments of the papers again, printed figures beside ours.
 

@@ -17,6 +17,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.base import Metric
@@ -82,7 +83,7 @@ def score_command(name: str) -> click.Command:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
     wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name)(wrapped)
+    made: click.Command = click.command(name, cls=Command)(wrapped)
     return made
 
 
