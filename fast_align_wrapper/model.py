@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.inflation import check_inflation
 from fast_align_wrapper.replacing import replacing
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.text import unescape_token
@@ -39,6 +40,9 @@ FORMAT_VERSION = 2
 """Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read."""
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
+_MOST_INFLATION = 100
+"""Tables shrink by some 5."""
+
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -244,7 +248,12 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
             archive.open(name) as member,
             target.open("wb") as file,
         ):
+            sizes = (item.file_size for item in archive.infolist())
+            packed = Path(path).stat().st_size
+            check_inflation(path, packed, sum(sizes), AlignerDataError, ratio=_MOST_INFLATION)
             shutil.copyfileobj(member, file, 1 << 20)
+    except AlignerDataError:
+        raise
     except (*_DAMAGE, KeyError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:

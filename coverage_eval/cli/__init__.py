@@ -13,9 +13,11 @@ from pathlib import Path
 import click
 
 from coverage_eval.cli.messages import say
+from coverage_eval.cli.sizes import parse_size
 from coverage_eval.errors import AlignerError, CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.tables.formats.cells import escape_controls
+from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.version import __version__
 
 __all__ = ["cli", "main"]
@@ -71,7 +73,11 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="coverage-eval")
-def cli() -> None:
+@click.option(
+    "--max-line-bytes", type=parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
+    show_default=True, help="Refuse texts with a line of more bytes than this, such as 1G.",
+)  # fmt: skip
+def cli(max_line_bytes: int) -> None:
     """Find and explain coverage errors in machine translation.
 
     \b
@@ -79,6 +85,7 @@ def cli() -> None:
       coverage-eval rep hyp.txt ref.txt --sentence-level
       coverage-eval compare --ref ref.txt a.txt b.txt
     """
+    MAX_LINE_BYTES.set(max_line_bytes)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
