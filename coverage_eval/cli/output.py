@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial, wraps
+from tempfile import SpooledTemporaryFile
 from typing import Any, TypeVar
 
 import click
@@ -27,6 +28,9 @@ __all__ = [
     "print_lines",
     "show",
 ]
+
+_HELD_IN_MEMORY = 1 << 24
+"""Bytes of output above which they wait on the disk until all are there."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -141,10 +145,10 @@ def echo(text: str, output: str | None = None) -> None:
 
 
 def print_lines(lines: Iterable[str], output: str | None = None) -> None:
-    """Print lines as they come, or write a file that appears only when it is complete.
+    """Print lines, or write a file; either way nothing of them is seen if one cannot be made.
 
     Raises:
-        DataError: Standard output is closed, or the file cannot be written.
+        DataError: Standard output is closed, or the lines cannot be written.
     """
     if output is not None and output != "-":
         with atomic_write(output) as file:
@@ -152,13 +156,16 @@ def print_lines(lines: Iterable[str], output: str | None = None) -> None:
         return
     if sys.stdout is None:  # a shell's >&-, which click takes for a wish to print nothing
         raise DataError("standard output is closed; name a file with -o, or say > /dev/null")
-    for line in lines:
-        _print_line(line)
+    with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
+        held.writelines(f"{line}\n" for line in lines)
+        held.seek(0)
+        _copy_to_stdout(held)
 
 
-def _print_line(line: str) -> None:
+def _copy_to_stdout(lines: Iterable[str]) -> None:
     try:
-        click.echo(line)
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
     except BrokenPipeError:
         raise  # who reads has read enough
     except OSError as error:
