@@ -1,4 +1,4 @@
-# make demo | test | test-torch | lint | bench: each creates its environment and installs what it
+# make demo | test | test-torch | lint | bench | fuzz: each creates its environment and installs what it
 # needs, once. The tests that need PyTorch have an environment of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch lint format bench figures clean
+.PHONY: demo test test-torch lint format bench fuzz figures clean
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
@@ -34,6 +34,11 @@ format: $(DEVELOPMENT)
 
 bench: $(DEVELOPMENT)
 	for script in tests/bench/bench_*.py; do $(PY) $$script || exit 1; done
+
+# Seconds for each of its campaigns; what fails is kept in tests/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+fuzz: $(DEVELOPMENT)
+	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 figures: $(DEVELOPMENT)
 	$(PY) notebooks/make_figures.py

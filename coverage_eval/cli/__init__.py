@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -9,6 +10,7 @@ import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
+from tempfile import gettempdir
 
 import click
 
@@ -125,7 +127,9 @@ def main() -> None:
         say(str(error), "error")
         status = 1
     except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        say(f"{named}{error.strerror or error}", "error")
+        # Final files and standard output are named where they are written.
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
+        say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
         status = 1
     sys.exit(status)

@@ -419,11 +419,11 @@ def test_parameters_that_are_no_probabilities_are_refused(
 
 @pytest.mark.parametrize("tool", ["fast_align", "atools"])
 def test_messages_are_one_line_without_controls(tools: Tools, tmp_path: Path, tool: str) -> None:
-    name = "no\n\x1b[31m\x9b31m\x85 such"
+    name = "no\n\x1b[31m\x9b31m\u202e such"
     more = ["-c", "convert"] if tool == "atools" else []
     done = tools.run(tool, "-i", tmp_path / name, *more, check=False)
     assert done.status == 1
-    assert "no\\x0a\\x1b[31m\\x9b31m\\x85 such: cannot open" in done.stderr
+    assert "no\\x0a\\x1b[31m\\xc2\\x9b31m\\xe2\\x80\\xae such: cannot open" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
