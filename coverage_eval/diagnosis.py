@@ -18,7 +18,7 @@ __all__ = ["Part", "diagnose"]
 EXTRAS = {
     "meteor": ("pycocoevalcap", "snowballstemmer"),
     "notebooks": ("ipykernel", "jupyterlab"),
-    "nmt": ("torch",),
+    "torch": ("torch",),
     "spark": ("pyspark", "pyarrow"),
 }
 CORE = (
@@ -94,7 +94,7 @@ def _extras() -> Iterator[Part]:
     purposes = {
         "meteor": "meteor",
         "notebooks": "the notebooks",
-        "nmt": "training the papers' systems",
+        "torch": "constrained attention in PyTorch",
         "spark": "scoring on a cluster",
     }
     for extra, packages in EXTRAS.items():

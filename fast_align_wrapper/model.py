@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import shutil
 import struct
@@ -22,7 +21,13 @@ from typing import Any
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.inflation import check_inflation
 from fast_align_wrapper.replacing import replacing
-from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
+from fast_align_wrapper.settings import (
+    DIRECTIONS,
+    Direction,
+    DirectionParameters,
+    Settings,
+    is_finite,
+)
 from fast_align_wrapper.text import unescape_token
 from fast_align_wrapper.whole_files import file_sha256
 
@@ -43,6 +48,12 @@ _MOST_MANIFEST_BYTES = 1 << 20
 _MOST_INFLATION = 100
 """Tables shrink by some 5."""
 
+_TYPES = {
+    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes"), dict),
+    **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
+    **dict.fromkeys(("training_text_sha256", "version"), str),
+}
+"""Types of the manifest's values, which are told apart before they are looked into."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -118,6 +129,8 @@ class Manifest:
             KeyError, TypeError, ValueError: Something is missing, or not what it should be.
         """
         given = dict(values)
+        if any(type(given[name]) is not kind for name, kind in _TYPES.items() if name in given):
+            raise TypeError("a value of another type")
         if given["format_version"] == 1:
             given["notes"] = {k: given.pop(k) for k in ("tokenize", "sink") if k in given}
         for name in ("format", "format_version", "hash"):
@@ -126,15 +139,14 @@ class Manifest:
             parameters = dict(given[direction])
             parameters["log_likelihood"] = tuple(parameters["log_likelihood"])
             given[direction] = DirectionParameters(**parameters)
-            if not all(map(math.isfinite, given[direction].numbers)):
+            if not all(map(is_finite, given[direction].numbers)):
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])
         manifest = cls(**given)
         # Names become those of files: nothing but the known ones.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
-        plain = (manifest.notes, manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
-        if [type(value) for value in plain] != [dict, int, int] + [str] * len(manifest.tables):
+        if not all(isinstance(sha256, str) for sha256 in manifest.tables.values()):
             raise TypeError("a value of another type")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
@@ -183,11 +195,11 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise AlignerDataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
     try:
         values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _no_model(path, error) from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
-    if values.get("format_version") not in {1, FORMAT_VERSION}:
+    if values.get("format_version") not in (1, FORMAT_VERSION):
         raise AlignerDataError(
             f"{path}: is an aligner model of format version {values.get('format_version')}; "
             f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"

@@ -25,6 +25,7 @@ ARROWS = {
     "errors": "fast_align_wrapper",
     "tables": "",
     "attention": "errors",
+    "torch": "errors attention",
     "plotting": "errors attention",
     "text": "fast_align_wrapper errors",
     "diagnosis": "fast_align_wrapper version errors",
@@ -35,7 +36,7 @@ ARROWS = {
     "rescoring": "errors attention text metrics attention_maps",
     "comparison": "version errors tables plotting text alignment metrics",
     "published": "fast_align_wrapper errors attention text alignment metrics",
-    "testbed": "errors tables text alignment metrics published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
     "metrics attention_maps rescoring comparison published testbed report",
@@ -45,6 +46,7 @@ ARROWS = {
 LIBRARIES = {
     "tables": {"pandas", "tabulate"},
     "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
+    "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
 }
 """The only libraries of these rooms, which know neither texts nor files."""

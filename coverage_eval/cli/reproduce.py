@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from coverage_eval.cli.options import WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Group
 from coverage_eval.published.iris import reproduce_iris
@@ -22,11 +23,11 @@ def command() -> None:
 
 @command.command("iris")
 @click.option(
-    "--splits", default=5, show_default=True, type=click.IntRange(1),
+    "--splits", default=5, show_default=True, type=WholeRange(1),
     help="Draw so many random splits into 135 training and 15 test flowers; the report has one.",
 )  # fmt: skip
 @click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(0),
+    "--seed", default=0, show_default=True, type=WholeRange(0),
     help="Seed the splits with this number.",
 )  # fmt: skip
 @output_options(width=3)

@@ -52,7 +52,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
 """The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
 
-_BOM = b"\xef\xbb\xbf"
+_BOM = "\ufeff"
 _GZIP = b"\x1f\x8b"
 
 
@@ -140,29 +140,32 @@ def read_segments(source: Source) -> Iterator[str]:
     with _open_bytes(source) as file:
         offset = 0
         warned = False
-        most = MAX_LINE_BYTES.get()
-        # No more is read of a line than is taken: /dev/zero has but one.
-        for number, raw in enumerate(iter(partial(file.readline, most + 1), b""), start=1):
-            if len(raw) > most:
-                raise DataError(
-                    f"{source_name(source)}: line {number} is longer than {most:,} bytes; if it "
-                    "is text, raise the limit: coverage-eval --max-line-bytes SIZE …"
-                )
-            line = raw[:-1] if raw.endswith(b"\n") else raw
-            if number == 1 and line.startswith(_BOM):
-                line = line[3:]
-                offset += 3
+        for number, raw in enumerate(_lines(source, file), start=1):
             try:
-                segment = line.decode("utf-8")
+                segment = raw.decode().rstrip("\n")
             except UnicodeDecodeError as error:
                 raise DataError(_invalid_utf8(source, number, offset, error)) from error
+            if not offset:
+                segment = segment.removeprefix(_BOM)
             if segment.endswith("\r"):
                 segment = segment[:-1]
                 if not warned:
                     warned = True
                     _warn_carriage_return(source, number)
-            offset += len(raw) - (3 if number == 1 and raw.startswith(_BOM) else 0)
+            offset += len(raw)
             yield segment
+
+
+def _lines(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    """Lines with their ends; no more is read of one than is taken, for /dev/zero has but one."""
+    most = MAX_LINE_BYTES.get()
+    for number, line in enumerate(iter(partial(file.readline, most + 1), b""), start=1):
+        if len(line) > most:
+            raise DataError(
+                f"{source_name(source)}: line {number} is longer than {most:,} bytes; if it "
+                "is text, raise the limit: coverage-eval --max-line-bytes SIZE …"
+            )
+        yield line
 
 
 def _invalid_utf8(source: Source, line: int, offset: int, error: UnicodeDecodeError) -> str:

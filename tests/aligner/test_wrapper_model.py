@@ -80,7 +80,10 @@ def test_every_setting_moves_the_hash(text, model, change):
     [({"iterations": 0}, "iterations must be at least 1, not 0"),
      ({"p0": 1.0}, "p0 must be a probability below 1, not 1.0"),
      ({"alpha": 0.0}, "alpha must be above 0, not 0.0"),
-     ({"tension": float("nan")}, "tension must be above 0, not nan")],
+     ({"tension": float("nan")}, "tension must be above 0, not nan"),
+     ({"alpha": 10**400}, "alpha must be above 0"),
+     ({"timeout": float("nan")}, "timeout must be above 0 and at most 1e[+]06, not nan"),
+     ({"timeout": float("inf")}, "timeout must be above 0 and at most 1e[+]06, not inf")],
 )  # fmt: skip
 def test_impossible_settings(text, change, message):
     with pytest.raises(ValueError, match=message):
@@ -228,6 +231,9 @@ def test_what_is_no_model(tmp_path):
             archive.writestr("manifest.json", content)
         assert fails_to_load(path) == "is not an aligner model of coverage-eval"
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", "[" * 100_000)
+    assert fails_to_load(path).startswith("is not an aligner model, or damaged (maximum recursion")
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", "{")
     assert fails_to_load(path).startswith("is not an aligner model, or damaged (Expecting")
 
@@ -270,6 +276,13 @@ def damaged(name, value):
         (damaged("notes", []), "damaged aligner model: manifest: a value of another type"),
         (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
          "below 1, not 2"),
+        (damaged("forward/tension", 10**400),
+         "damaged aligner model: manifest: forward: not finite"),
+        (damaged("settings/tension", 10**400), None),
+        (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
+         "damaged aligner model: manifest: a value of another type"),
+        (damaged("format_version", [2]), "is an aligner model of format version [2]; this "
+         "fast_align_wrapper reads versions up to 2: train it again"),
         (damaged("settings", None), None),
         (damaged("reverse", {}), None),
         (damaged("more", 1), None),

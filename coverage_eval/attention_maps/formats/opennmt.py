@@ -37,6 +37,7 @@ from coverage_eval.attention_maps.parsing import (
 )
 from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import SINK
 
 __all__ = ["FORMATS"]
 
@@ -134,7 +135,7 @@ def _listed(text: str) -> tuple[str, ...] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on odd escapes
             value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return tuple(value) if isinstance(value, list) and all(type(t) is str for t in value) else None
 
@@ -168,7 +169,7 @@ FORMATS = (
         Layout(
             tgt_eos=True,
             src_eos=False,
-            src_end="<SINK>",
+            src_end=SINK,
             count_hint="-dump_attn keeps one sentence a batch: translate with -batch_size 1",
         ),
         binary=True,
@@ -178,7 +179,7 @@ FORMATS = (
         "OpenNMT-py / Eole --attn_debug or --align_debug (log)",
         _recognise_log,
         _read_log,
-        Layout(src_eos=False, src_end="<SINK>"),
+        Layout(src_eos=False, src_end=SINK),
     ),
     DumpFormat("opennmt-align", "OpenNMT-py / Eole --report_align", _recognise_align, _read_align),
 )

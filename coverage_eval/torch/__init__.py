@@ -1,0 +1,41 @@
+"""Constrained attention to train with in PyTorch (``pip install 'coverage-eval[torch]'``).
+
+>>> import torch
+>>> from coverage_eval.torch import constrained_sparsemax
+>>> z = torch.tensor([1.2, 0.8, -0.2])
+>>> constrained_sparsemax(z, torch.tensor([0.5, 1.0, torch.inf]))
+tensor([0.5000, 0.5000, 0.0000])
+"""
+
+from coverage_eval.errors import MissingDependencyError
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise MissingDependencyError(
+        "this needs PyTorch: pip install 'coverage-eval[torch]'"
+    ) from error
+
+from coverage_eval.torch.constrained_attention import ConstrainedAttention, Source
+from coverage_eval.torch.layers import ConstrainedSoftmax, ConstrainedSparsemax, Sparsemax
+from coverage_eval.torch.scorers import AdditiveScorer, BilinearScorer
+from coverage_eval.torch.transformations import (
+    constrained_softmax,
+    constrained_sparsemax,
+    softmax,
+    sparsemax,
+)
+
+__all__ = [
+    "AdditiveScorer",
+    "BilinearScorer",
+    "ConstrainedAttention",
+    "ConstrainedSoftmax",
+    "ConstrainedSparsemax",
+    "Source",
+    "Sparsemax",
+    "constrained_softmax",
+    "constrained_sparsemax",
+    "softmax",
+    "sparsemax",
+]

@@ -1,0 +1,172 @@
+r"""Attention under fertilities as a module: credit, exhaustion, sink and coverage vector.
+
+The PyTorch form of :class:`coverage_eval.attention.AttentionStep`: :math:`\alpha_t = \rho(z_t +
+c\,u_t; u_t)` with the credit :math:`u_t = f - \beta_{t-1}` that the attention so far has left of
+the fertilities (Malaviya et al. 2018, sections 3 and 4), differentiable through time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from coverage_eval.attention import AttentionError, find_transformation
+from coverage_eval.torch.scorers import AdditiveScorer, BilinearScorer
+from coverage_eval.torch.transformations import (
+    constrained_softmax,
+    constrained_sparsemax,
+    softmax,
+    sparsemax,
+)
+
+__all__ = ["ConstrainedAttention", "Source"]
+
+_UNBOUNDED = {"softmax": softmax, "sparsemax": sparsemax}
+_BOUNDED = {
+    "constrained_softmax": constrained_softmax,
+    "constrained_sparsemax": constrained_sparsemax,
+}
+
+
+class Source(NamedTuple):
+    """What all steps share.
+
+    Attributes:
+        memory: ``[B, S, K]`` encoder states, the sink's last if the module adds one.
+        keys: ``[B, S, P]`` what the scores need of them.
+        mask: ``[B, S]`` True where a position may be used.
+        fertilities: ``[B, S]`` f, +inf for sinks; None if there are none.
+    """
+
+    memory: Tensor
+    keys: Tensor
+    mask: Tensor
+    fertilities: Tensor | None
+
+
+class ConstrainedAttention(nn.Module):
+    r"""The attention mechanism of a decoder; what it remembers is passed from step to step.
+
+    >>> import torch
+    >>> from coverage_eval.torch import BilinearScorer, ConstrainedAttention
+    >>> attention = ConstrainedAttention(BilinearScorer(), "csparsemax")
+    >>> source = attention.source(torch.eye(3)[None], fertilities=1.0)
+    >>> cumulative = attention.start(source)
+    >>> for z in ([[1.2, 0.8, -0.2]], [[0.7, 0.9, 0.1]], [[-0.2, 0.2, 0.9]]):  # Figure 1
+    ...     context, alpha, cumulative = attention(torch.tensor(z), source, cumulative)
+    ...     print(alpha)
+    tensor([[0.7000, 0.3000, 0.0000]])
+    tensor([[0.3000, 0.7000, 0.0000]])
+    tensor([[0., 0., 1.]])
+
+    Args:
+        scorer: how a decoder state and the source make scores.
+        transformation: name or label of one of the four; those with bounds need fertilities.
+        exhaustion: c of :math:`z' = z + c u`, 0.2 in the paper; not applied to sinks.
+        sink: whether to add a position after the last whose fertility is infinite and whose
+            encoder state is learned. Leave it off where the data has a ``<SINK>`` as last word,
+            and give that an infinite fertility.
+
+    Raises:
+        AttentionError: on construction, an unknown transformation, or a sink beside a scorer that
+            does not know the size of the memory.
+    """
+
+    def __init__(
+        self,
+        scorer: BilinearScorer | AdditiveScorer,
+        transformation: str = "constrained_sparsemax",
+        *,
+        exhaustion: float = 0.0,
+        sink: bool = False,
+    ) -> None:
+        super().__init__()
+        self.scorer = scorer
+        self.transformation = find_transformation(transformation).name
+        self.exhaustion = exhaustion
+        self.sink: nn.Parameter | None = None
+        if sink:
+            if scorer.memory_size is None:
+                raise AttentionError("a sink needs a scorer that is given the size of the memory")
+            self.sink = nn.Parameter(torch.zeros(scorer.memory_size))
+
+    def source(
+        self,
+        memory: Tensor,
+        *,
+        mask: Tensor | None = None,
+        fertilities: Tensor | float | None = None,
+    ) -> Source:
+        """Compute what all steps share.
+
+        Args:
+            memory: ``[B, S, K]`` encoder states H.
+            mask: ``[B, S]`` True where there is a word; None where nothing is padded.
+            fertilities: f, broadcast to ``[B, S]``; +inf makes a word a sink.
+
+        Raises:
+            AttentionError: fertilities are missing.
+        """
+        if fertilities is None and (self.transformation in _BOUNDED or self.exhaustion):
+            what = "the exhaustion strategy" if self.exhaustion else self.transformation
+            raise AttentionError(f"{what} needs fertilities")
+        rows = memory.shape[:2]
+        usable = torch.ones(rows, dtype=torch.bool, device=memory.device) if mask is None else mask
+        bounds = None
+        if fertilities is not None:
+            wide = torch.promote_types(memory.dtype, torch.float32)
+            bounds = torch.as_tensor(fertilities, dtype=wide, device=memory.device).expand(rows)
+        if self.sink is not None:
+            state = self.sink.to(memory.dtype).expand(rows[0], 1, -1)
+            memory = torch.cat([memory, state], 1)
+            usable = nn.functional.pad(usable, (0, 1), value=True)
+            if bounds is not None:
+                bounds = nn.functional.pad(bounds, (0, 1), value=math.inf)
+        return Source(memory, self.scorer.keys(memory), usable, bounds)
+
+    def start(self, source: Source) -> Tensor:
+        """``[B, S]`` the cumulative attention before the first step: none."""
+        wide = torch.promote_types(source.memory.dtype, torch.float32)
+        return torch.zeros(source.mask.shape, dtype=wide, device=source.mask.device)
+
+    def forward(
+        self, query: Tensor, source: Source, cumulative: Tensor, active: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Take one step.
+
+        Args:
+            query: ``[B, D]`` decoder states.
+            source: what :meth:`source` returned.
+            cumulative: ``[B, S]`` β, the sum of the attention of all steps before.
+            active: ``[B]`` False for rows whose target has ended: they receive no attention.
+                Without a sink their credit would run out, and out of it comes NaN. None for all.
+
+        Returns:
+            The context ``[B, K]``, the attention ``[B, S]`` and the cumulative attention after
+            the step, the latter two in float32 at least.
+        """
+        scores = self.scorer(query, source.keys, source.memory, cumulative).to(cumulative.dtype)
+        mask, credit = source.mask, None
+        if source.fertilities is not None:
+            credit = (source.fertilities - cumulative).relu()
+            if self.exhaustion:
+                scores = scores + self.exhaustion * credit.masked_fill(credit == math.inf, 0)
+        if active is not None:
+            mask = mask | ~active[:, None]
+            credit = None if credit is None else credit.masked_fill(~active[:, None], math.inf)
+        if self.transformation in _UNBOUNDED:
+            alpha = _UNBOUNDED[self.transformation](scores, mask=mask)
+        else:
+            assert credit is not None
+            alpha = _BOUNDED[self.transformation](scores, credit, mask=mask)
+        if active is not None:
+            alpha = alpha.masked_fill(~active[:, None], 0)
+        context = torch.bmm(alpha.to(source.memory.dtype)[:, None], source.memory)[:, 0]
+        return context, alpha, cumulative + alpha
+
+    def extra_repr(self) -> str:
+        """What the printed model shows."""
+        return f"{self.transformation}, exhaustion={self.exhaustion}, sink={self.sink is not None}"

@@ -1,0 +1,252 @@
+"""The transformations for PyTorch against the NumPy reference, and their gradients by gradcheck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coverage_eval import attention
+from coverage_eval.attention import find_transformation
+
+torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
+ours = pytest.importorskip("coverage_eval.torch")
+
+NAMES = ["sparsemax", "constrained_softmax", "constrained_sparsemax"]
+BOUNDED = NAMES[1:]
+ROWS = 200
+
+
+def bounds(kind, rng, rows, positions):
+    """Bounds as they occur; each row can hold a distribution, if only in its first position."""
+    uniform = rng.uniform(size=(rows, positions))
+    u = {
+        "uniform": uniform,
+        "tight": 0.15 * uniform,
+        "credit": np.maximum(rng.integers(1, 4, size=uniform.shape) - 3 * uniform, 0),
+        "zero or one": np.round(uniform),
+        "loose": np.full_like(uniform, 2.0),
+    }[kind]
+    u[:, 0] = np.where(u[:, 1:].sum(axis=1) < 1.2, np.inf, u[:, 0])
+    return u
+
+
+def problem(kind, rng, positions=25, scale=2.0):
+    z = scale * rng.normal(size=(ROWS, positions))
+    mask = rng.uniform(size=z.shape) < 0.8
+    mask[:, 0] = True
+    u = bounds(kind, rng, *z.shape)
+    u[:, 0] = np.where((u * mask).sum(axis=1) < 1.2, np.inf, u[:, 0])
+    return z, u, mask
+
+
+KINDS = ["uniform", "tight", "credit", "zero or one", "loose"]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance", "gradient_tolerance"),
+    [("float32", 1e-6, 2e-5), ("float64", 1e-12, 1e-12)],
+)
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", NAMES)
+def test_agrees_with_the_reference(name, kind, masked, dtype, tolerance, gradient_tolerance):
+    rng = np.random.default_rng(1)
+    for positions, scale in ((1, 1.0), (2, 0.1), (25, 2.0), (40, 10.0)):
+        z, u, mask = (
+            a if a.dtype == bool else a.astype(dtype) for a in problem(kind, rng, positions, scale)
+        )
+        used = {"mask": mask} if masked else {}
+        given = (z, u) if name in BOUNDED else (z,)
+        theirs = getattr(attention, name)(*given, **used)
+        tensors = [torch.tensor(a, requires_grad=True) for a in given]
+        result = getattr(ours, name)(*tensors, **{k: torch.tensor(v) for k, v in used.items()})
+        assert result.dtype == tensors[0].dtype
+        np.testing.assert_allclose(result.detach().numpy(), theirs, rtol=0, atol=tolerance)
+
+        # Gradients where both see the same positions at 0 and at their bound: rounding may tell
+        # a word with 1e-8 of attention from one without, and there the gradient is not continuous.
+        alpha = result.detach().numpy()
+        same = ((alpha > 0) == (theirs > 0)).all(1)
+        if name in BOUNDED:
+            same &= ((alpha < u) == (theirs < u)).all(1)
+        assert same.mean() > 0.9
+        d_alpha = rng.normal(size=z.shape).astype(dtype)
+        result.backward(torch.tensor(d_alpha))
+        wanted = find_transformation(name).vjp(
+            d_alpha, theirs, *given[1:], **(used if name in BOUNDED else {})
+        )
+        for tensor, gradient in zip(tensors, wanted if name in BOUNDED else [wanted], strict=True):
+            np.testing.assert_allclose(
+                tensor.grad.numpy()[same], gradient[same], rtol=0, atol=gradient_tolerance
+            )
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2, -2])
+@pytest.mark.parametrize("name", NAMES)
+def test_any_dimension_and_broadcasting(name, dim):
+    rng = np.random.default_rng(2)
+    z, u = rng.normal(size=(4, 5, 6)), rng.uniform(0.5, 1, size=(5, 1))
+    given = (z, u) if name in BOUNDED else (z,)
+    mask = rng.uniform(size=z.shape) < 0.8
+    mask[[0, 2]] = mask[:, [1, 3]] = mask[:, :, [0, 4]] = True
+    result = getattr(ours, name)(*map(torch.tensor, given), dim=dim, mask=torch.tensor(mask))
+    theirs = getattr(attention, name)(*given, axis=dim, mask=mask)
+    np.testing.assert_allclose(result.numpy(), theirs, rtol=0, atol=1e-12, equal_nan=False)
+
+
+def smooth_problem(seed):
+    """Scores and bounds away from kinks, some at their bound, one unbounded, one exhausted."""
+    generator = torch.Generator().manual_seed(seed)
+    z = 2 * torch.randn(4, 6, dtype=torch.float64, generator=generator)
+    u = 0.26 + 0.4 * torch.rand(4, 6, dtype=torch.float64, generator=generator)
+    u[0, 0] = torch.inf
+    return z, u
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_by_finite_differences_twice(name, seed):
+    z, u = (t.requires_grad_() for t in smooth_problem(seed))
+    given = (z, u) if name in BOUNDED else (z,)
+    function = getattr(ours, name)
+    if name in BOUNDED:  # the bounds are reached, or there would be nothing to see of du
+        alpha = function(*given)
+        assert ((alpha == u).sum() > 0) & ((alpha < u).sum() > 0)
+    assert torch.autograd.gradcheck(function, given)
+    assert torch.autograd.gradcheck(lambda *tensors: function(*tensors, dim=0), given)
+    assert torch.autograd.gradgradcheck(function, given)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_an_exhausted_word_and_an_unbounded_one(name):
+    z = torch.tensor([3.0, 0.4, 0.1, -torch.inf], requires_grad=True)
+    u = torch.tensor([0.0, 0.3, torch.inf, torch.inf], requires_grad=True)
+    alpha = getattr(ours, name)(z, u)
+    assert alpha.tolist() == pytest.approx([0, 0.3, 0.7, 0])
+    alpha[2].backward()
+    assert z.grad.tolist() == pytest.approx([0, 0, 0, 0], abs=1e-7)
+    # More credit for the second word is less attention for the third. Of the first, the reference
+    # says so too with constrained softmax, and nothing with constrained sparsemax.
+    first = -1 if name == "constrained_softmax" else 0
+    assert u.grad.tolist() == pytest.approx([first, -1, 0, 0])
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_limits(name):
+    z, u = smooth_problem(3)
+    u = u[1:] / u[1:].sum(1, keepdim=True)
+    function = getattr(ours, name)
+    assert torch.equal(function(z[1:], u), u)  # bounds that sum to 1 are the solution
+    free = getattr(ours, name.removeprefix("constrained_"))
+    for loose in (1.0, 7, torch.inf, torch.tensor(1.0)):
+        assert torch.allclose(function(z, loose), free(z), atol=1e-14)
+    shifted = function(z[1:] + 1000, 2 * u)
+    assert torch.allclose(shifted, function(z[1:], 2 * u), atol=1e-11)
+    # The highest score is exhausted, and the others lie far below it.
+    far = torch.tensor([1e6, 0.3, 0.1, -1e6], dtype=torch.float64)
+    limits = torch.tensor([0.0, 0.4, 1.0, 1.0], dtype=torch.float64)
+    assert function(far, limits).tolist() == pytest.approx([0, 0.4, 0.6, 0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_not_defined_is_nan_and_spoils_no_other_row(name):
+    nan, inf = float("nan"), float("inf")
+    rows = [  # scores, bounds
+        ([0.5, 0.2, 0.1], [0.7, 0.7, 0.7]),
+        ([0.5, nan, 0.1], [0.7, 0.7, 0.7]),
+        ([-inf, -inf, -inf], [0.7, 0.7, 0.7]),
+        ([0.5, 0.2, 0.1], [0.3, 0.3, 0.3]),
+        ([0.5, 0.2, 0.1], [-0.1, 0.7, 0.7]),
+        ([0.5, 0.2, 0.1], [nan, 0.7, 0.7]),
+    ]
+    z, u = (torch.tensor(column) for column in zip(*rows, strict=True))
+    alpha = getattr(ours, name)(*((z, u) if name in BOUNDED else (z,)))
+    undefined = [1, 2, 3, 4, 5] if name in BOUNDED else [1, 2]
+    for row in range(len(rows)):
+        assert alpha[row].isnan().all() == (row in undefined), row
+    # What lies within rounding is defined: bounds that fall short of 1 by a few roundings.
+    short = torch.tensor([0.5, 0.5 - 1e-6, -1e-8])
+    if name in BOUNDED:
+        assert getattr(ours, name)(z[0], short).tolist() == pytest.approx([0.5, 0.5, 0], abs=2e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", NAMES)
+def test_half_precision_is_that_of_the_result_only(name, dtype):
+    z, u = (t.to(getattr(torch, dtype)) for t in smooth_problem(4))
+    given = (z, u) if name in BOUNDED else (z,)
+    leaves = [t.clone().requires_grad_() for t in given]
+    wide = [t.float().requires_grad_() for t in given]
+    function = getattr(ours, name)
+    result, exact = function(*leaves), function(*wide)
+    assert result.dtype == z.dtype
+    assert torch.equal(result, exact.to(z.dtype))
+    result.float().square().sum().backward()
+    exact.to(z.dtype).float().square().sum().backward()
+    for leaf, other in zip(leaves, wide, strict=True):
+        assert torch.equal(leaf.grad, other.grad.to(z.dtype))
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_float32_bounds_keep_the_result_of_half_precision_scores_exact(name):
+    z, u = smooth_problem(5)
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = torch.matmul(torch.eye(4), z.float())
+        assert scores.dtype == torch.bfloat16
+        alpha = getattr(ours, name)(scores, u.float())
+    assert alpha.dtype == torch.float32
+    assert torch.equal(alpha, getattr(ours, name)(scores.float(), u.float()))
+    assert alpha.sum(-1).tolist() == pytest.approx([1.0] * 4, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_compiles_into_one_graph(name):
+    torch._dynamo.reset()
+    function = getattr(ours, name)
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    z, u = smooth_problem(6)
+    mask = torch.ones(6, dtype=torch.bool)
+    mask[3] = False
+    gradients = []
+    for call in (function, compiled):
+        leaves = [t.clone().requires_grad_() for t in ((z, u) if name in BOUNDED else (z,))]
+        call(*leaves, mask=mask).square().sum().backward()
+        gradients.append([leaf.grad for leaf in leaves])
+    for eager, graph in zip(*gradients, strict=True):
+        assert torch.allclose(eager, graph, atol=1e-12)
+
+
+@pytest.mark.parametrize("device", ["meta", *["cuda"] * torch.cuda.is_available()])
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_waits_for_the_device(name, device):
+    """On the device "meta" there are no values, so code that asks for one fails."""
+    leaves = [t.to(device).requires_grad_() for t in smooth_problem(7)]
+    given = leaves if name in BOUNDED else leaves[:1]
+    mask = torch.ones(6, dtype=torch.bool, device=device)
+    if device == "cuda":
+        torch.cuda.set_sync_debug_mode("error")
+    result = getattr(ours, name)(*given, mask=mask)
+    result.square().sum().backward()
+    if device == "cuda":
+        torch.cuda.set_sync_debug_mode("default")
+        expected = getattr(ours, name)(*(t.detach().cpu() for t in given))
+        assert torch.allclose(result.detach().cpu(), expected, atol=1e-12)
+    assert all(leaf.grad.device.type == device for leaf in given)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vectorised_and_as_a_module(name):
+    z, u = smooth_problem(8)
+    given = (z, u) if name in BOUNDED else (z,)
+    function = getattr(ours, name)
+    assert torch.allclose(torch.vmap(function)(*given), function(*given), atol=1e-14)
+    jacobian = torch.func.jacrev(function)(*(t[1] for t in given))
+    alpha = function(*(t[1] for t in given)).numpy()
+    more = (u[1].numpy(),) if name in BOUNDED else ()
+    wanted = find_transformation(name).jacobian(alpha, *more)
+    np.testing.assert_allclose(
+        jacobian.numpy(), wanted[0] if name in BOUNDED else wanted, atol=1e-12
+    )
+    layer = getattr(ours, name.title().replace("_", ""))(dim=0)
+    assert torch.equal(layer(*given), function(*given, dim=0))
+    assert str(layer).endswith("(dim=0)")
