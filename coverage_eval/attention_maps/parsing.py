@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -195,4 +196,4 @@ def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
         "".join(value).encode()
     except UnicodeEncodeError as error:
         raise DataError(f"{where}: a token has half a character (a lone surrogate)") from error
-    return tuple(value)
+    return tuple(map(sys.intern, value))  # the same words come again in every segment
