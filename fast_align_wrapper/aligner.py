@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,6 +26,8 @@ from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
     Manifest,
     extract_table,
+    is_attachment_name,
+    member_name,
     read_manifest,
     read_words,
     table_names,
@@ -182,6 +185,8 @@ class FastAlign:
         """
         for name in self._manifest.tables:
             self._table(name)
+        for name in self._manifest.attached:
+            self.attachment(name)
         write_model(path, self._manifest, Path(self._folder.name))
 
     @property
@@ -312,6 +317,44 @@ class FastAlign:
             read_words(self._table("reverse.params")),
         )
 
+    def attach(self, name: str, write: Callable[[Path], object]) -> None:
+        """Keep a file with the model, such as tables made for a use of it; it moves no link.
+
+        Args:
+            name: Its name, of small letters, digits, dots and dashes; a file of that name is
+                replaced.
+            write: Writes the file of the path that it is given.
+
+        Raises:
+            ValueError: Another kind of name.
+        """
+        if not is_attachment_name(name):
+            raise ValueError(f"not the name of an attachment: {name!r}")
+        path = Path(self._folder.name) / member_name(name)
+        path.parent.mkdir(exist_ok=True)
+        write(path)
+        attached = {**self._manifest.attached, name: file_sha256(path)}
+        self._manifest = replace(self._manifest, attached=attached)
+
+    def attachment(self, name: str) -> Path | None:
+        """The file of that name that is kept with the model; None if there is none.
+
+        Raises:
+            AlignerDataError: A damaged model file.
+        """
+        if name not in self._manifest.attached:
+            return None
+        return self._unpacked(member_name(name), self._manifest.attached[name])
+
+    def attached_model(self, name: str) -> FastAlign | None:
+        """A model that is kept with this one, to be run in the same way; None if there is none."""
+        path = self.attachment(name)
+        if path is None:
+            return None
+        return FastAlign.load(
+            path, fast_align=self._fast_align, threads=self._threads, timeout=self._timeout
+        )
+
     def _model(self, direction: Direction, *, prune: bool) -> ForcedModel:
         if not prune and not self._manifest.has_full_tables:
             raise AlignerDataError(
@@ -323,12 +366,16 @@ class FastAlign:
         return ForcedModel(direction, table, parameters, self._manifest.settings, rounded=prune)
 
     def _table(self, name: str) -> Path:
-        path = Path(self._folder.name) / name
+        return self._unpacked(name, self._manifest.tables[name])
+
+    def _unpacked(self, member: str, sha256: str) -> Path:
+        path = Path(self._folder.name) / member
         if not path.exists():
             if self._archive is None:
                 raise AlignerDataError("this model was closed; load it again")
-            partial = path.with_name(f"{name}.partial")
-            extract_table(self._archive, name, self._manifest.tables[name], partial)
+            partial = path.with_name(f"{path.name}.partial")
+            partial.parent.mkdir(exist_ok=True)
+            extract_table(self._archive, member, sha256, partial)
             partial.replace(path)
         return path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -30,8 +31,9 @@ from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
+from coverage_eval.omissions.units import equip
 from coverage_eval.preflight import Sampler, check_gold
-from coverage_eval.text.corpus import read_parallel, source_name
+from coverage_eval.text.corpus import check_readable_again, read_parallel, source_name
 from coverage_eval.text.files import check_target
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
@@ -87,6 +89,10 @@ def command() -> None:
               help="Give the Dirichlet prior this concentration.")  # fmt: skip
 @click.option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
               help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
+@click.option("--stem", type=click.IntRange(0), default=0, show_default=True,
+              help="Keep so many letters of each word, 0 for all.")  # fmt: skip
+@click.option("--for", "purpose", type=click.Choice(["omissions"]),
+              help="Add to the model what this command needs beside it.")  # fmt: skip
 @threads_option
 @memory_option
 @timeout_option
@@ -102,6 +108,8 @@ def train(
     tokenize: str | None,
     src_tokenize: str | None,
     lowercase: bool,
+    stem: int,
+    purpose: str | None,
     **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT and write one model file.
@@ -109,9 +117,12 @@ def train(
     \b
     Example:
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
+      coverage-eval align train train.de train.en --for omissions -o de-en.model
     """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
+    if purpose is not None:
+        check_readable_again(src, tgt)
     watch = InputWatch([], [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     for path in (output, forward_links, reverse_links, links):
@@ -122,11 +133,14 @@ def train(
         tokenize=tokenize or "none",
         src_tokenize=src_tokenize,
         lowercase=lowercase,
+        stem=stem,
         progress=True,
         **settings,
     ) as aligner:
         echo_findings(watch.check(aligner.tokens)[0])
         model = aligner.model
+        if purpose == "omissions":
+            equip(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
         model.save(output)
         for method, path in wanted:
             if path is not None:

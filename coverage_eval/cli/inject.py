@@ -18,12 +18,13 @@ from coverage_eval.testbed.injection import (
     REPAIRS,
     Injection,
     clean_segments,
-    target_tokens,
+    whole_words,
 )
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.corpus import check_source, check_stdin, read_segments, source_name
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("inject", cls=Command)
@@ -109,7 +110,8 @@ def command(
     elif links:
         aligner = Aligner.from_links([], links)
     watch = InputWatch([source_name(hyp)], [], src)
-    words = WordPool.of(map(target_tokens(aligner), read_segments(pool or hyp)))
+    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
+    words = WordPool.of(map(tokens, read_segments(pool or hyp)))
     injection = Injection(kinds, rate, words, seed, repair)
     segments = clean_segments(watch.watch(read_rows([hyp], [], src)), aligner)
 
@@ -120,6 +122,6 @@ def command(
                 spoilt = injection.spoil(segment, number)
                 errors.writelines(f"{error.to_json()}\n" for error in spoilt.errors)
                 yield " ".join(spoilt.words)
-            echo_findings(watch.check(target_tokens(aligner), aligner)[0], strict=strict)
+            echo_findings(watch.check(tokens, aligner)[0], strict=strict)
 
         print_lines(lines(), output)

@@ -32,6 +32,7 @@ __all__ = [
     "CorpusWarning",
     "Segment",
     "Source",
+    "check_readable_again",
     "check_source",
     "check_stdin",
     "read_parallel",
@@ -74,6 +75,17 @@ def check_source(source: Source) -> None:
         raise DataError(f"{path}: is a folder; name a text file")
     if not path.exists():
         raise DataError(f"{path}: no such file")
+
+
+def check_readable_again(*sources: Source) -> None:
+    """Refuse standard input and pipes, which can be read only once.
+
+    Raises:
+        DataError: One of the sources is no file.
+    """
+    for source in sources:
+        if str(source) == STDIN or (Path(source).exists() and not Path(source).is_file()):
+            raise DataError(f"{source_name(source)}: is read several times; give a file")
 
 
 @contextmanager
