@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     WholeRange,
     given_options,
@@ -55,7 +56,7 @@ class Columns:
         if asked is None:
             names, missing = default_metrics(aligned=alignment.is_given)
             if missing:
-                click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
+                say(f"no METEOR in the table: {missing}", "note")
         else:
             names = asked
         self.names = list(names)
@@ -98,7 +99,7 @@ class Columns:
         for name, metric in of_text.items():
             if said := watch.objection(metric):
                 self.names.remove(name)
-                click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
+                say(f"no {metric.name} in the table: {said}", "note")
 
     def make(self, of_links: Mapping[str, Any]) -> dict[str, Metric[Any]]:
         """The metrics by name; those of links take the aligner and further settings."""

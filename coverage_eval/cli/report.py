@@ -11,7 +11,8 @@ import click
 
 from coverage_eval.attention_maps import AttentionMap, load
 from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_options
-from coverage_eval.cli.output import OutputFile, echo, print_lines, refuse_overwriting
+from coverage_eval.cli.output import echo, print_lines
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.comparison.verdict import plain_verdict
 from coverage_eval.errors import DataError
@@ -22,7 +23,7 @@ from coverage_eval.text.files import check_target
 STDOUT = "-"
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @comparison_options
 @click.option(
     "--attention", "dumps", metavar="NAME=DUMP", multiple=True,
@@ -61,7 +62,6 @@ def command(
     maps = _by_system("--attention", dumps, options.systems)
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
-    refuse_overwriting()
     for file in (*maps.values(), *gold.values()):
         check_source(file)
     if output != STDOUT:
