@@ -21,6 +21,7 @@ __all__ = [
     "SCHEMES",
     "Scheme",
     "join_pieces",
+    "join_words",
     "merge_subwords",
     "recognise_scheme",
     "schemes_of",
@@ -140,6 +141,16 @@ def _bytes_as_text(letters: str) -> str:
     if not all(letter in table for letter in letters):
         return letters
     return bytes(table[letter] for letter in letters).decode("utf-8", "replace")
+
+
+def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
+    """The words of a segment's pieces, without their marks.
+
+    >>> join_words(["Net@@", "any@@", "ahu", "."], "bpe")
+    'Netanyahu .'
+    """
+    starts = word_starts(pieces, scheme)
+    return " ".join(_joined(pieces, starts, scheme))
 
 
 def merge_subwords(

@@ -225,6 +225,15 @@ def test_text_has_the_table_and_the_best_with_its_signature(run_cli, shared, tmp
     assert sum(line.endswith("True") for line in csv) == 1
 
 
+def test_lengths_as_the_scripts_count_them():
+    """logP −10, α = 0.6, five words: |y| is 7 with BOS and EOS."""
+    lists = NBest("n", ("a b c d e",), np.array([0]), np.array([-10.0]))
+    scripts = Candidates(lists, count_bos=True, count_eos=True)
+    assert scripts.scores(0.6, 0)[0] == pytest.approx(-6.598, abs=5e-4)
+    search = grid_search(scripts, ["a b c d e"], alphas=[0.6], betas=[0])
+    assert "|length:tokens+bos+eos|" in str(search.score.signature)
+
+
 def test_equal_bleu_gives_the_smallest_weights():
     """One hypothesis a segment: every point of the grid has the same BLEU."""
     lists = NBest("n", ("a b c d", "e f g h"), np.array([0, 1]), np.array([-1.0, -1.0]))

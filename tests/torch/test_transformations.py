@@ -117,6 +117,39 @@ def test_gradients_by_finite_differences_twice(name, seed):
     assert torch.autograd.gradgradcheck(function, given)
 
 
+# The allocators of deepdow 0.2.3 (max_weight 0.5; cvxpylayers 1.2.0, solved to 1e-10) give
+# this attention, and this gradient of (attention * [0, 1, 2, 3, 4]).sum().
+DEEPDOW_SCORES = [[1.2, 0.8, -0.2, 0.5, 0.0], [0.7, 0.9, 0.1, -1, 0.3], [3, -2, 0.4, 0.4, 0.0]]
+DEEPDOW = {
+    "constrained_softmax": (
+        [
+            [0.3684, 0.2469, 0.0908, 0.1829, 0.1109],
+            [0.2760, 0.3371, 0.1515, 0.0504, 0.1850],
+            [0.5000, 0.0164, 0.1811, 0.1811, 0.1214],
+        ],
+        [
+            [-0.5235, -0.1040, 0.0526, 0.2888, 0.2861],
+            [-0.4226, -0.1791, 0.0710, 0.0741, 0.4567],
+            [0.0000, -0.0298, -0.1476, 0.0335, 0.1439],
+        ],
+    ),
+    "constrained_sparsemax": (
+        [[0.5, 0.4, 0, 0.1, 0], [0.45, 0.5, 0, 0, 0.05], [0.5, 0, 0.25, 0.25, 0]],
+        [[0, -1, 0, 1, 0], [-2, 0, 0, 0, 2], [0, 0, -0.5, 0.5, 0]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_values_and_gradients_of_another_program(name):
+    z = torch.tensor(DEEPDOW_SCORES, dtype=torch.float64, requires_grad=True)
+    alpha = getattr(ours, name)(z, 0.5)
+    (alpha * torch.arange(5)).sum().backward()
+    wanted, gradient = DEEPDOW[name]
+    np.testing.assert_allclose(alpha.detach().numpy(), wanted, rtol=0, atol=6e-5)
+    np.testing.assert_allclose(z.grad.numpy(), gradient, rtol=0, atol=6e-5)
+
+
 @pytest.mark.parametrize("name", BOUNDED)
 def test_an_exhausted_word_and_an_unbounded_one(name):
     z = torch.tensor([3.0, 0.4, 0.1, -torch.inf], requires_grad=True)
@@ -250,3 +283,17 @@ def test_vectorised_and_as_a_module(name):
     layer = getattr(ours, name.title().replace("_", ""))(dim=0)
     assert torch.equal(layer(*given), function(*given, dim=0))
     assert str(layer).endswith("(dim=0)")
+
+
+def test_sparsemax_loss_is_that_of_the_reference():
+    rng = np.random.default_rng(9)
+    z = np.array([1.0, 10.0, 1000.0])[:, None, None] * rng.normal(size=(3, 50, 6))
+    q = rng.dirichlet(np.ones(6), size=(3, 50))
+    scores = torch.tensor(z, requires_grad=True)
+    loss = ours.sparsemax_loss(scores, torch.tensor(q))
+    np.testing.assert_allclose(loss.detach().numpy(), attention.sparsemax_loss(z, q), rtol=1e-12)
+    loss.sum().backward()
+    wanted = attention.sparsemax_loss_gradient(z, q)
+    np.testing.assert_allclose(scores.grad.numpy(), wanted, rtol=0, atol=1e-12)
+    leaf = torch.tensor(z[0], requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z: ours.sparsemax_loss(z, torch.tensor(q[0])), leaf)

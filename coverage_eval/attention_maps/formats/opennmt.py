@@ -4,7 +4,9 @@
 ``{'pred': [array], 'gold': [array]}``, pickled by Python 2. Each array is target × source with a
 row for EOS; the source has no EOS, but has a ``<SINK>`` column if the data had one. ``pred`` keeps
 the first sentence of each batch only, so a dump is complete only with ``-batch_size 1``; ``gold``
-is filled only with ``-tgt``. Source: Unbabel/OpenNMT-py, branch dev, onmt/translate/Translator.py.
+is filled only with ``-tgt``, and computed without the fertilities of GUIDED, ACTUAL and PREDICTED:
+it is not the attention that such systems translate with. Source: Unbabel/OpenNMT-py, branch dev,
+onmt/translate/Translator.py.
 
 The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug`` has a table a segment:
 a header of source tokens, then a row a target token, in columns of 11 characters. Tokens are cut
