@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from coverage_eval.cli.options import WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.reproduce_systems import needs_torch
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
@@ -32,7 +33,7 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
     "system,dataset,metric,value, named in its first line.",
 )  # fmt: skip
 @click.option(
-    "--segments", default=100, show_default=True, type=click.IntRange(1),
+    "--segments", default=100, show_default=True, type=WholeRange(1),
     help="With run, replay the translations of so many test sentences.",
 )  # fmt: skip
 @output_options
