@@ -4,9 +4,19 @@ Library code raises these; only :mod:`coverage_eval.cli` turns them into exit co
 aligner has a family of its own, of which :class:`AlignerError` is the base.
 """
 
+from __future__ import annotations
+
+from numbers import Integral
+
 from fast_align_wrapper.errors import AlignerError
 
-__all__ = ["AlignerError", "CoverageEvalError", "DataError", "MissingDependencyError"]
+__all__ = [
+    "AlignerError",
+    "CoverageEvalError",
+    "DataError",
+    "MissingDependencyError",
+    "check_whole",
+]
 
 
 class CoverageEvalError(Exception):
@@ -37,3 +47,17 @@ class DataError(CoverageEvalError, ValueError):
 
 class MissingDependencyError(CoverageEvalError, ImportError):
     """A package or program that a feature needs is not installed; the message names the command."""
+
+
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Refuse a setting that is no whole number, or is too small or too large a one.
+
+    Raises:
+        TypeError: It is no whole number.
+        ValueError: It is below ``least`` or above ``most``.
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if int(value) < least or (most is not None and int(value) > most):
+        allowed = f"at least {least}" if most is None else f"from {least} to {most:,}"
+        raise ValueError(f"{name} must be {allowed}, not {value}")

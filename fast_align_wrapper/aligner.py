@@ -26,7 +26,6 @@ from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
     Manifest,
     extract_table,
-    file_sha256,
     read_manifest,
     read_words,
     table_names,
@@ -39,6 +38,7 @@ from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
 from fast_align_wrapper.text import Pair, prepare_pairs
 from fast_align_wrapper.training import TrainingRun, train
 from fast_align_wrapper.training_text import TrainingText
+from fast_align_wrapper.whole_files import file_sha256
 
 __all__ = ["FastAlign"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import secrets
 import shutil
@@ -19,18 +18,23 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
-from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
+from fast_align_wrapper.settings import (
+    DIRECTIONS,
+    Direction,
+    DirectionParameters,
+    Settings,
+    is_finite,
+)
 from fast_align_wrapper.text import unescape_token
+from fast_align_wrapper.whole_files import file_sha256, put_in_place
 
 __all__ = [
     "Manifest",
     "extract_table",
-    "file_sha256",
     "read_manifest",
     "read_words",
     "table_names",
@@ -42,6 +46,12 @@ FORMAT_VERSION = 2
 """Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read."""
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
+_TYPES = {
+    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes"), dict),
+    **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
+    **dict.fromkeys(("training_text_sha256", "version"), str),
+}
+"""Types of the manifest's values, which are told apart before they are looked into."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -117,6 +127,8 @@ class Manifest:
             KeyError, TypeError, ValueError: Something is missing, or not what it should be.
         """
         given = dict(values)
+        if any(type(given[name]) is not kind for name, kind in _TYPES.items() if name in given):
+            raise TypeError("a value of another type")
         if given["format_version"] == 1:
             given["notes"] = {k: given.pop(k) for k in ("tokenize", "sink") if k in given}
         for name in ("format", "format_version", "hash"):
@@ -125,28 +137,18 @@ class Manifest:
             parameters = dict(given[direction])
             parameters["log_likelihood"] = tuple(parameters["log_likelihood"])
             given[direction] = DirectionParameters(**parameters)
-            if not all(map(math.isfinite, given[direction].numbers)):
+            if not all(map(is_finite, given[direction].numbers)):
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])
         manifest = cls(**given)
         # Names become those of files: nothing but the known ones.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
-        plain = (manifest.notes, manifest.pairs, manifest.empty_pairs, *manifest.tables.values())
-        if [type(value) for value in plain] != [dict, int, int] + [str] * len(manifest.tables):
+        if not all(isinstance(sha256, str) for sha256 in manifest.tables.values()):
             raise TypeError("a value of another type")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        for block in iter(partial(file.read, 1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) -> None:
@@ -190,7 +192,7 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise AlignerDataError(f"{path}: cannot be written: {error.strerror}") from error
     try:
         yield temporary
-        temporary.replace(target)
+        put_in_place(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -215,11 +217,11 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise AlignerDataError(f"{path}: is not an aligner model: it has no {_MANIFEST}")
     try:
         values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _no_model(path, error) from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
-    if values.get("format_version") not in {1, FORMAT_VERSION}:
+    if values.get("format_version") not in (1, FORMAT_VERSION):
         raise AlignerDataError(
             f"{path}: is an aligner model of format version {values.get('format_version')}; "
             f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"

@@ -15,10 +15,13 @@ from typing import IO, cast
 
 from fast_align_wrapper.errors import AlignerError
 
-__all__ = ["DEFAULT_TIMEOUT", "Child", "Children"]
+__all__ = ["DEFAULT_TIMEOUT", "MOST_SECONDS", "Child", "Children"]
 
 DEFAULT_TIMEOUT = 1800.0
 """Seconds without any sign of life after which an aligner is given up."""
+
+MOST_SECONDS = 1e6
+"""The longest time limit; twice as long is too long for the system's own waiting."""
 
 _READ_SIZE = 1 << 18
 _INPUT_AHEAD = 1 << 17
@@ -216,7 +219,12 @@ class Children:
 
         Args:
             timeout: Seconds without any sign of life after which to give up; None never does.
+
+        Raises:
+            ValueError: A time that is not above 0, or more than :data:`MOST_SECONDS`.
         """
+        if timeout is not None and not 0 < timeout <= MOST_SECONDS:
+            raise ValueError(f"timeout must be above 0 and at most {MOST_SECONDS:g}, not {timeout}")
         self._timeout = timeout
         self._children: list[Child] = []
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["DIRECTIONS", "Direction", "DirectionParameters", "Settings"]
+__all__ = ["DIRECTIONS", "Direction", "DirectionParameters", "Settings", "is_finite"]
 
 Direction = Literal["forward", "reverse"]
 """``forward``: each target word is linked to one source word at most; ``reverse``: the converse."""
 
 DIRECTIONS: tuple[Direction, Direction] = ("forward", "reverse")
+
+
+def is_finite(value: float) -> bool:
+    """Whether a number is finite and a float can have it, which :func:`math.isfinite` asks for."""
+    return abs(value) <= sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Settings:
             raise ValueError(f"p0 must be a probability below 1, not {self.p0}")
         for name in ("alpha", "tension"):
             value = getattr(self, name)
-            if not (value > 0 and math.isfinite(value)):
+            if not (value > 0 and is_finite(value)):
                 raise ValueError(f"{name} must be above 0, not {value}")
 
     def training_options(self) -> list[str]:

@@ -65,7 +65,7 @@ def tokenize(segment: Segment) -> Sequence[str]:
     if not isinstance(segment, str):
         return segment
     tokens = without_line_end(segment).replace("\t", " ").split(" ")
-    return [token for token in tokens if token] if "" in tokens else tokens
+    return tokens if all(tokens) else [token for token in tokens if token]
 
 
 class PreparedPair(NamedTuple):

@@ -35,13 +35,15 @@ ARROWS = {
     "attention_maps": "fast_align_wrapper errors text alignment metrics",
     "rescoring": "errors attention text metrics attention_maps",
     "comparison": "version errors tables plotting text alignment metrics",
-    "published": "fast_align_wrapper errors attention text alignment metrics",
+    "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
     "nmt": "fast_align_wrapper version errors tables attention torch plotting text alignment "
     "metrics attention_maps rescoring comparison published",
-    "testbed": "errors tables text alignment metrics published",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
+    "digits": "version errors torch text metrics attention_maps published",
+    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
+    "digits",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed report",
+    "metrics attention_maps rescoring comparison published nmt testbed digits report torch",
     "__main__": "cli",
 }
 

@@ -50,7 +50,8 @@ def coverage_penalty(
         ``[...]`` float64, at most 0 for β >= 0; 0 for a source without words.
 
     Raises:
-        AttentionError: negative or NaN coverage, an unknown form, ε not in (0, 1].
+        AttentionError: negative or NaN coverage, an unknown form, ε not in (0, 1], a weight that
+            is not finite or makes a finite penalty infinite.
     """
     if form not in get_args(CoverageForm):
         raise AttentionError(f"unknown coverage penalty {form!r}: use 'paper', 'wu' or 'summary'")
@@ -69,7 +70,11 @@ def coverage_penalty(
         floor = epsilon if form == "paper" else 0.0
         with np.errstate(divide="ignore"):
             penalty = np.log(np.clip(values, floor, 1.0)).sum(axis=-1)
-    return np.asarray(beta * penalty)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = np.asarray(beta * penalty)
+    if not np.array_equal(np.isfinite(weighted), np.isfinite(penalty)):
+        raise AttentionError(f"a coverage penalty cannot be weighed by beta = {beta:g}")
+    return weighted
 
 
 def length_penalty(length: ArrayLike, alpha: float) -> Float64Array:
@@ -84,12 +89,17 @@ def length_penalty(length: ArrayLike, alpha: float) -> Float64Array:
         ``[...]`` the divisor of the log-probability, above 0.
 
     Raises:
-        AttentionError: a negative length.
+        AttentionError: a negative length, or an alpha so great that the penalty is no number above
+            0 (or is NaN).
     """
     words = np.asarray(length, dtype=np.float64)
     if not np.all(words >= 0):
         raise AttentionError("a length must be at least 0")
-    return np.asarray(((5.0 + words) / 6.0) ** alpha)
+    with np.errstate(over="ignore", under="ignore"):
+        penalty = np.asarray(((5.0 + words) / 6.0) ** alpha)
+    if not np.all((penalty > 0) & np.isfinite(penalty)):
+        raise AttentionError(f"a length penalty cannot be computed with alpha = {alpha:g}")
+    return penalty
 
 
 def penalized_score(

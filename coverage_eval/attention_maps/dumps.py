@@ -62,6 +62,7 @@ class Layout:
         src_eos: Likewise for the source.
         src_end: What stands in a further source column: ``</s>``, or ``<SINK>``.
         count_hint: What explains that there are more or fewer maps than segments.
+        whole_rows: Whether rows sum to 1, as those of attention do.
     """
 
     orientations: tuple[Orientation, ...] = ("target-source",)
@@ -69,6 +70,7 @@ class Layout:
     src_eos: bool | None = None
     src_end: str = "</s>"
     count_hint: str = ""
+    whole_rows: bool = True
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from coverage_eval.attention_maps.dumps import Layout, Orientation, RawMap
 from coverage_eval.attention_maps.maps import AttentionMap, Level, Weights
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import SINK
 
 __all__ = ["EOS_TOKENS", "Texts", "settle"]
 
-EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", "<SINK>", "<sink>"})
+EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", SINK, SINK.lower()})
 """Tokens which, at the end of a text, are the end of sentence (or a sink), not a word."""
 
 

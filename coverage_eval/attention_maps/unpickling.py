@@ -5,6 +5,9 @@ to notes of what was asked for, from which the array is made once the program ha
 name is refused before it is looked up. NumPy's own functions are not among them: their arguments
 can ask for any memory, and bytes be taken for pointers. The unpickler is the standard library's
 in Python, because the one in C allocates whatever a forged index asks for.
+
+What a pickle may cost is bounded by its size: the steps of the program, the cells of all arrays,
+and, whatever the size, the depth of containers in each other.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +47,17 @@ _ALLOWED = {
 }
 
 
+_FREE_STEPS = 100_000
+_BYTES_A_STEP = 2
+"""An array takes some 23 steps, and 32 bytes besides its cells; the free ones allow for words."""
+
+_FREE_CELLS = 1_000_000
+_CELLS_A_BYTE = 4
+"""Every array has a byte for each cell at least, but a pickle can name an array several times."""
+
+_DEEPEST = 100
+
+
 def unpickle_arrays(data: bytes, where: str) -> Any:
     """The plain containers, numbers, texts and NumPy arrays of a pickle.
 
@@ -55,13 +69,16 @@ def unpickle_arrays(data: bytes, where: str) -> Any:
         Nested dict, list, tuple, str, bytes, numbers, and arrays of booleans or numbers.
 
     Raises:
-        DataError: Damaged, or with anything else in it; nothing of it was executed.
+        DataError: Damaged, with anything else in it, or out of all proportion to its size; nothing
+            of it was executed.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's on odd escapes in damaged strings
-            value = _ArrayUnpickler(io.BytesIO(data), encoding="latin1").load()
-        return _plain(value, {})
+            value = _ArrayUnpickler(io.BytesIO(data), encoding="latin1").load_within(
+                _FREE_STEPS + len(data) // _BYTES_A_STEP
+            )
+        return _Maker(_FREE_CELLS + _CELLS_A_BYTE * len(data)).plain(value)
     except DataError as error:
         raise DataError(f"{where}: {error}") from error
     except Exception as error:  # a forged pickle can make the unpickler fail in any way
@@ -91,48 +108,69 @@ class _Noted:
 _BEGUN = object()
 
 
-def _plain(value: Any, done: dict[int, Any]) -> Any:
-    """Make what was noted; refuse whatever is no array, container, text or number.
+class _Maker:
+    """Makes what was noted; refuses whatever is no array, container, text or number.
 
     What stands in many places is made once, for a few nested lists can name one part any number of
-    times: ``done`` has what was made by the identity of what it was made from.
+    times: ``_done`` has what was made by the identity of what it was made from.
+
+    Args:
+        cells: How many cells the arrays may have, an array counted wherever it stands.
     """
-    if value is None or isinstance(value, bool | int | float | str | bytes):
-        return value
-    if id(value) not in done:
-        done[id(value)] = _BEGUN
-        done[id(value)] = _made(value, done)
-    if done[id(value)] is _BEGUN:
-        raise DataError("holds a container that contains itself")
-    return done[id(value)]
 
+    def __init__(self, cells: int) -> None:
+        self._cells = cells
+        self._done: dict[int, Any] = {}
+        self._depth = 0
 
-def _made(value: Any, done: dict[int, Any]) -> Any:
-    """The container, array, number or bytes that a value of the pickle stands for."""
-    if isinstance(value, dict):
-        return {key: _plain(item, done) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_plain(item, done) for item in value)
-    if isinstance(value, _Noted):
-        return _called(value, done)
-    kind = type(value).__name__
-    raise DataError(f"holds a {kind}; only arrays and plain containers are read")
+    def plain(self, value: Any) -> Any:
+        """What a value of the pickle stands for."""
+        if value is None or isinstance(value, bool | int | float | str | bytes):
+            return value
+        if id(value) not in self._done:
+            self._done[id(value)] = _BEGUN
+            self._done[id(value)] = self._made(value)
+        made = self._done[id(value)]
+        if made is _BEGUN:
+            raise DataError("holds a container that contains itself")
+        if isinstance(made, np.ndarray):
+            self._cells -= made.size
+            if self._cells < 0:
+                raise DataError("names its arrays so often that they would fill the memory")
+        return made
 
+    def _made(self, value: Any) -> Any:
+        """The container, array, number or bytes that a value of the pickle stands for."""
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise DataError(f"holds containers more than {_DEEPEST} deep in each other")
+        made: Any
+        if isinstance(value, dict):
+            made = {key: self.plain(item) for key, item in value.items()}
+        elif isinstance(value, list | tuple):
+            made = type(value)(self.plain(item) for item in value)
+        elif isinstance(value, _Noted):
+            made = self._called(value)
+        else:
+            kind = type(value).__name__
+            raise DataError(f"holds a {kind}; only arrays and plain containers are read")
+        self._depth -= 1
+        return made
 
-def _called(noted: _Noted, done: dict[int, Any]) -> Any:
-    """The array, number or bytes that a noted call stands for."""
-    match noted.name, noted.arguments, noted.state:
-        case "_reconstruct", (_Noted("ndarray", None), *_), (*_, shape, dtype, turned, data):
-            return _array(_plain(data, done), dtype, shape, "F" if turned else "C")
-        case "_frombuffer", (data, dtype, shape, ("C" | "F") as order), None:
-            return _array(data, dtype, shape, order)
-        case "scalar", (dtype, data), None:
-            return _array(_plain(data, done), dtype, (), "C").item()
-        case "encode", (str() as text,) | (str() as text, "latin1" | "latin-1"), None:
-            return text.encode("latin1")  # how Python 3 writes bytes in protocol 2
-        case "bytes", (), None:
-            return b""
-    raise DataError(f"holds a use of {noted.name} that no array of numbers has")
+    def _called(self, noted: _Noted) -> Any:
+        """The array, number or bytes that a noted call stands for."""
+        match noted.name, noted.arguments, noted.state:
+            case "_reconstruct", (_Noted("ndarray", None), *_), (*_, shape, dtype, turned, data):
+                return _array(self.plain(data), dtype, shape, "F" if turned else "C")
+            case "_frombuffer", (data, dtype, shape, ("C" | "F") as order), None:
+                return _array(data, dtype, shape, order)
+            case "scalar", (dtype, data), None:
+                return _array(self.plain(data), dtype, (), "C").item()
+            case "encode", (str() as text,) | (str() as text, "latin1" | "latin-1"), None:
+                return text.encode("latin1")  # how Python 3 writes bytes in protocol 2
+            case "bytes", (), None:
+                return b""
+        raise DataError(f"holds a use of {noted.name} that no array of numbers has")
 
 
 def _array(content: object, dtype: object, shape: object, order: Literal["C", "F"]) -> NDArray[Any]:
@@ -175,11 +213,30 @@ def _key_checked(load: Callable[[Any], None], keys: slice) -> Callable[[Any], No
     return checked
 
 
+def _counted(load: Callable[[Any], None]) -> Callable[[Any], None]:
+    """A step of the program that is taken from those that are left."""
+
+    def counted(unpickler: Any) -> None:
+        unpickler.steps -= 1
+        if unpickler.steps < 0:
+            raise DataError("holds more parts than arrays of its size have")
+        load(unpickler)
+
+    return counted
+
+
 _Unpickler: Any = pickle._Unpickler  # type: ignore[attr-defined,unused-ignore]
 
 
 class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
     """The standard library's unpickler in Python, with allowed names led to notes."""
+
+    steps = 0
+
+    def load_within(self, steps: int) -> Any:
+        """What the pickle holds, if it takes no more than so many steps."""
+        self.steps = steps
+        return self.load()
 
     def find_class(self, module: str, name: str) -> _Noted:
         """A note of an allowed name; extension codes come here too."""
@@ -202,12 +259,14 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
         (size,) = struct.unpack("<Q", self.read(8))
         self.append(bytearray(self.read(min(size, sys.maxsize))))
 
-    dispatch = {  # noqa: RUF012 (as the standard library has it)
-        **_Unpickler.dispatch,
+    _checked: ClassVar = {
         pickle.SETITEM[0]: _key_checked(_Unpickler.load_setitem, slice(-2, -1)),
         pickle.SETITEMS[0]: _key_checked(_Unpickler.load_setitems, slice(0, None, 2)),
         pickle.DICT[0]: _key_checked(_Unpickler.load_dict, slice(0, None, 2)),
         pickle.EMPTY_SET[0]: _load_set,
         pickle.FROZENSET[0]: _load_set,
         pickle.BYTEARRAY8[0]: _load_bytearray,
+    }
+    dispatch: ClassVar = {
+        code: _counted(load) for code, load in {**_Unpickler.dispatch, **_checked}.items()
     }

@@ -29,6 +29,7 @@ COMMANDS = {
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
     "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
     "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
+    "inject": "Put errors of known kind, rate and place into correct translations.",
     "rescore": "Choose from n-best lists with length and coverage penalties.",
 }
 

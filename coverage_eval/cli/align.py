@@ -20,7 +20,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
     timeout_option,
 )
-from coverage_eval.cli.options import case_option, strict_option, tokenize_options
+from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option, word_options
 from coverage_eval.cli.output import (
     OutputFile,
     output_option,
@@ -73,9 +73,8 @@ def command() -> None:
 @click.option("--links", metavar="FILE", type=OutputFile(),
               help="Write the text's symmetrised links to this file.")  # fmt: skip
 @symmetrize_option
-@tokenize_options
-@case_option
-@click.option("--iterations", type=click.IntRange(1), default=5, show_default=True,
+@word_options()
+@click.option("--iterations", type=WholeRange(1), default=5, show_default=True,
               help="Passes over the text, of which the last only reads off the links.")  # fmt: skip
 @click.option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
               help="Prefer links near the diagonal, or IBM Model 1.")  # fmt: skip
@@ -83,11 +82,11 @@ def command() -> None:
               help="Fit how near links are to the diagonal, or keep --tension.")  # fmt: skip
 @click.option("--variational-bayes/--no-variational-bayes", default=True, show_default=True,
               help="Put a Dirichlet prior on translation probabilities, or none.")  # fmt: skip
-@click.option("--p0", type=click.FloatRange(0, 1, max_open=True), default=0.08, show_default=True,
+@click.option("--p0", type=FiniteRange(0, 1, max_open=True), default=0.08, show_default=True,
               help="Link a word to NULL with this probability.")  # fmt: skip
-@click.option("--alpha", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True,
+@click.option("--alpha", type=FiniteRange(0, min_open=True), default=0.01, show_default=True,
               help="Give the Dirichlet prior this concentration.")  # fmt: skip
-@click.option("--tension", type=click.FloatRange(0, min_open=True), default=4.0, show_default=True,
+@click.option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
               help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
 @threads_option
 @memory_option
@@ -147,8 +146,7 @@ def train(
 @click.option("--no-prune", is_flag=True, help="Use the tables in full precision.")
 @click.option("--scores", is_flag=True,
               help="Add a tab and the log-probability, forward, reverse, or both.")  # fmt: skip
-@tokenize_options
-@case_option
+@word_options()
 @threads_option
 @timeout_option
 @fast_align_option

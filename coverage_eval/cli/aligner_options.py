@@ -6,8 +6,9 @@ import re
 
 import click
 
+from coverage_eval.cli.options import FiniteRange, WholeRange
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
-from fast_align_wrapper.process import DEFAULT_TIMEOUT
+from fast_align_wrapper.process import DEFAULT_TIMEOUT, MOST_SECONDS
 
 __all__ = [
     "fast_align_option",
@@ -30,7 +31,7 @@ def parse_size(text: str) -> int:
 
 
 threads_option = click.option(
-    "--threads", type=click.IntRange(1),
+    "--threads", type=WholeRange(1),
     help="Run the aligner in so many threads; the result does not depend on it.  "
     "[default: all cores]",
 )  # fmt: skip
@@ -44,7 +45,7 @@ fast_align_option = click.option(
     "[default: FAST_ALIGN, or the one included]",
 )  # fmt: skip
 timeout_option = click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), default=DEFAULT_TIMEOUT,
+    "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
     show_default=True, help="Give up after so many seconds without a sign of life of the aligner.",
 )  # fmt: skip
 symmetrize_option = click.option(

@@ -1,4 +1,4 @@
-"""One options object for everything aligned: where links come from and how they are made."""
+"""One options object for everything aligned: where links come from, and what counts of them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from coverage_eval.cli.aligner_options import (
     symmetrize_option,
     threads_option,
 )
-from coverage_eval.cli.options import case_option, given_options, tokenize_options
+from coverage_eval.cli.options import given_options, listed_options, word_options
 from coverage_eval.cli.output import OutputFile
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
+from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.corpus import STDIN, check_source, read_parallel
 from coverage_eval.text.files import check_target
 
@@ -27,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class AlignmentOptions:
-    """The source and an aligner, as the command line names them.
+    """The source, an aligner and what counts of its links, as the command line names them.
 
     Attributes:
         src: The source text.
@@ -39,6 +41,8 @@ class AlignmentOptions:
         src_hyp_align: Links of source and hypothesis, one file a system.
         symmetrize: How links of both directions are joined.
         sink: Whether ``<SINK>`` is appended to every source.
+        stopwords: Source words that do not count.
+        denominator: What DROP is a percentage of.
         tokenize: The tokeniser; None for the model's.
         src_tokenize: The source's.
         lowercase: Whether every side is lowercased.
@@ -55,6 +59,8 @@ class AlignmentOptions:
     src_hyp_align: tuple[str, ...] = ()
     symmetrize: str = DEFAULT_SYMMETRIZATION
     sink: bool = False
+    stopwords: str | None = None
+    denominator: str = DEFAULT_DENOMINATOR
     tokenize: str | None = None
     src_tokenize: str | None = None
     lowercase: bool = False
@@ -87,10 +93,13 @@ class AlignmentOptions:
             click.UsageError: The first thing that is wrong.
         """
         training = (self.train_src, self.train_tgt)
-        files = (*texts, self.src, *training, *self.src_ref_align, *self.src_hyp_align)
+        links = (*self.src_ref_align, *self.src_hyp_align)
+        files = (*texts, self.src, *training, self.stopwords, *links)
         together = bool(self.src_ref_align) == bool(self.src_hyp_align)
         of_models = {"symmetrize", "tokenize", "src_tokenize"}
-        only_with_model = self.has_links and of_models & given_options()
+        for_models = listed_options(of_models & given_options()) if self.has_links else ""
+        of_links = {"sink", "stopwords", "denominator"}
+        for_links = "" if self.is_given else listed_options(of_links & given_options())
         wrong = {
             "--train-src and --train-tgt go together": any(training) and not all(training),
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
@@ -99,8 +108,8 @@ class AlignmentOptions:
             and not (together if needs_reference_links else self.src_hyp_align),
             "--src is needed to align the texts": self.has_model and self.src is None,
             "--save-model goes with --train-src": self.save_model is not None and not all(training),
-            f"{' and '.join(_option(name) for name in sorted(only_with_model or ()))} is not for "
-            "links from files, which are taken as they are": bool(only_with_model),
+            f"{for_models} is not for links from files, which are taken as they are": for_models,
+            f"{for_links} is for figures of links: name a model, or files of links": for_links,
             "'-' (standard input) is named more than once; give all but one as files": files.count(
                 STDIN
             )
@@ -119,8 +128,19 @@ class AlignmentOptions:
         Raises:
             DataError: The first of them.
         """
-        for file in filter(None, (*texts, self.src, self.train_src, self.train_tgt)):
+        for file in filter(
+            None, (*texts, self.src, self.train_src, self.train_tgt, self.stopwords)
+        ):
             check_source(file)
+
+    def settings(self) -> dict[str, Any]:
+        """Settings of metrics of links, by the names of their fields.
+
+        Raises:
+            DataError: As :meth:`StopWords.read`.
+        """
+        words = StopWords.read(self.stopwords) if self.stopwords else StopWords()
+        return {"stopwords": words, "denominator": self.denominator}
 
     def make(self) -> Aligner | None:
         """The aligner; None if no origin of links is named.
@@ -166,50 +186,62 @@ class AlignmentOptions:
         return aligner
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+_OPTIONS = (
+    click.option("--src", metavar="FILE", help="Read the source text from this file."),
+    click.option(
+        "--model", metavar="FILE", help="Align by this model, made by 'align train'."
+    ),
+    click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
+    click.option("--train-tgt", metavar="FILE", help="Train it on this target side."),
+    click.option(
+        "--save-model", metavar="FILE", type=OutputFile(),
+        help="Keep the trained model in this file.",
+    ),
+    click.option(
+        "--src-ref-align", metavar="FILE", multiple=True,
+        help="Take links of source and reference from this file, one line for each segment, "
+        "made by any aligner; give it once for each reference.",
+    ),
+    click.option(
+        "--src-hyp-align", metavar="FILE", multiple=True,
+        help="Take links of source and hypothesis from this file; give it once for each "
+        "system, in their order.",
+    ),
+    symmetrize_option,
+    click.option(
+        "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
+    ),
+    click.option(
+        "--stopwords", metavar="FILE",
+        help="Leave the source words in this file, one a line, out of account.",
+    ),
+    click.option(
+        "--denominator", default=DEFAULT_DENOMINATOR, show_default=True,
+        type=click.Choice(DENOMINATORS),
+        help="Relate DROP to the source words aligned with the reference, or to all source words.",
+    ),
+    fast_align_option,
+    threads_option,
+)  # fmt: skip
 
 
-def alignment_options(command: F) -> Callable[..., Any]:
-    """Add the options; the command receives them as one ``alignment``."""
+def alignment_options(words_of: str = "every side") -> Callable[[F], Callable[..., Any]]:
+    """Add the options; the command receives them as one ``alignment``.
+
+    Args:
+        words_of: What ``--tokenize`` and ``--lowercase`` apply to, in the words of the help.
+    """
     names = [item.name for item in fields(AlignmentOptions)]
 
-    @wraps(command)
-    def with_alignment(**values: Any) -> Any:
-        alignment = AlignmentOptions(**{name: values.pop(name) for name in names})
-        return command(alignment=alignment, **values)
+    def add(command: F) -> Callable[..., Any]:
+        @wraps(command)
+        def with_alignment(**values: Any) -> Any:
+            alignment = AlignmentOptions(**{name: values.pop(name) for name in names})
+            return command(alignment=alignment, **values)
 
-    options = [
-        click.option("--src", metavar="FILE", help="Read the source text from this file."),
-        click.option(
-            "--model", metavar="FILE", help="Align by this model, made by 'align train'."
-        ),
-        click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
-        click.option("--train-tgt", metavar="FILE", help="Train it on this target side."),
-        click.option(
-            "--save-model", metavar="FILE", type=OutputFile(),
-            help="Keep the trained model in this file.",
-        ),
-        click.option(
-            "--src-ref-align", metavar="FILE", multiple=True,
-            help="Take links of source and reference from this file, one line for each segment, "
-            "made by any aligner; give it once for each reference.",
-        ),
-        click.option(
-            "--src-hyp-align", metavar="FILE", multiple=True,
-            help="Take links of source and hypothesis from this file; give it once for each "
-            "system, in their order.",
-        ),
-        symmetrize_option,
-        click.option(
-            "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
-        ),
-        tokenize_options,
-        case_option,
-        fast_align_option,
-        threads_option,
-    ]  # fmt: skip
-    wrapped: Callable[..., Any] = with_alignment
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
+        wrapped: Callable[..., Any] = with_alignment
+        for option in (word_options(words_of), *reversed(_OPTIONS)):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return add

@@ -11,7 +11,7 @@ from coverage_eval.attention_maps.gold import compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
 from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
-from coverage_eval.cli.options import FiniteRange, strict_option
+from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import (
     Output,
     OutputFile,
@@ -196,7 +196,7 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
 @command.command("plot")
 @dump_options
 @click.option(
-    "--index", "number", default=1, show_default=True, type=click.IntRange(1),
+    "--index", "number", default=1, show_default=True, type=WholeRange(1),
     help="Draw this segment, counted from 1.",
 )  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Put this text above the picture.")

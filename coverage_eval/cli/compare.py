@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.options import given_options, jobs_option, parse_list, strict_option
+from coverage_eval.cli.options import (
+    WholeRange,
+    given_options,
+    jobs_option,
+    listed_options,
+    parse_list,
+    strict_option,
+)
 from coverage_eval.cli.output import Output, OutputFile, output_options, show
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
@@ -21,10 +29,13 @@ from coverage_eval.comparison.systems import TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
-from coverage_eval.metrics.drop import DENOMINATORS
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
-from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    MOST_RESAMPLES,
+    TESTS,
+)
 from coverage_eval.report.pictures import checked_ending, save_figure
 from coverage_eval.tables.table import Table
 from coverage_eval.text.corpus import check_source
@@ -86,38 +97,42 @@ class _Columns:
             raise click.UsageError(
                 f"metric {covered[0]} needs a model: links have no probabilities"
             )
-        self._check_words()
+        self._check_given()
         for name in self.names:
             if name not in needy:
-                self._make(name, None)  # a missing package is said before minutes of training
+                self._make(name)  # a missing package is said before minutes of training
 
-    def _check_words(self) -> None:
-        """Refuse options of words where no column counts words."""
-        given = given_options() & {"tokenize", "src_tokenize", "lowercase"}
+    def _check_given(self) -> None:
+        """Refuse options of words where no column counts words, and of links where none does."""
+        given = given_options()
+        columns = [metric_class(name) for name in self.names]
+        words = given & {"tokenize", "src_tokenize", "lowercase"}
         kinds = (TokenMetric, AlignedMetric) if self.alignment.has_model else TokenMetric
-        if given and not any(issubclass(metric_class(name), kinds) for name in self.names):
-            listed = " and ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
+        if words and not any(issubclass(kind, kinds) for kind in columns):
             raise click.UsageError(
-                f"{listed} is not for {' and '.join(self.names)}: only rep, and drop and softdrop "
-                "with a model, take it"
+                f"{listed_options(words)} is not for {' and '.join(self.names)}: only rep, and "
+                "drop and softdrop with a model, take it"
             )
+        taken = {item.name for kind in columns for item in fields(kind)}
+        if unfit := (given & {"stopwords", "denominator"}) - taken:
+            raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(self.names)}")
 
     def leave_out_unfit(self, watch: InputWatch) -> None:
         """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
         if not self._chosen_here:
             return
-        of_text = {name: self._make(name, None) for name in self.names if not _is_aligned(name)}
+        of_text = {name: self._make(name) for name in self.names if not _is_aligned(name)}
         for name, metric in of_text.items():
             if said := watch.objection(metric):
                 self.names.remove(name)
                 click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
 
-    def make(self, aligner: Aligner | None) -> dict[str, Metric[Any]]:
-        """The metrics by name."""
-        return {name: self._make(name, aligner) for name in self.names}
+    def make(self, of_links: Mapping[str, Any]) -> dict[str, Metric[Any]]:
+        """The metrics by name; those of links take the aligner and further settings."""
+        return {name: self._make(name, of_links) for name in self.names}
 
-    def _make(self, name: str, aligner: Aligner | None) -> Metric[Any]:
-        settings = dict(self._settings.get(name, {})) | {"aligner": aligner}
+    def _make(self, name: str, of_links: Mapping[str, Any] = MappingProxyType({})) -> Metric[Any]:
+        settings = {**self._settings.get(name, {}), **of_links}
         if issubclass(metric_class(name), TokenMetric):
             settings |= {
                 "tokenize": self.alignment.tokenize,
@@ -178,7 +193,7 @@ class _Breakdowns:
     "--ref", required=True, multiple=True, metavar="FILE",
     help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
-@alignment_options
+@alignment_options(words_of="every side, for rep, drop and softdrop")
 @click.option(
     "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
     help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
@@ -191,11 +206,11 @@ class _Breakdowns:
     "differences than there are (some 10 % false ones at p < 0.05).",
 )  # fmt: skip
 @click.option(
-    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=click.IntRange(0),
+    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @click.option(
-    "--seed", default=DEFAULT_SEED, show_default=True, type=click.IntRange(0),
+    "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
     help="Seed the resampling with this number.",
 )  # fmt: skip
 @click.option(
@@ -203,7 +218,7 @@ class _Breakdowns:
     help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
 @click.option(
-    "--top", default=DEFAULT_TOP, show_default=True, type=click.IntRange(1),
+    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
     help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @click.option(
@@ -218,14 +233,6 @@ class _Breakdowns:
 @click.option(
     "--plot", metavar="FILE", type=OutputFile(),
     help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
-)  # fmt: skip
-@click.option(
-    "--denominator", default="aligned", show_default=True, type=click.Choice(DENOMINATORS),
-    help="Relate DROP to the source words aligned with the reference, or to all source words.",
-)  # fmt: skip
-@click.option(
-    "--stopwords", metavar="FILE",
-    help="Leave the source words in this file, one a line, out of DROP and soft DROP.",
 )  # fmt: skip
 @click.option(
     "--bleu-tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
@@ -250,8 +257,6 @@ def command(
     frequencies: str | None,
     details: str | None,
     plot: str | None,
-    denominator: str,
-    stopwords: str | None,
     bleu_tokenize: str,
     meteor_norm: bool,
     jobs: int,
@@ -268,22 +273,20 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    _check(systems, ref, alignment, baseline, details, plot, stopwords, frequencies)
+    _check(systems, ref, alignment, baseline, details, plot, frequencies)
     if breakdown:
         output.require_several("--breakdown")
-    words = {"stopwords": StopWords.read(stopwords) if stopwords else None}
     columns = _Columns(
         metrics,
         alignment,
         {
             "bleu": {"tokenize": bleu_tokenize},
             "meteor": {"norm": meteor_norm},
-            "drop": {"denominator": denominator, **words},
-            "softdrop": words,
         },
     )
     breakdowns = _Breakdowns(breakdown, top, frequencies, columns)
     alignment.check_files([*ref, *systems.values()])
+    of_links = alignment.settings()
     watch = InputWatch(list(systems), ref, alignment.src)
     rows = list(watch.watch(read_rows(list(systems.values()), ref, alignment.src)))
     columns.leave_out_unfit(watch)
@@ -291,7 +294,9 @@ def command(
     tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
     texts = TestSet(tuple(systems), rows, tokens, source_tokens)
-    counted = count_systems(texts, columns.make(aligner), jobs=jobs, progress=True)
+    counted = count_systems(
+        texts, columns.make({"aligner": aligner, **of_links}), jobs=jobs, progress=True
+    )
     comparison = compare_counted(counted, baseline=baseline, testing=Testing(test, resamples, seed))
     printout = present_comparison(comparison, breakdowns.make(comparison, source_tokens))
     shown = tokens if columns.of_words else None
@@ -313,7 +318,6 @@ def _check(
     baseline: str | None,
     details: str | None,
     plot: str | None,
-    stopwords: str | None,
     frequencies: str | None,
 ) -> None:
     """Everything that is wrong with the command line before any file is read."""
@@ -324,10 +328,7 @@ def _check(
     if baseline is not None and baseline not in systems:
         listed = ", ".join(systems)
         raise click.UsageError(f"the baseline {baseline!r} is none of the systems {listed}")
-    others = filter(None, (stopwords, frequencies))
-    alignment.check([*ref, *systems.values(), *others])
-    if (alignment.sink or stopwords) and not alignment.is_given:
-        raise click.UsageError("--sink and --stopwords are for drop and softdrop, which need links")
+    alignment.check([*ref, *systems.values(), *filter(None, [frequencies])])
     links = {
         ("--src-ref-align", "references"): (alignment.src_ref_align, ref),
         ("--src-hyp-align", "systems"): (alignment.src_hyp_align, systems),

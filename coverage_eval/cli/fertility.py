@@ -48,7 +48,7 @@ def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | No
 @click.argument("src")
 @click.option(
     "-n", "--fertility", "value", default=2.0, show_default=True,
-    type=click.FloatRange(0, min_open=True), help="Give every word this fertility.",
+    type=FiniteRange(0, min_open=True), help="Give every word this fertility.",
 )  # fmt: skip
 @sink_option
 @output_option

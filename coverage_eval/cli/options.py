@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -14,19 +14,41 @@ from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",
-    "case_option",
+    "WholeRange",
     "given_options",
     "jobs_option",
+    "listed_options",
     "parse_list",
     "strict_option",
-    "tokenize_options",
+    "word_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+_MOST = 1_000_000_000
+"""No number of an option is greater: sums and products of it stay finite, and loops end."""
+
+
+class WholeRange(click.IntRange):
+    """A range of whole numbers that ends at :data:`_MOST` unless told otherwise."""
+
+    def __init__(self, least: int | None = None, most: int = _MOST) -> None:
+        super().__init__(least, most)
+
+
 class FiniteRange(click.FloatRange):
-    """A range of numbers that NaN and infinity, which pass every comparison, are not part of."""
+    """A range of numbers that NaN, which passes every comparison, is not part of."""
+
+    def __init__(
+        self,
+        least: float | None = None,
+        most: float = _MOST,
+        *,
+        min_open: bool = False,
+        max_open: bool = False,
+    ) -> None:
+        super().__init__(least, most, min_open, max_open)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -45,8 +67,13 @@ def given_options() -> set[str]:
     return {name for name in context.params if context.get_parameter_source(name) == source}
 
 
+def listed_options(names: Iterable[str]) -> str:
+    """Options by their parameters' names, as a message names them: ``--model and --src``."""
+    return " and ".join(f"--{name.replace('_', '-')}" for name in sorted(names))
+
+
 jobs_option = click.option(
-    "-j", "--jobs", default=1, show_default=True, type=click.IntRange(1, 1024),
+    "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024),
     help="Count in so many processes; the result does not depend on it.",
 )  # fmt: skip
 
@@ -63,24 +90,32 @@ strict_option = click.option(
     "--strict", is_flag=True, callback=_raise_warnings,
     help="End with an error where there would be a warning.",
 )  # fmt: skip
-case_option = click.option("--lowercase", is_flag=True, help="Lowercase every side.")
 
 
-def tokenize_options(command: F) -> F:
-    """Add ``--tokenize`` and ``--src-tokenize``, whose defaults are a model's own."""
-    for option in (
-        click.option(
-            "--src-tokenize", type=click.Choice(TOKENIZERS),
-            help="Apply another tokeniser to the source.",
-        ),
-        click.option(
-            "--tokenize", type=click.Choice(TOKENIZERS),
-            help="Apply one of sacreBLEU's tokenisers to every side.  "
-            "[default: none, or the model's]",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def word_options(sides: str = "every side") -> Callable[[F], F]:
+    """``--tokenize``, ``--src-tokenize`` and ``--lowercase``, whose defaults are a model's own.
+
+    Args:
+        sides: What they apply to, in the words of the help.
+    """
+
+    def add(command: F) -> F:
+        for option in (
+            click.option("--lowercase", is_flag=True, help=f"Lowercase {sides}."),
+            click.option(
+                "--src-tokenize", type=click.Choice(TOKENIZERS),
+                help="Apply another tokeniser to the source.",
+            ),
+            click.option(
+                "--tokenize", type=click.Choice(TOKENIZERS),
+                help=f"Apply one of sacreBLEU's tokenisers to {sides}.  "
+                "[default: none, or the model's]",
+            ),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return add
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:

@@ -22,7 +22,7 @@ from coverage_eval.text.tokenizers import Tokenizer
     "--ref", multiple=True, metavar="FILE",
     help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
-@alignment_options
+@alignment_options()
 @jobs_option
 @strict_option
 @scoring_options
@@ -49,7 +49,9 @@ def command(
         raise click.UsageError("--src-hyp-align needs --src")
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
+    alignment.check([hyp, *ref], needs_reference_links=False)
     alignment.check_files([hyp, *ref])
+    of_links = alignment.settings()
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     aligner = alignment.make()
     tokens = (
@@ -60,6 +62,7 @@ def command(
         aligner,
         tokenize=alignment.tokenize or "none",
         lowercase=alignment.lowercase,
+        **of_links,
         jobs=jobs,
         resamples=output.resamples,
         seed=output.seed,

@@ -53,6 +53,10 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 )
 @click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
 @click.option(
+    "--count-bos", is_flag=True,
+    help="Count the beginning of sentence to the length; the authors' scripts count both.",
+)  # fmt: skip
+@click.option(
     "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
     help="Merge the subwords of the chosen hypotheses, as they are marked: @@, ▁ or ￭.",
 )  # fmt: skip

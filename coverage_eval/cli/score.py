@@ -12,8 +12,10 @@ import click
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     FiniteRange,
+    WholeRange,
     given_options,
     jobs_option,
+    listed_options,
     strict_option,
 )
 from coverage_eval.cli.output import show
@@ -42,8 +44,6 @@ def score_command(name: str) -> click.Command:
     kinds = {name: metric_class(name)}
     kinds |= {form: metric_class(form) for form in METRICS[name].forms.values()}
     aligned = "aligner" in _names(kinds[name])
-    settings_of = [item for kind in kinds.values() for item in fields(kind)]
-    readers = {i.name: i.metadata["reads"] for i in settings_of if "reads" in i.metadata}
 
     def command(
         hyp: str,
@@ -60,24 +60,24 @@ def score_command(name: str) -> click.Command:
             raise click.UsageError(
                 f"--errors-only is not for {kinds[chosen].name}, which finds no single errors"
             )
-        named = {option: file for option, file in settings.items() if option in readers and file}
         if alignment is not None:
-            alignment.check([hyp, *ref, *named.values()])
+            alignment.check([hyp, *ref])
             if not alignment.is_given:
                 raise click.UsageError(
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
-        (alignment or AlignmentOptions()).check_files([hyp, *ref])
-        lists = {option: readers[option](file) for option, file in named.items()}
-        aligner = alignment.make() if alignment else None
-        metric = make_metric(chosen, {"aligner": aligner, **settings, **lists})
-        source = alignment.src if alignment else None
+        alignment = alignment or AlignmentOptions()
+        alignment.check_files([hyp, *ref])
+        of_links = alignment.settings()
+        aligner = alignment.make()
+        metric = make_metric(chosen, {"aligner": aligner, **of_links, **settings})
+        source = alignment.src
         _score(metric, hyp, ref, source, output, strict=strict, jobs=jobs)
 
     command.__doc__ = _help(name, kinds[name])
     wrapped: Any = scoring_options(strict_option(command))
-    decorators = [alignment_options if aligned else jobs_option, *_setting_options(name, kinds)]
+    decorators = [alignment_options() if aligned else jobs_option, *_setting_options(name, kinds)]
     for decorator in decorators:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
@@ -130,8 +130,7 @@ def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
     if preset:
         named = given_options() & set(_presets(name)[preset])
         if named:
-            listed = " and ".join(f"--{item}" for item in sorted(named))
-            raise click.UsageError(f"--compat {preset} sets {listed} itself")
+            raise click.UsageError(f"--compat {preset} sets {listed_options(named)} itself")
         settings |= _presets(name)[preset]
     return chosen, settings
 
@@ -151,8 +150,8 @@ def _check_given(
     settings = set().union(*map(_names, kinds.values()))
     choosing = {option for option, _ in METRICS[name].forms}
     label = kinds[chosen].name
-    for option in sorted(given_options() & (settings - _names(kinds[chosen]) - choosing)):
-        raise click.UsageError(f"--{option.replace('_', '-')} is not for {label}")
+    if unfit := given_options() & (settings - _names(kinds[chosen]) - choosing):
+        raise click.UsageError(f"{listed_options(unfit)} is not for {label}")
     if alignment and alignment.has_links and alignment.lowercase:
         raise click.UsageError(
             "--lowercase is not for links from files, which are taken as they are"
@@ -201,8 +200,6 @@ def _option(item: Field[Any], further_choice: str | None) -> Option:
     metadata = item.metadata
     flag = metadata.get("flag", f"--{item.name.replace('_', '-')}")
     help_text = cleandoc(metadata["help"])
-    if "reads" in metadata:
-        return click.option(flag, item.name, metavar="FILE", help=help_text)
     default = None if item.default is MISSING else item.default
     if isinstance(default, bool):
         return click.option(flag, item.name, is_flag=True, help=help_text)
@@ -219,6 +216,7 @@ def _option(item: Field[Any], further_choice: str | None) -> Option:
 def _type(metadata: Mapping[str, Any], default: Any, further_choice: str | None) -> Any:
     if "choices" in metadata:
         return click.Choice([*metadata["choices"], *([further_choice] if further_choice else [])])
+    limits = {name: metadata[name] for name in ("least", "most") if name in metadata}
     if isinstance(default, int):
-        return click.IntRange(metadata.get("least"))
-    return FiniteRange(metadata.get("least"))
+        return WholeRange(**limits)
+    return FiniteRange(**limits)

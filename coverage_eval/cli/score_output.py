@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli import output as printing
+from coverage_eval.cli.options import WholeRange
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    MOST_RESAMPLES,
     bootstrap_interval,
 )
 from coverage_eval.report.scores import present_scores, present_segments
@@ -70,11 +72,11 @@ def scoring_options(command: F) -> Callable[..., Any]:
         click.option("--confidence", is_flag=True, help="Add a 95 % bootstrap interval."),
         click.option(
             "--bootstrap", default=DEFAULT_RESAMPLES, show_default=True,
-            type=click.IntRange(1), help="Draw so many resamples for --confidence.",
+            type=WholeRange(1, MOST_RESAMPLES), help="Draw so many resamples for --confidence.",
         ),
         click.option(
             "--seed", default=DEFAULT_SEED, show_default=True,
-            type=click.IntRange(0), help="Seed the resampling with this number.",
+            type=WholeRange(0), help="Seed the resampling with this number.",
         ),
     ]  # fmt: skip
     wrapped: Callable[..., Any] = printing.output_options(with_output)

@@ -15,6 +15,7 @@ from coverage_eval.comparison.buckets import (
 from coverage_eval.comparison.differences import most_different
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
+from coverage_eval.errors import check_whole
 from coverage_eval.tables.table import Table
 
 if TYPE_CHECKING:
@@ -35,15 +36,15 @@ class Options:
             it stands in the source itself.
 
     Raises:
-        ValueError: ``top`` is below 1.
+        TypeError: ``top`` is no whole number.
+        ValueError: It is below 1.
     """
 
     top: int = DEFAULT_TOP
     frequencies: Mapping[str, int] | None = None
 
     def __post_init__(self) -> None:
-        if self.top < 1:
-            raise ValueError(f"top must be at least 1, not {self.top}")
+        check_whole("top", self.top, 1)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from coverage_eval.errors import check_whole
 from coverage_eval.metrics.score import Score
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, TESTS
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    MOST_RESAMPLES,
+    TESTS,
+)
 
 __all__ = ["Cell", "Testing"]
 
@@ -21,7 +27,8 @@ class Testing:
         seed: Seed of the random numbers.
 
     Raises:
-        ValueError: An unknown test, or a negative number of resamples.
+        TypeError: A number of resamples or a seed that is no whole number.
+        ValueError: An unknown test, or a number out of range.
     """
 
     __test__ = False  # not a test for pytest, whatever its name
@@ -33,8 +40,8 @@ class Testing:
     def __post_init__(self) -> None:
         if self.test not in TESTS:
             raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
-        if self.resamples < 0:
-            raise ValueError(f"resamples must not be negative: {self.resamples}")
+        check_whole("resamples", self.resamples, 0, MOST_RESAMPLES)
+        check_whole("seed", self.seed, 0)
 
 
 @dataclass(frozen=True)

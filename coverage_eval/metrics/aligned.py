@@ -38,13 +38,7 @@ class AlignedMetric(Metric[ObservedRow]):
     """
 
     aligner: Aligner
-    stopwords: StopWords = field(
-        default_factory=StopWords,
-        metadata={
-            "help": "Leave the source words in this file, one a line, out of account.",
-            "reads": StopWords.read,
-        },
-    )
+    stopwords: StopWords = field(default_factory=StopWords)
 
     def __post_init__(self) -> None:
         check_aligner(self.aligner)

@@ -51,7 +51,8 @@ def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (cli
     Args:
         default: Its default value.
         help: The option's help.
-        **metadata: ``flag`` (another name for the option), ``choices``, ``least`` (of a number).
+        **metadata: ``flag`` (another name for the option), ``choices``, ``least`` and ``most``
+            (of a number).
     """
     return field(default=default, metadata={"help": help, **metadata})
 

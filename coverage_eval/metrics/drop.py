@@ -24,9 +24,10 @@ from coverage_eval.metrics.base import Evidence, Statistics, setting
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.links import Links
 
-__all__ = ["DENOMINATORS", "DROP", "DroppedWord"]
+__all__ = ["DEFAULT_DENOMINATOR", "DENOMINATORS", "DROP", "DroppedWord"]
 
 DENOMINATORS = ("aligned", "source")
+DEFAULT_DENOMINATOR = "aligned"
 
 _EMPTY_LINE = -1
 """The position that an empty line of links stands for in the published script."""
@@ -77,11 +78,7 @@ class DROP(AlignedMetric[AlignedRow]):
         ValueError: An unknown denominator or compatibility mode.
     """
 
-    denominator: str = setting(
-        "aligned",
-        "Relate the percentage to the source words aligned with the reference, or to all.",
-        choices=DENOMINATORS,
-    )
+    denominator: str = DEFAULT_DENOMINATOR
     compat: str | None = setting(
         None,
         "Treat lines of links as the paper's published script does.",

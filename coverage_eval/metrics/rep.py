@@ -12,22 +12,24 @@ reference closest in length to the hypothesis (the shorter of two equally close)
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from operator import eq
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.errors import check_whole
 from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
 from coverage_eval.text.rows import Row
 
 __all__ = ["REP", "Repetition"]
+
+_MOST_WEIGHT = 1_000_000
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
@@ -89,12 +91,16 @@ class REP(TokenMetric):
 
     Raises:
         TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` below 1, or a weight that is negative, infinite or NaN.
+        ValueError: ``n`` below 1, or a weight that is not from 0 to 1,000,000.
     """
 
     n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
-    w1: float = setting(1.0, "Weigh repeated n-grams by this number (λ1).", least=0)
-    w2: float = setting(2.0, "Weigh words twice in a row by this number (λ2).", least=0)
+    w1: float = setting(
+        1.0, "Weigh repeated n-grams by this number (λ1).", least=0, most=_MOST_WEIGHT
+    )
+    w2: float = setting(
+        2.0, "Weigh words twice in a row by this number (λ2).", least=0, most=_MOST_WEIGHT
+    )
 
     name: ClassVar[str] = "REP"
     evidence_name: ClassVar[str | None] = "repetitions"
@@ -112,14 +118,13 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.n, Integral) or isinstance(self.n, bool):
-            raise TypeError(f"n must be a whole number, not {self.n!r}")
+        check_whole("n", self.n, 1)
         if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
-        if self.n < 1:
-            raise ValueError(f"n must be at least 1, not {self.n}")
-        if not (0 <= self.w1 < math.inf and 0 <= self.w2 < math.inf):
-            raise ValueError(f"weights must be finite and not negative: w1={self.w1}, w2={self.w2}")
+        if not (0 <= self.w1 <= _MOST_WEIGHT and 0 <= self.w2 <= _MOST_WEIGHT):
+            raise ValueError(
+                f"weights must be from 0 to {_MOST_WEIGHT:,}: w1={self.w1}, w2={self.w2}"
+            )
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""
@@ -138,31 +143,30 @@ class REP(TokenMetric):
         counts = []
         for row in rows:
             references = list(map(self.tokens, self._expected(row)))
-            counts += [self._count(self.tokens(text), references) for text in row.hypotheses]
+            for hypothesis in map(self.tokens, row.hypotheses):
+                ngrams, words = self._repeated(hypothesis, references)
+                closest = _closest(len(hypothesis), references)
+                counts.append((_sum(ngrams), _sum(words), closest))
         return np.array(counts, dtype=np.int64).reshape(len(rows), -1, 3)
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are no errors."""
         return row.references
 
-    def _count(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int, int]:
-        ngrams, words = self._repeated(hypothesis, references)
-        return _sum(ngrams), _sum(words), _closest(len(hypothesis), references)
-
     def _repeated(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[Excess, Excess]:
         """The terms of both sums of the formula: repeated n-grams, and words twice in a row."""
-        # Where an n-gram stands again, n words stand that were said before.
-        said_before = len(hypothesis) - len(set(hypothesis))
         ngrams: Excess = {}
         words: Excess = {}
-        grams = _ngrams(hypothesis, self.n) if said_before >= self.n else []
-        if len(set(grams)) < len(grams):
-            repeated = {gram: count for gram, count in Counter(grams).items() if count > 1}
-            ngrams = _excess(repeated, references, self.n)
-        if said_before and any(map(eq, hypothesis, hypothesis[1:])):
-            # In "a a a" there are two bigrams of equal words.
-            doubled = Counter(pair for pair in pairwise(hypothesis) if pair[0] == pair[1])
-            words = _excess(doubled, references, 2)
+        said_before = len(hypothesis) - len(set(hypothesis))
+        if not said_before:
+            return ngrams, words
+        if said_before >= self.n:  # where an n-gram stands again, so do its n words
+            grams = _ngrams(hypothesis, self.n)
+            if len(set(grams)) < len(grams):
+                repeated = {gram: count for gram, count in Counter(grams).items() if count > 1}
+                ngrams = _excess(repeated, [_ngrams(tokens, self.n) for tokens in references])
+        if any(map(eq, hypothesis, hypothesis[1:])):
+            words = _excess(Counter(_doubled(hypothesis)), map(_doubled, references))
         return ngrams, words
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
@@ -190,15 +194,18 @@ class REP(TokenMetric):
 def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
         return []
-    return list(zip(*[tokens[i:] for i in range(n)], strict=False))
+    return list(zip(tokens, *[tokens[i:] for i in range(1, n)], strict=False))
 
 
-def _excess(counts: Mapping[Any, int], references: Sequence[Tokens], n: int) -> Excess:
-    """The n-grams that stand more often than any reference has them, with both counts."""
-    if not counts:
-        return {}
-    expected = [Counter(_ngrams(tokens, n)) for tokens in references]
-    allowed = {gram: max(counter[gram] for counter in expected) for gram in counts}
+def _doubled(tokens: Tokens) -> list[Ngram]:
+    """The bigrams of two equal words; in "a a a" there are two."""
+    return [pair for pair in pairwise(tokens) if pair[0] == pair[1]]
+
+
+def _excess(counts: Mapping[Ngram, int], references: Iterable[Iterable[Ngram]]) -> Excess:
+    """The n-grams that stand more often than in any reference, with both counts."""
+    expected = list(map(Counter, references))
+    allowed = {gram: max([counter[gram] for counter in expected]) for gram in counts}
     return {gram: (n, allowed[gram]) for gram, n in counts.items() if n > allowed[gram]}
 
 

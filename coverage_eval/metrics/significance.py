@@ -14,12 +14,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.errors import DataError
+from coverage_eval.errors import DataError, check_whole
 from coverage_eval.metrics.score import Interval
 
 __all__ = [
     "DEFAULT_RESAMPLES",
     "DEFAULT_SEED",
+    "MOST_RESAMPLES",
     "TESTS",
     "Difference",
     "bootstrap_interval",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 DEFAULT_RESAMPLES = 1000
+MOST_RESAMPLES = 1_000_000
+"""More would move no digit that is printed, and take hours."""
 DEFAULT_SEED = 12345
 TESTS = ("bootstrap", "randomization")
 
@@ -79,16 +82,13 @@ def swap_masks(segments: int, trials: int, seed: int) -> Iterator[Floats]:
         Blocks ``[some trials, segments]`` of ones (kept) and zeros (swapped).
     """
     generator = np.random.default_rng(seed)
-    # In one piece, as sacreBLEU draws them: bits of one word belong to several trials.
-    kept = generator.integers(2, size=(trials, segments), dtype=bool)
-    start = 0
-    for size in _block_sizes(segments, trials):
-        yield kept[start : start + size].astype(np.float64)
-        start += size
+    # The same bits as in one piece, as sacreBLEU draws them: 32 trials end with a word of them.
+    for size in _block_sizes(segments, trials, multiple=32):
+        yield generator.integers(2, size=(size, segments), dtype=bool).astype(np.float64)
 
 
-def _block_sizes(segments: int, resamples: int) -> Iterator[int]:
-    rows = max(1, _BLOCK // max(1, segments))
+def _block_sizes(segments: int, resamples: int, multiple: int = 1) -> Iterator[int]:
+    rows = max(1, _BLOCK // max(1, segments) // multiple) * multiple
     for start in range(0, resamples, rows):
         yield min(rows, resamples - start)
 
@@ -165,10 +165,10 @@ def sample_scores(
         For each metric the scores ``[resamples]`` of each system.
 
     Raises:
-        ValueError: ``resamples`` is below 1.
+        TypeError: ``resamples`` or ``seed`` is no whole number.
+        ValueError: ``resamples`` is below 1, or above :data:`MOST_RESAMPLES`; a negative ``seed``.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
+    _check_draws(resamples, seed)
     arrays = [_side_by_side(systems) for _, systems in columns]
     blocks: list[list[Floats]] = [[] for _ in columns]
     for counts in resample_counts(len(arrays[0][0]), resamples, seed):
@@ -180,6 +180,11 @@ def sample_scores(
         scores = metric.formula(summed)
         result.append({name: scores[:, i] for i, name in enumerate(systems)})
     return result
+
+
+def _check_draws(resamples: int, seed: int) -> None:
+    check_whole("resamples", resamples, 1, MOST_RESAMPLES)
+    check_whole("seed", seed, 0)
 
 
 def _side_by_side(systems: Systems) -> tuple[Floats, int]:
@@ -262,8 +267,9 @@ def paired_tests(
             it is there already.
 
     Raises:
-        ValueError: An unknown test.
+        ValueError: An unknown test; ``resamples`` and ``seed`` as for :func:`sample_scores`.
     """
+    _check_draws(resamples, seed)
     if test not in TESTS:
         raise ValueError(f"test must be one of {TESTS}, not {test!r}")
     differences = [_differences(metric, systems, baseline) for metric, systems in columns]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention.losses import js_divergence
 from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.published.files import Citation, read_data
+from coverage_eval.published.intervals import mean_and_half_width
 from coverage_eval.published.tables import load_table
 
 __all__ = ["IrisReproduction", "load_iris", "reproduce_iris"]
@@ -138,8 +139,6 @@ def _evaluate(
     x: Array, y: Array, model: ProbabilisticRegression, rng: np.random.Generator
 ) -> dict[str, float]:
     """All measures of one model on one split."""
-    from scipy.stats import t
-
     parts = _deal(y, TEST_PART, rng)
     train, test = np.flatnonzero(parts > 0), np.flatnonzero(parts == 0)
     folds = _deal(y[train], FOLDS, rng)
@@ -149,10 +148,11 @@ def _evaluate(
         model.fit(x[kept], y[kept])
         divergences.append(_divergence(model, x[held_out], y[held_out]))
     model.fit(x[train], y[train])
-    standard_error = float(np.std(divergences, ddof=1)) / FOLDS**0.5
+    mean, half_width = mean_and_half_width(divergences)
+    assert half_width is not None
     return {
-        "cv_js": float(np.mean(divergences)),
-        "cv_js_interval": float(t.ppf(0.975, FOLDS - 1)) * standard_error,
+        "cv_js": mean,
+        "cv_js_interval": half_width,
         "test_js": _divergence(model, x[test], y[test]),
         "test_error": 100 * float((model.predict(x[test]) != y[test]).mean()),
     }

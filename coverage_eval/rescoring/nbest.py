@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.attention_maps.parsing import parse_json
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import (
     STDIN,
@@ -209,11 +210,7 @@ def _same_source(rows: list[Float64Array], where: str) -> list[Float64Array]:
 def _json_lines(source: Source) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(read_segments(source), start=1):
         where = f"{source_name(source)}: line {number}"
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: not a JSON object ({error})") from None
-        yield where, _weights(record, where)
+        yield where, _weights(parse_json(line, where), where)
 
 
 def _weights(record: Any, where: str) -> Any:

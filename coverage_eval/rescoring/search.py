@@ -40,6 +40,7 @@ class Candidates:
         form: The coverage penalty, see :func:`coverage_eval.attention.coverage_penalty`.
         epsilon: ε of the paper's form.
         count_eos: Count the end of sentence as a token of each hypothesis.
+        count_bos: Count the beginning of sentence too; the paper's scripts count both.
         subwords: How the subwords of hypotheses are marked, which are merged once chosen; the
             length |y| of the penalty is in tokens as listed.
     """
@@ -49,13 +50,14 @@ class Candidates:
     form: CoverageForm = "paper"
     epsilon: float = 0.1
     count_eos: bool = False
+    count_bos: bool = False
     subwords: Scheme = "none"
     _penalties: Float64Array | None = field(init=False, repr=False)
     _lengths: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         words = [len(tokenize(text)) for text in self.nbest.texts]
-        lengths = np.array(words, dtype=np.int64) + self.count_eos
+        lengths = np.array(words, dtype=np.int64) + self.count_eos + self.count_bos
         object.__setattr__(self, "_lengths", lengths)
         penalties = None
         if self.coverage is not None:
@@ -185,7 +187,8 @@ def _signature(bleu: Signature, candidates: Candidates, point: GridPoint) -> Sig
     settings.append(("coverage", candidates.form))
     if candidates.form == "paper":
         settings.append(("epsilon", f"{candidates.epsilon:g}"))
-    settings.append(("length", "tokens+eos" if candidates.count_eos else "tokens"))
+    counted = "tokens" + "+bos" * candidates.count_bos + "+eos" * candidates.count_eos
+    settings.append(("length", counted))
     if candidates.subwords != "none":
         settings.append(("subwords", candidates.subwords))
     return Signature(bleu.metric, (*bleu.settings[:-1], *settings, bleu.settings[-1]))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from coverage_eval.errors import check_whole
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["BATCH_LENGTH", "BATCH_SEGMENTS", "batched", "map_batches"]
 
@@ -58,16 +62,18 @@ def map_batches(
         size: Items in a batch.
 
     Raises:
-        ValueError: ``jobs`` is below 1.
+        TypeError: ``jobs`` is no whole number.
+        ValueError: It is below 1.
     """
-    if jobs < 1:
-        raise ValueError(f"jobs must be at least 1, not {jobs}")
+    check_whole("jobs", jobs, 1)
     batches = chain.from_iterable(_shorter(batch, weigh) for batch in batched(items, size))
     first = list(islice(batches, jobs))  # no more processes than there is work for
     batches = chain(first, batches)
     if len(first) <= 1:
         yield from map(function, batches)
         return
+    from concurrent.futures import ProcessPoolExecutor
+
     with ProcessPoolExecutor(len(first)) as pool:
         pending: deque[Future[R]] = deque()
         try:

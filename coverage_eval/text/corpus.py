@@ -44,7 +44,7 @@ Source: TypeAlias = "str | os.PathLike[str]"
 """The name of a text file: plain, ``.gz``, or ``-`` for standard input."""
 
 
-_BOM = b"\xef\xbb\xbf"
+_BOM = "\ufeff"
 _GZIP = b"\x1f\x8b"
 
 
@@ -112,20 +112,18 @@ def read_segments(source: Source) -> Iterator[str]:
         offset = 0
         warned = False
         for number, raw in enumerate(file, start=1):
-            line = raw[:-1] if raw.endswith(b"\n") else raw
-            if number == 1 and line.startswith(_BOM):
-                line = line[3:]
-                offset += 3
             try:
-                segment = line.decode("utf-8")
+                segment = raw.decode().rstrip("\n")
             except UnicodeDecodeError as error:
                 raise DataError(_invalid_utf8(source, number, offset, error)) from error
+            if not offset:
+                segment = segment.removeprefix(_BOM)
             if segment.endswith("\r"):
                 segment = segment[:-1]
                 if not warned:
                     warned = True
                     _warn_carriage_return(source, number)
-            offset += len(raw) - (3 if number == 1 and raw.startswith(_BOM) else 0)
+            offset += len(raw)
             yield segment
 
 

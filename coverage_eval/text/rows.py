@@ -35,7 +35,8 @@ class Row(NamedTuple):
 
 def row_length(row: Row) -> int:
     """Characters, or tokens, of all texts of a row: what it weighs in a batch."""
-    return sum(map(len, (*row.hypotheses, *row.references, row.source or "")))
+    hypotheses, references, source = row
+    return sum(map(len, hypotheses)) + sum(map(len, references)) + len(source or "")
 
 
 def read_rows(

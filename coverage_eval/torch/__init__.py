@@ -24,6 +24,7 @@ from coverage_eval.torch.transformations import (
     constrained_sparsemax,
     softmax,
     sparsemax,
+    sparsemax_loss,
 )
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "constrained_sparsemax",
     "softmax",
     "sparsemax",
+    "sparsemax_loss",
 ]

@@ -75,11 +75,18 @@ class AdditiveScorer(nn.Module):
         query_size: D of the decoder state.
         memory_size: K of the encoder states.
         size: P, of the layer between.
+        bias: whether there is b.
         coverage: whether there is a coverage vector v (Tu et al. 2016).
     """
 
     def __init__(
-        self, query_size: int, memory_size: int, size: int, *, coverage: bool = False
+        self,
+        query_size: int,
+        memory_size: int,
+        size: int,
+        *,
+        bias: bool = True,
+        coverage: bool = False,
     ) -> None:
         super().__init__()
         self.memory_size: int | None = memory_size
@@ -88,12 +95,13 @@ class AdditiveScorer(nn.Module):
         for weight in (self.query_weight, self.memory_weight):
             nn.init.xavier_uniform_(weight)
         self.energy = nn.Parameter(torch.empty(size).uniform_(-1, 1) * (3 / size) ** 0.5)
-        self.bias = nn.Parameter(torch.zeros(size))
+        self.bias = nn.Parameter(torch.zeros(size)) if bias else None
         self.coverage = nn.Parameter(torch.zeros(size)) if coverage else None
 
     def keys(self, memory: Tensor) -> Tensor:
         """``[B, S, P]``: :math:`U h_j + b`, the same for all steps."""
-        return memory @ self.memory_weight.T + self.bias
+        keys = memory @ self.memory_weight.T
+        return keys if self.bias is None else keys + self.bias
 
     def forward(
         self,

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["constrained_softmax", "constrained_sparsemax", "softmax", "sparsemax"]
+__all__ = ["constrained_softmax", "constrained_sparsemax", "softmax", "sparsemax", "sparsemax_loss"]
 
 #: As in the reference: this many roundings below 0 or 1 are rounding, more is an error.
 ROUNDING_BELOW = 1024
@@ -92,6 +92,25 @@ def constrained_sparsemax(
     """
     scores, bounds, dtype = _rows(z, u, dim, mask)
     return _ConstrainedSparsemax.apply(scores, bounds).to(dtype).movedim(-1, dim)
+
+
+def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
+    r"""The loss whose gradient for the scores is sparsemax(z) − q (Madsen et al. 2017, eq. 10).
+
+    :math:`p^\top (z - p / 2) + q^\top (q / 2 - z)` with :math:`p = \mathrm{sparsemax}(z)`, of which
+    only z is differentiated: p is where the first term is largest.
+
+    Args:
+        z: scores, any shape.
+        q: target distributions, broadcast against ``z``.
+        dim: the dimension of the distribution.
+
+    Returns:
+        The loss per row, at least 0: the broadcast shape without ``dim``.
+    """
+    p = sparsemax(z, dim).detach()
+    near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes nothing but digits
+    return (p * (near - p / 2) + q * (q / 2 - near)).sum(dim)
 
 
 def _rows(

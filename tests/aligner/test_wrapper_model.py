@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import zipfile
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from fast_align_wrapper import AlignerDataError, FastAlign
 from fast_align_wrapper.binaries import find_fast_align
 from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
+from fast_align_wrapper.model import extract_table, read_manifest
+from fast_align_wrapper.whole_files import put_in_place
 from tests.aligner.fake_aligners import someone_elses
 
 VOCABULARY = [f"w{n}" for n in range(25)]
@@ -76,7 +80,10 @@ def test_every_setting_moves_the_hash(text, model, change):
     [({"iterations": 0}, "iterations must be at least 1, not 0"),
      ({"p0": 1.0}, "p0 must be a probability below 1, not 1.0"),
      ({"alpha": 0.0}, "alpha must be above 0, not 0.0"),
-     ({"tension": float("nan")}, "tension must be above 0, not nan")],
+     ({"tension": float("nan")}, "tension must be above 0, not nan"),
+     ({"alpha": 10**400}, "alpha must be above 0"),
+     ({"timeout": float("nan")}, "timeout must be above 0 and at most 1e[+]06, not nan"),
+     ({"timeout": float("inf")}, "timeout must be above 0 and at most 1e[+]06, not inf")],
 )  # fmt: skip
 def test_impossible_settings(text, change, message):
     with pytest.raises(ValueError, match=message):
@@ -224,6 +231,9 @@ def test_what_is_no_model(tmp_path):
             archive.writestr("manifest.json", content)
         assert fails_to_load(path) == "is not an aligner model of coverage-eval"
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", "[" * 100_000)
+    assert fails_to_load(path).startswith("is not an aligner model, or damaged (maximum recursion")
+    with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("manifest.json", "{")
     assert fails_to_load(path).startswith("is not an aligner model, or damaged (Expecting")
 
@@ -266,6 +276,13 @@ def damaged(name, value):
         (damaged("notes", []), "damaged aligner model: manifest: a value of another type"),
         (damaged("settings/p0", 2), "damaged aligner model: manifest: p0 must be a probability "
          "below 1, not 2"),
+        (damaged("forward/tension", 10**400),
+         "damaged aligner model: manifest: forward: not finite"),
+        (damaged("settings/tension", 10**400), None),
+        (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
+         "damaged aligner model: manifest: a value of another type"),
+        (damaged("format_version", [2]), "is an aligner model of format version [2]; this "
+         "fast_align_wrapper reads versions up to 2: train it again"),
         (damaged("settings", None), None),
         (damaged("reverse", {}), None),
         (damaged("more", 1), None),
@@ -326,6 +343,40 @@ def test_every_cut_or_flipped_byte_is_noticed_or_harmless(tmp_path, text, model)
                 messages.append(str(error))
     assert len(messages) > 12
     assert all(message.startswith(f"{path}: ") for message in messages)
+
+
+def test_no_flipped_bit_changes_a_table(tmp_path):
+    """Whichever byte of the file it is in: each table is what was saved, or refused."""
+    path, table = tmp_path / "model", tmp_path / "table"
+    with FastAlign.train([("a b", "A B"), ("b", "B")]) as small:
+        small.save(path)
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        saved = {name: archive.read(name) for name in archive.namelist()}
+    noticed = 0
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        try:
+            for name, sha256 in read_manifest(path).tables.items():
+                extract_table(path, name, sha256, table)
+                assert table.read_bytes() == saved[name]
+        except AlignerDataError:
+            noticed += 1
+    assert noticed > len(data) // 2
+
+
+def test_a_file_has_its_name_only_when_the_disk_has_it(tmp_path, monkeypatch):
+    done = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: (done.append("synced"), fsync(number)))
+    replace = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda *names: (done.append("named"), replace(*names))[1])
+    (tmp_path / "new").write_text("new")
+    (tmp_path / "old").write_text("old")
+    assert put_in_place(tmp_path / "new", tmp_path / "old").read_text() == "new"
+    assert done == ["synced", "named"]
 
 
 def test_a_model_is_written_completely_or_not_at_all(tmp_path, model):

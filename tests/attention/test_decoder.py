@@ -23,22 +23,31 @@ LENGTHS, TARGETS = np.array([5, 2, 4]), np.array([3, 6, 4])
 START = 2
 
 
-def checkpoint(seed=0, *, coverage=False, dtype=np.float64):
-    """A random model under OpenNMT-py's names."""
+def checkpoint(seed=0, *, coverage=False, attention="general", directions=2, dtype=np.float64):
+    """A random model under OpenNMT-py's names; one that reads forwards only has as wide states."""
     rng = np.random.default_rng(seed)
     shapes = {"encoder.embeddings.make_embedding.emb_luts.0.weight": (W, E)}
-    for k, inputs in enumerate((E, 2 * H)):
-        for suffix in ("", "_reverse"):
-            shapes |= lstm_shapes(f"encoder.rnn.{{}}_l{k}{suffix}", inputs, H)
+    for k, inputs in enumerate((E, D)):
+        for suffix in ("", "_reverse")[:directions]:
+            shapes |= lstm_shapes(f"encoder.rnn.{{}}_l{k}{suffix}", inputs, D // directions)
     shapes["decoder.embeddings.make_embedding.emb_luts.0.weight"] = (V, E)
     for k, inputs in enumerate((E + D, D)):
         shapes |= lstm_shapes(f"decoder.rnn.layers.{k}.{{}}", inputs, D)
     shapes |= {
-        "decoder.attn.linear_in.weight": (D, D),
         "decoder.attn.linear_out.weight": (D, 2 * D),
         "generator.0.weight": (V, D),
         "generator.0.bias": (V,),
     }
+    if attention == "general":
+        shapes["decoder.attn.linear_in.weight"] = (D, D)
+    elif attention == "mlp":
+        shapes |= {
+            "decoder.attn.linear_query.weight": (D, D),
+            "decoder.attn.linear_query.bias": (D,),
+            "decoder.attn.linear_context.weight": (D, D),
+            "decoder.attn.v.weight": (1, D),
+            "decoder.attn.linear_out.bias": (D,),
+        }
     if coverage:
         shapes["decoder.attn.linear_cover.weight"] = (D, 1)
     return {name: rng.normal(scale=0.6, size=shape).astype(dtype) for name, shape in shapes.items()}
@@ -78,14 +87,16 @@ def slow_decode(arrays, source, target, transform):
     for k in range(2):
         sides, finals = [], []
         for suffix, order in (("", memory), ("_reverse", memory[::-1])):
-            h = c = np.zeros(H)
+            if f"encoder.rnn.weight_ih_l0{suffix}" not in arrays:
+                continue
+            h = c = np.zeros(arrays[f"encoder.rnn.weight_hh_l{k}{suffix}"].shape[1])
             outputs = []
             for x in order:
                 h, c = cell(x, h, c, f"encoder.rnn.{{}}_l{k}{suffix}")
                 outputs.append(h)
             sides.append(outputs[::-1] if suffix else outputs)
             finals.append((h, c))
-        memory = [np.concatenate(pair) for pair in zip(*sides, strict=True)]
+        memory = [np.concatenate(parts) for parts in zip(*sides, strict=True)]
         states.append([np.concatenate(pair) for pair in zip(*finals, strict=True)])
     memory, fed, before = np.array(memory), np.zeros(D), START
     attention, log_probabilities = [], []
@@ -96,20 +107,36 @@ def slow_decode(arrays, source, target, transform):
         for k in range(2):
             states[k] = cell(x, *states[k], f"decoder.rnn.layers.{k}.{{}}")
             x = states[k][0]
-        # OpenNMT-py: the state is mapped by linear_in, then multiplied with each encoder state.
-        alpha = transform(memory @ (arrays["decoder.attn.linear_in.weight"] @ x))
+        alpha = transform(slow_scores(arrays, memory, x))
         attention.append(alpha)
-        fed = np.tanh(
-            arrays["decoder.attn.linear_out.weight"] @ np.concatenate([alpha @ memory, x])
-        )
+        fed = arrays["decoder.attn.linear_out.weight"] @ np.concatenate([alpha @ memory, x])
+        if "decoder.attn.linear_out.bias" in arrays:
+            fed = fed + arrays["decoder.attn.linear_out.bias"]
+        else:
+            fed = np.tanh(fed)
         logits = arrays["generator.0.weight"] @ fed + arrays["generator.0.bias"]
         log_probabilities.append(logits[word] - np.log(np.exp(logits).sum()))
         before = word
     return np.array(attention), np.array(log_probabilities)
 
 
-def test_replay_equals_the_printed_formulas():
-    arrays = checkpoint()
+def slow_scores(arrays, memory, x):
+    """The three kinds of attention as OpenNMT-py computes them."""
+    if "decoder.attn.linear_in.weight" in arrays:  # "general": the state is mapped
+        return memory @ (arrays["decoder.attn.linear_in.weight"] @ x)
+    if "decoder.attn.v.weight" not in arrays:
+        return memory @ x
+    query = (
+        arrays["decoder.attn.linear_query.weight"] @ x + arrays["decoder.attn.linear_query.bias"]
+    )
+    context = memory @ arrays["decoder.attn.linear_context.weight"].T
+    return np.tanh(query + context) @ arrays["decoder.attn.v.weight"][0]
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("attention", ["general", "dot", "mlp"])
+def test_replay_equals_the_printed_formulas(attention, directions):
+    arrays = checkpoint(attention=attention, directions=directions)
     model = opennmt_weights(arrays)
     sources, targets = make_batch()
     encoding = encode(sources, model.encoder, lengths=LENGTHS)
@@ -250,6 +277,11 @@ def test_checkpoints_that_are_not_this_model_are_refused():
         opennmt_weights({**arrays, "decoder.context_gate": np.ones(1)})
     with pytest.raises(AttentionError, match="'text' or 'scripts'"):
         opennmt_weights(checkpoint(coverage=True))
+    with pytest.raises(AttentionError, match="beside 'mlp' attention"):
+        opennmt_weights(checkpoint(coverage=True, attention="mlp"), coverage="scripts")
+    backwards = {n: a for n, a in arrays.items() if not n.endswith("l1_reverse")}
+    with pytest.raises(AttentionError, match=r"no 'encoder\.rnn\.weight_ih_l1_reverse'"):
+        opennmt_weights(backwards)
 
 
 def test_what_does_not_fit_is_refused():

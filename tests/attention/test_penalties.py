@@ -77,3 +77,11 @@ def test_more_coverage_never_scores_worse_until_one():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(AttentionError, match=message):
         call()
+
+
+@pytest.mark.parametrize("weight", [1e308, math.inf, math.nan])
+def test_weights_that_leave_no_number(weight):
+    with pytest.raises(AttentionError, match="cannot be computed with alpha"):
+        length_penalty([7, 0], weight)
+    with pytest.raises(AttentionError, match="cannot be weighed by beta"):
+        coverage_penalty([[0.5] * 40, [1.0] * 40], beta=weight)

@@ -246,6 +246,14 @@ def test_opennmt_log_of_truncated_tokens_that_look_like_anything(tmp_path: Path)
     assert load(path, sources=[s.source], hypotheses=[s.hypothesis])[0].source == s.source
 
 
+@pytest.mark.parametrize("listed", ["{[]: 1}", "[" * 5000, "9" * 5000, "b'\\x", "[1, 2]", ""])
+def test_opennmt_log_with_a_list_of_tokens_that_is_none(tmp_path: Path, listed: str) -> None:
+    content = writers.opennmt_log(SAMPLES[:1]).decode().splitlines()
+    broken = [f"SENT 1: {listed}" if line.startswith("SENT") else line for line in content]
+    item = load(save(tmp_path, "\n".join(broken).encode()))[0]
+    assert item.source is None
+
+
 def test_hard_links_need_the_source(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="how long the source is; give the source text"):
         load(save(tmp_path, b"a b ||| 0-0 1-1\n"))

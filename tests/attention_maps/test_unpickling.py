@@ -173,6 +173,29 @@ def test_keys_are_refused_before_they_are_hashed(forged: bytes) -> None:
         unpickle_arrays(forged, "f")
 
 
+@pytest.mark.parametrize(
+    ("forged", "message"),
+    [
+        (b"\x80\x02)" + b"\x85" * 90_000 + b".", "more than 100 deep"),
+        (b"\x80\x02" + b"]" * 40_000 + b"a" * 39_999 + b".", "more than 100 deep"),
+        (b"\x80\x02(" + b"}" * 300_000 + b"t.", "more parts than arrays"),
+        (b"\x80\x02N" + b"20" * 300_000 + b".", "more parts than arrays"),
+        (pickle.dumps([np.zeros(1000)] * 9000), "names its arrays so often"),
+    ],
+    ids=["deep tuples", "deep lists", "dictionaries", "steps without parts", "one array"],
+)
+def test_what_a_pickle_costs_is_bounded_by_its_size(forged: bytes, message: str) -> None:
+    with pytest.raises(DataError, match=f"^f: .*{message}"):
+        unpickle_arrays(forged, "f")
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_many_small_arrays_are_within_the_bounds(protocol: int) -> None:
+    """Of one word a side, so that the cells are the least part of it."""
+    value = [np.ones((1, 2), dtype="<f4") for _ in range(8000)]
+    assert len(unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")) == 8000
+
+
 @pytest.mark.parametrize("place", [[], (), {}, b"text", 1.5, None])
 def test_only_arrays_and_their_types_take_a_state(place: Any) -> None:
     content = pickle.dumps(place, protocol=2)[:-1] + b"}U\x01xK\x01sb."

@@ -118,6 +118,43 @@ def test_bad_data_is_one_line_on_stderr(
     assert done.stdout == ""
 
 
+def test_stop_words_and_denominator_are_those_of_drop(
+    run_cli: RunCli, files: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "stop").write_text("x\nkatze\n")
+    options = ("--stopwords", tmp_path / "stop", "--denominator", "source", "-f", "json")
+    scores = json.loads(run_cli(*everything(files), *options).stdout)["scores"]
+    by_name = {score["figure"]: score for score in scores}
+    # Left of the source: y z, die, q; of the hypothesis's links, y.
+    assert by_name["uncovered-source"]["score"] == 75
+    assert "|stop:2-" in by_name["uncovered-source"]["signature"]
+    # The reference links z and die, of which the hypothesis links neither.
+    assert by_name["CDR"]["score"] == 50
+    assert "|denom:source|stop:2-" in by_name["CDR"]["signature"]
+    drop = run_cli(
+        "drop", files["hyp"], files["ref"], *everything(files)[2:4], *everything(files)[6:],
+        *options,
+    )  # fmt: skip
+    assert json.loads(drop.stdout)["scores"][0]["score"] == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--stopwords", "s"), "--stopwords is for figures of links"),
+        (("--model", "m"), "--src is needed to align the texts"),
+        (("--src", "s", "--model", "m", "--train-src", "t", "--train-tgt", "u"), "only one of"),
+        (("--src", "-"), "named more than once"),
+    ],
+)
+def test_usage_errors_come_before_any_file(
+    run_cli: RunCli, options: tuple[str, ...], message: str
+) -> None:
+    done = run_cli("profile", "-", *options, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
 def test_links_without_their_texts_are_a_usage_error(
     run_cli: RunCli, files: dict[str, Path]
 ) -> None:

@@ -235,7 +235,7 @@ def test_what_is_wrong_is_said() -> None:
         compare({"s": ["a"]}, [""], metrics=["rep"])
     with pytest.raises(ValueError, match="test must be one of"):
         Testing("t")
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="resamples must be from 0 to"):
         Testing(resamples=-1)
 
 

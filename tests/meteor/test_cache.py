@@ -107,6 +107,17 @@ def test_what_a_kill_left_is_removed_later(table: Path, cache: Path) -> None:
     assert sorted(names(cache)) == sorted([path.name, young.name, foreign.name])
 
 
+def test_what_earlier_releases_made_is_removed(table: Path, cache: Path) -> None:
+    """But nothing of later ones, of the user, or that another program has there."""
+    kept = {"meteor-paraphrases-99-ab-cd.sqlite", "meteor-paraphrases-mine", "other-1-ab"}
+    (cache / "meteor-paraphrases-1-af15").mkdir(parents=True)
+    (cache / "meteor-paraphrases-1-af15" / "vocabulary.txt").write_text("a\n")
+    for name in {*kept, "meteor-paraphrases-3-ab-cd.sqlite"}:
+        (cache / name).write_text("")
+    path = phrase_index(table)
+    assert set(names(cache)) == kept | {path.name}
+
+
 def test_a_build_that_is_killed_leaves_a_file_of_that_kind(table: Path, cache: Path) -> None:
     """A process killed in mid-build leaves what later runs see as abandoned, and no index."""
     child = (

@@ -9,6 +9,7 @@ import pytest
 import sacrebleu
 from sacrebleu.significance import PairedTest
 
+from coverage_eval.metrics import significance
 from coverage_eval.metrics.base import TextMetric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
@@ -44,6 +45,14 @@ def test_p_values_are_sacrebleus(
         # Single precision there, and ties count as smaller: some trials of 400 lie on the edge.
         assert found[key].p_value == pytest.approx(expected.p_value, abs=3.01 / 401)
     assert found["worse"].p_value < 0.05 < found["like"].p_value
+
+
+def test_blocks_of_trials_are_those_of_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "_BLOCK", 300)
+    drawn = np.random.default_rng(7).integers(2, size=(100, 9), dtype=bool)
+    blocks = list(significance.swap_masks(9, 100, 7))
+    assert [len(block) for block in blocks] == [32, 32, 32, 4]
+    np.testing.assert_array_equal(np.concatenate(blocks), drawn)
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])

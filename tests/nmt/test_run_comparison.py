@@ -100,9 +100,9 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     run = _run(tmp_path / "a", 1, {})
     (run.path / "table1.scores.csv").unlink()
     with pytest.raises(DataError, match="no system is finished yet"):
-        audit_runs([run.path], title="")
+        audit_runs([run.path])
     with pytest.raises(DataError, match="no run is there"):
-        audit_runs([tmp_path], title="")
+        audit_runs([tmp_path])
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_gradients_by_finite_differences_twice(name, seed):
     assert torch.autograd.gradgradcheck(function, given)
 
 
-# The allocators of deepdow 0.2.3 (max_weight 0.5; cvxpylayers 1.2.0, its solver with eps 1e-10) give
+# The allocators of deepdow 0.2.3 (max_weight 0.5; cvxpylayers 1.2.0, solved to 1e-10) give
 # this attention, and this gradient of (attention * [0, 1, 2, 3, 4]).sum().
 DEEPDOW_SCORES = [[1.2, 0.8, -0.2, 0.5, 0.0], [0.7, 0.9, 0.1, -1, 0.3], [3, -2, 0.4, 0.4, 0.0]]
 DEEPDOW = {
@@ -283,3 +283,17 @@ def test_vectorised_and_as_a_module(name):
     layer = getattr(ours, name.title().replace("_", ""))(dim=0)
     assert torch.equal(layer(*given), function(*given, dim=0))
     assert str(layer).endswith("(dim=0)")
+
+
+def test_sparsemax_loss_is_that_of_the_reference():
+    rng = np.random.default_rng(9)
+    z = np.array([1.0, 10.0, 1000.0])[:, None, None] * rng.normal(size=(3, 50, 6))
+    q = rng.dirichlet(np.ones(6), size=(3, 50))
+    scores = torch.tensor(z, requires_grad=True)
+    loss = ours.sparsemax_loss(scores, torch.tensor(q))
+    np.testing.assert_allclose(loss.detach().numpy(), attention.sparsemax_loss(z, q), rtol=1e-12)
+    loss.sum().backward()
+    wanted = attention.sparsemax_loss_gradient(z, q)
+    np.testing.assert_allclose(scores.grad.numpy(), wanted, rtol=0, atol=1e-12)
+    leaf = torch.tensor(z[0], requires_grad=True)
+    assert torch.autograd.gradcheck(lambda z: ours.sparsemax_loss(z, torch.tensor(q[0])), leaf)

@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DecoderWeights:
-    """A decoder, without the attention's own parameters.
+    r"""A decoder, without the attention's own parameters.
 
     Attributes:
         embedding: ``[V, E]`` target word vectors.
@@ -46,6 +46,8 @@ class DecoderWeights:
         attention_output: ``[D, K + D]`` W_out, the context before the state.
         output: ``[V, D]`` W_g.
         output_bias: ``[V]`` b_g.
+        attention_bias: ``[D]`` b_out of OpenNMT-py's additive attention ("mlp"), which has no tanh:
+            :math:`\tilde h_t = W_{out} [c_t; s_t] + b_{out}`. None for the formula above.
     """
 
     embedding: FloatArray
@@ -53,6 +55,7 @@ class DecoderWeights:
     attention_output: FloatArray
     output: FloatArray
     output_bias: FloatArray
+    attention_bias: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,9 @@ def decoder_step(
     query = layers[-1][0]
     result, attention = step(query, source, state.attention, active=running)
     joined = np.concatenate([result.context, query], axis=1)
-    attentional = np.tanh(joined @ weights.attention_output.T)
+    attentional = joined @ weights.attention_output.T
+    bias = weights.attention_bias
+    attentional = np.tanh(attentional) if bias is None else attentional + bias
     logits = attentional @ weights.output.T + weights.output_bias
     after = DecoderState(
         tuple(

@@ -1,7 +1,8 @@
-r"""The bidirectional LSTM encoder of Malaviya et al. 2018, section 2.
+r"""The LSTM encoder of Malaviya et al. 2018, section 2.
 
-:math:`H = [h_1, \dots, h_J]` represents the source words; the final states of both directions start
-the decoder, as in OpenNMT-py.
+:math:`H = [h_1, \dots, h_J]` represents the source words; the final states start the decoder, as in
+OpenNMT-py. The paper's encoder is bidirectional; the first commands of its authors' README train
+one that reads forwards only.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ __all__ = ["EncoderWeights", "Encoding", "embed", "encode"]
 
 @dataclass(frozen=True)
 class EncoderWeights:
-    """A bidirectional LSTM encoder.
+    """An LSTM encoder.
 
     Attributes:
         embedding: ``[V, E]`` source word vectors.
-        layers: forward and backward weights of each layer, lowest first; the lowest reads word
-            vectors, the others both directions of the layer below.
+        layers: the weights of each layer by direction, lowest first: forward and backward, or
+            forward alone. The lowest reads word vectors, the others all directions of the layer
+            below.
     """
 
     embedding: FloatArray
-    layers: tuple[tuple[LSTMWeights, LSTMWeights], ...]
+    layers: tuple[tuple[LSTMWeights, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,9 @@ class Encoding:
     """Encoded sources.
 
     Attributes:
-        memory: ``[B, S, 2H]`` forward and backward outputs of the highest layer, 0 at padding.
-        final: for each layer the states after the last word read, each ``[B, 2H]``, the forward
+        memory: ``[B, S, K]`` forward and backward outputs of the highest layer, 0 at padding; K
+            is the size of all directions together.
+        final: for each layer the states after the last word read, each ``[B, K]``, the forward
             direction (at the last word) before the backward one (at the first).
         lengths: ``[B]`` words of each source.
     """
@@ -100,12 +103,14 @@ def encode(
     counts = inside.sum(axis=1)
     final: list[LSTMState] = []
     outputs = vectors
-    for forward, backward in weights.layers:
-        ahead, ahead_state = lstm(outputs, forward, lengths=counts)
-        back, back_state = lstm(outputs, backward, lengths=counts, reverse=True)
-        outputs = np.concatenate([ahead, back], axis=2)
+    for directions in weights.layers:
+        read = [
+            lstm(outputs, direction, lengths=counts, reverse=backward)
+            for direction, backward in zip(directions, (False, True), strict=False)
+        ]
+        outputs = np.concatenate([states for states, _ in read], axis=2)
         hidden, cell = (
-            np.concatenate(pair, axis=1) for pair in zip(ahead_state, back_state, strict=True)
+            np.concatenate(parts, axis=1) for parts in zip(*(last for _, last in read), strict=True)
         )
         final.append((hidden, cell))
     return Encoding(outputs, tuple(final), counts)

@@ -4,16 +4,21 @@ Give the arrays of a checkpoint's ``model`` and ``generator`` (as NumPy arrays) 
 
     encoder.embeddings.make_embedding.emb_luts.0.weight      source word vectors
     encoder.rnn.{weight,bias}_{ih,hh}_l{0,1}                 forward direction
-    encoder.rnn.{weight,bias}_{ih,hh}_l{0,1}_reverse         backward direction
+    encoder.rnn.{weight,bias}_{ih,hh}_l{0,1}_reverse         backward direction, if there is one
     decoder.embeddings.make_embedding.emb_luts.0.weight      target word vectors
     decoder.rnn.layers.{0,1}.{weight,bias}_{ih,hh}           with input feeding
-    decoder.attn.linear_in.weight                            transpose of W of the bilinear score
+    decoder.attn.linear_in.weight                            "general": transpose of W of the score
+    decoder.attn.linear_query.{weight,bias}                  "mlp": A and b of the additive score
+    decoder.attn.linear_context.weight                       "mlp": U
+    decoder.attn.v.weight                                    "mlp": e
     decoder.attn.linear_cover.weight                         coverage vector, if there is one
     decoder.attn.linear_out.weight                           W_out
+    decoder.attn.linear_out.bias                             "mlp": b_out
     generator.0.{weight,bias}                                W_g, b_g
 
 Early versions leave out ``make_embedding.`` and, in ``generator``, the prefix ``generator.``; both
-are understood. The number of layers is read off the names.
+are understood. The number of layers, the directions of the encoder and the attention are read off
+the names; a model without names of "general" and "mlp" has "dot".
 """
 
 from __future__ import annotations
@@ -30,12 +35,13 @@ from coverage_eval.attention._inputs import AttentionError
 from coverage_eval.attention.replay.decoder import DecoderWeights
 from coverage_eval.attention.replay.encoder import EncoderWeights
 from coverage_eval.attention.replay.lstm import LSTMWeights
-from coverage_eval.attention.scoring import BilinearScore, CoverageFormula
+from coverage_eval.attention.scoring import AdditiveScore, BilinearScore, CoverageFormula, Score
 
 __all__ = ["ModelWeights", "opennmt_weights"]
 
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 _COVERAGE = "decoder.attn.linear_cover.weight"
+_GENERAL, _MLP = "decoder.attn.linear_in.weight", "decoder.attn.linear_query.weight"
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class ModelWeights:
 
     encoder: EncoderWeights
     decoder: DecoderWeights
-    score: BilinearScore
+    score: Score
 
 
 def opennmt_weights(
@@ -69,32 +75,53 @@ def opennmt_weights(
     """
     arrays = {_plain(name): np.asarray(value) for name, value in parameters.items()}
     reader = _Reader(arrays)
+    directions = ("", "_reverse") if "encoder.rnn.weight_ih_l0_reverse" in arrays else ("",)
     encoder = EncoderWeights(
         reader.take("encoder.embeddings.emb_luts.0.weight"),
         tuple(
-            (reader.layer(f"encoder.rnn.{{}}_l{k}"), reader.layer(f"encoder.rnn.{{}}_l{k}_reverse"))
+            tuple(reader.layer(f"encoder.rnn.{{}}_l{k}{direction}") for direction in directions)
             for k in range(_count(arrays, r"encoder\.rnn\.weight_ih_l(\d+)"))
         ),
     )
     layers = _count(arrays, r"decoder\.rnn\.layers\.(\d+)\.weight_ih")
+    score = _score(reader, arrays, coverage)
     decoder = DecoderWeights(
         reader.take("decoder.embeddings.emb_luts.0.weight"),
         tuple(reader.layer(f"decoder.rnn.layers.{k}.{{}}") for k in range(layers)),
         reader.take("decoder.attn.linear_out.weight"),
         reader.take("generator.0.weight"),
         reader.take("generator.0.bias"),
+        reader.take("decoder.attn.linear_out.bias") if isinstance(score, AdditiveScore) else None,
     )
-    weight = reader.take("decoder.attn.linear_in.weight").T
-    cover = None
-    if _COVERAGE in arrays:
-        if coverage is None:
-            raise AttentionError(
-                f"the model has a coverage vector ({_COVERAGE}): say by which formula it acts, "
-                "'text' or 'scripts'"
-            )
-        cover = reader.take(_COVERAGE).reshape(-1)
     reader.check_all_taken()
-    return ModelWeights(encoder, decoder, BilinearScore(weight, cover, coverage or "text"))
+    return ModelWeights(encoder, decoder, score)
+
+
+def _score(
+    reader: _Reader, arrays: Mapping[str, NDArray[Any]], coverage: CoverageFormula | None
+) -> Score:
+    """The attention, whose kind shows in the names."""
+    if _MLP in arrays:
+        if _COVERAGE in arrays:
+            raise AttentionError(
+                f"a coverage vector ({_COVERAGE}) beside 'mlp' attention: no such "
+                "model of the authors is known, and it cannot be replayed"
+            )
+        return AdditiveScore(
+            reader.take(_MLP),
+            reader.take("decoder.attn.linear_context.weight"),
+            reader.take("decoder.attn.v.weight").reshape(-1),
+            reader.take("decoder.attn.linear_query.bias"),
+        )
+    weight = reader.take(_GENERAL).T if _GENERAL in arrays else None
+    if _COVERAGE not in arrays:
+        return BilinearScore(weight)
+    if coverage is None:
+        raise AttentionError(
+            f"the model has a coverage vector ({_COVERAGE}): say by which formula it acts, "
+            "'text' or 'scripts'"
+        )
+    return BilinearScore(weight, reader.take(_COVERAGE).reshape(-1), coverage)
 
 
 def _plain(name: str) -> str:

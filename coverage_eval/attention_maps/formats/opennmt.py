@@ -4,7 +4,9 @@
 ``{'pred': [array], 'gold': [array]}``, pickled by Python 2. Each array is target × source with a
 row for EOS; the source has no EOS, but has a ``<SINK>`` column if the data had one. ``pred`` keeps
 the first sentence of each batch only, so a dump is complete only with ``-batch_size 1``; ``gold``
-is filled only with ``-tgt``. Source: Unbabel/OpenNMT-py, branch dev, onmt/translate/Translator.py.
+is filled only with ``-tgt``, and computed without the fertilities of GUIDED, ACTUAL and PREDICTED:
+it is not the attention that such systems translate with. Source: Unbabel/OpenNMT-py, branch dev,
+onmt/translate/Translator.py.
 
 The log of OpenNMT-py 3 and Eole with ``--attn_debug`` or ``--align_debug`` has a table a segment:
 a header of source tokens, then a row a target token, in columns of 11 characters. Tokens are cut
@@ -37,6 +39,7 @@ from coverage_eval.attention_maps.parsing import (
 )
 from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import SINK
 
 __all__ = ["FORMATS"]
 
@@ -134,7 +137,7 @@ def _listed(text: str) -> tuple[str, ...] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # on odd escapes
             value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
     return tuple(value) if isinstance(value, list) and all(type(t) is str for t in value) else None
 
@@ -168,7 +171,7 @@ FORMATS = (
         Layout(
             tgt_eos=True,
             src_eos=False,
-            src_end="<SINK>",
+            src_end=SINK,
             count_hint="-dump_attn keeps one sentence a batch: translate with -batch_size 1",
         ),
         binary=True,
@@ -178,7 +181,7 @@ FORMATS = (
         "OpenNMT-py / Eole --attn_debug or --align_debug (log)",
         _recognise_log,
         _read_log,
-        Layout(src_eos=False, src_end="<SINK>"),
+        Layout(src_eos=False, src_end=SINK),
     ),
     DumpFormat("opennmt-align", "OpenNMT-py / Eole --report_align", _recognise_align, _read_align),
 )

@@ -1,8 +1,8 @@
 """The SQLite form of Meteor's paraphrase table in the user's cache folder, made at the first use.
 
 Reading the table takes seconds, looking up phrases of its SQLite form milliseconds. The file's name
-ends in a checksum of its content, so that a damaged file is noticed, and made again. Several
-processes may want it at once: each makes its own under a temporary name and renames it when whole.
+ends in a hash of its content, so that a damaged file is noticed, and made again. Several processes
+may want it at once: each makes its own under a temporary name and renames it when whole.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ import sqlite3
 import tempfile
 import time
 import warnings
-import zlib
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, write_table
+from fast_align_wrapper.whole_files import file_sha256, put_in_place
 
 __all__ = ["cache_folder", "open_index", "phrase_index", "table_hash"]
 
-_PREFIX = "meteor-paraphrases-3"
-"""How the files' names begin; a change of the files' form must raise the number."""
+_FAMILY = "meteor-paraphrases"
+_VERSION = 4
+"""A change of the files' form must raise it."""
+_PREFIX = f"{_FAMILY}-{_VERSION}"
+"""How the files' names begin."""
 
 _ABANDONED = 3600.0
 """Seconds after which a temporary file, the work of some ten seconds, is one that a kill left."""
@@ -104,17 +107,13 @@ def _state(path: Path) -> tuple[int, ...]:
 
 def _is_whole(path: Path) -> bool:
     """Whether a file has the content that its name tells."""
-    return path.stem.endswith(f"-{_checksum(path, _state(path))}")
+    return path.stem.endswith(f"-{_hash(path, _state(path))}")
 
 
 @cache
-def _checksum(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
-    """The CRC-32 of a file, read once a process unless it changes."""
-    checksum = 0
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            checksum = zlib.crc32(block, checksum)
-    return f"{checksum:08x}"
+def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
+    """The hash of a file for its name; the file is read once a process unless it changes."""
+    return file_sha256(path)[:16]
 
 
 def _remove_abandoned(folder: Path) -> None:
@@ -123,6 +122,18 @@ def _remove_abandoned(folder: Path) -> None:
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > _ABANDONED:
                 path.unlink()
+
+
+def _remove_earlier_versions(folder: Path) -> None:
+    """Remove what earlier releases made, in whose place an index has been built.
+
+    An earlier release that is still in use makes its own again, once.
+    """
+    for path in folder.glob(f"{_FAMILY}-*"):
+        version = path.name.removeprefix(f"{_FAMILY}-").partition("-")[0]
+        if version.isdecimal() and int(version) < _VERSION:
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _build(table: Path, folder: Path, name: str) -> Path:
@@ -134,11 +145,12 @@ def _build(table: Path, folder: Path, name: str) -> Path:
     try:
         write_table(read_table(table), temporary)
         temporary.chmod(0o644)
-        return temporary.replace(
-            folder / f"{name}-{_checksum(temporary, _state(temporary))}.sqlite"
-        )
+        content = _hash(temporary, _state(temporary))
+        index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
     finally:
         temporary.unlink(missing_ok=True)
+    _remove_earlier_versions(folder)
+    return index
 
 
 @cache

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import AlignedRow
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Statistics
+from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio, ratio_of_sums
 from coverage_eval.metrics.rep import REP
 from coverage_eval.text.rows import Row
-from fast_align_wrapper.links import Links
 
 __all__ = ["CDR", "LengthRatio", "SourceREP", "UncoveredSource"]
 
@@ -59,63 +59,49 @@ class LengthRatio(SegmentRatio):
 
 
 @dataclass(frozen=True)
-class _LinkRatio(AlignedMetric[AlignedRow]):
-    """A ratio of sums over segments, of links."""
+class UncoveredSource(AlignedMetric[AlignedRow]):
+    """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
 
+    C(x) are the source positions aligned to some word of x. It needs no reference, and so also
+    counts what no translation would express; compare systems, not languages. Stop words are
+    neither counted nor missed.
+    """
+
+    name: ClassVar[str] = "uncovered-source"
+    needs: ClassVar[frozenset[str]] = frozenset({"sources", "links"})
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
     higher_is_better: ClassVar[bool] = False
-
-    def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
-        """The rows' links."""
-        return self.aligner.align(rows)
-
-    def settings(self) -> dict[str, object]:
-        """What the aligner says of its links."""
-        return dict(self.aligner.settings)
+    undefined: ClassVar[str] = "the source has no words at all"
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · numerator / denominator; NaN for an empty denominator."""
         return ratio_of_sums(summed, PERCENT)
 
-
-def _covered(links: Links) -> set[int]:
-    """C(x): the source positions aligned to some word."""
-    return {position for position, _ in links}
-
-
-@dataclass(frozen=True)
-class UncoveredSource(_LinkRatio):
-    """1 − Σ |C(hypothesis)| / Σ |source|, in percent: source words without any link.
-
-    C(x) are the source positions aligned to some word of x. It needs no reference, and so also
-    counts what no translation would express; compare systems, not languages.
-    """
-
-    name: ClassVar[str] = "uncovered-source"
-    needs: ClassVar[frozenset[str]] = frozenset({"sources", "links"})
-    undefined: ClassVar[str] = "the source has no words at all"
+    def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
+        """The rows' links."""
+        return self.aligner.align(rows)
 
     def count_row(self, row: AlignedRow) -> list[tuple[float, float]]:
         """Source words without link, and source words."""
-        words = len(row.source or ())
-        return [(words - len(_covered(links)), words) for links in row.hypotheses]
+        source = enumerate(row.source or ())
+        counted = {position for position, word in source if word not in self.stopwords}
+        linked = [{position for position, _ in links} for links in row.hypotheses]
+        return [(len(counted - covered), len(counted)) for covered in linked]
 
 
 @dataclass(frozen=True)
-class CDR(_LinkRatio):
+class CDR(DROP):
     """Coverage difference ratio: 1 − Σ |C(ref) without C(hyp)| / Σ |C(ref)|, in percent.
 
     Kong et al., Neural Machine Translation with Adequacy-Oriented Learning (AAAI 2019,
-    arXiv:1811.08541), where it is the reward of one sentence; 100 − DROP of the same links.
-    Experimental: the formula is quoted from memory and was not compared with the paper.
+    arXiv:1811.08541), where it is the reward of one sentence; 100 − DROP of the same links and
+    settings. Experimental: the formula is quoted from memory and was not compared with the paper.
     """
 
     name: ClassVar[str] = "CDR"
-    needs: ClassVar[frozenset[str]] = frozenset({"references", "links"})
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "no source word is aligned with the reference"
 
-    def count_row(self, row: AlignedRow) -> list[tuple[float, float]]:
-        """Source words that both cover, and those that the reference covers."""
-        expected = set.intersection(*map(_covered, row.references))
-        return [(len(expected & _covered(links)), len(expected)) for links in row.hypotheses]
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """100 − DROP, 0 to 100."""
+        return 100.0 - super().formula(summed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -41,8 +41,17 @@ class Figure:
     @property
     def needs(self) -> frozenset[str]:
         """What the metric looks at besides the hypothesis."""
-        kind = self.make.func if isinstance(self.make, partial) else self.make
-        found: frozenset[str] = kind.needs  # type: ignore[union-attr]
+        return self._kind.needs
+
+    @property
+    def settings(self) -> set[str]:
+        """The names of the metric's settings."""
+        return {item.name for item in fields(self._kind)}
+
+    @property
+    def _kind(self) -> type[Metric[Any]]:
+        kind: Any = self.make.func if isinstance(self.make, partial) else self.make
+        found: type[Metric[Any]] = kind
         return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -13,9 +13,11 @@ import numpy as np
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR
 from coverage_eval.metrics.profile.figures import Figure, select_figures
 from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
+from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.batches import map_batches
 from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
@@ -83,8 +85,8 @@ def profile(
         references: The reference's segments, or a list of several references.
         sources: The source's segments.
         aligner: What links them, for figures of uncovered source words.
-        **options: ``tokenize``, ``lowercase``, ``jobs``, ``resamples`` and ``seed`` as in
-            :func:`profile_rows`.
+        **options: ``tokenize``, ``lowercase``, ``stopwords``, ``denominator``, ``jobs``,
+            ``resamples`` and ``seed`` as in :func:`profile_rows`.
 
     Raises:
         DataError: Unequal numbers of segments, or none at all.
@@ -98,6 +100,8 @@ def profile_rows(
     *,
     tokenize: str = "none",
     lowercase: bool = False,
+    stopwords: StopWords | None = None,
+    denominator: str = DEFAULT_DENOMINATOR,
     jobs: int = 1,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
@@ -109,6 +113,8 @@ def profile_rows(
         aligner: As in :func:`profile`.
         tokenize: The tokeniser of the figures of text.
         lowercase: Whether they lowercase the text first.
+        stopwords: Source words that the figures of links leave out of account.
+        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
         jobs: Number of processes; the result does not depend on it.
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
@@ -131,7 +137,8 @@ def profile_rows(
     )
     blocks = [np.concatenate(parts)[:, 0] for parts in zip(*batches, strict=True)]
     if aligner is not None:
-        linked, statistics = _count_links(rows, aligner, first)
+        settings = {"stopwords": stopwords or StopWords(), "denominator": denominator}
+        linked, statistics = _count_links(rows, aligner, first, settings)
         chosen += linked
         blocks += statistics
     references = len(first.references)
@@ -154,7 +161,7 @@ def _count(metrics: Sequence[Any], rows: Sequence[Row]) -> list[Statistics]:
 
 
 def _count_links(
-    rows: Iterable[Row], aligner: Aligner, first: Row
+    rows: Iterable[Row], aligner: Aligner, first: Row, settings: Mapping[str, Any]
 ) -> tuple[list[tuple[Figure, Metric[Any]]], list[Statistics]]:
     """The figures of links, all counted from one run of the aligner."""
     if not aligner.links_references:
@@ -162,7 +169,10 @@ def _count_links(
         first = first._replace(references=())
     aligned = list(aligner.align(rows))
     figures = [f for f in select_figures(_at_hand(first, aligner)) if "links" in f.needs]
-    chosen: list[tuple[Figure, Metric[Any]]] = [(f, f.make(aligner)) for f in figures]
+    chosen: list[tuple[Figure, Metric[Any]]] = [
+        (f, f.make(aligner, **{k: v for k, v in settings.items() if k in f.settings}))
+        for f in figures
+    ]
     return chosen, [metric.count(aligned)[0] for _, metric in chosen]
 
 

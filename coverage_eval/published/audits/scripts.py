@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coverage_eval.published.audits import attention_rows, state_rows, text_rows
+from coverage_eval.published.audits import attention_rows, model_rows, state_rows, text_rows
 from coverage_eval.published.claims import Claim
 
 __all__ = ["audit"]
@@ -23,6 +23,10 @@ def audit() -> tuple[Claim, ...]:
         state_rows.fertilities(),
         text_rows.drop_sink(),
         attention_rows.lagrangian(),
-        state_rows.penalty_of_zeros(),
+        model_rows.penalty_of_zeros(),
         attention_rows.jacobian_norm(),
+        model_rows.length(),
+        model_rows.encoder(),
+        state_rows.gold_dump(),
+        state_rows.padded_sink(),
     )

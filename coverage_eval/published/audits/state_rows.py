@@ -1,4 +1,4 @@
-"""Text against published scripts, rows 6, 9, 10 and 13: the attention step and its state.
+"""Text against published scripts, rows 6, 9, 10, 17 and 18: the attention step and its state.
 
 The scripts are those of the OpenNMT fork of Malaviya et al. (2018). What they compute is written
 anew, in as few lines as show it.
@@ -10,15 +10,17 @@ import math
 
 import numpy as np
 
+from coverage_eval.attention.credit import attend_with_credit
 from coverage_eval.attention.fertility import actual, expected, guided, training_targets
-from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention.scoring import BilinearScore
+from coverage_eval.attention.source import sink_at_end
+from coverage_eval.attention.sparsemax import sparsemax
 from coverage_eval.attention.step import AttentionStep
 from coverage_eval.published.audits.facts import agree, differ, disagree, equal
 from coverage_eval.published.audits.random_problems import Vector
 from coverage_eval.published.claims import Claim
 
-__all__ = ["coverage_vector", "exhaustion", "fertilities", "penalty_of_zeros"]
+__all__ = ["coverage_vector", "exhaustion", "fertilities", "gold_dump", "padded_sink"]
 
 
 def coverage_vector() -> Claim:
@@ -117,19 +119,47 @@ def fertilities() -> Claim:
     )
 
 
-def penalty_of_zeros() -> Claim:
-    """Row 13: the coverage penalty of words without attention."""
-    coverage = np.array([0.0, 0.5, 1.4])
-    by_text = sum(math.log(max(0.1, min(1.0, total))) for total in coverage.tolist())
-    ours = float(coverage_penalty(coverage, epsilon=0.1))
-    wu = float(coverage_penalty(coverage, form="wu"))
+def gold_dump() -> Claim:
+    """Row 17: what attention dumped against the gold target is bounded by."""
+    scores, fertilities = np.array([[2.0, 0.0, 0.0]] * 3), np.array([1.0, 1.0, 1.0])
+    bounded, _ = attend_with_credit(scores, fertilities)
+    unbounded, _ = attend_with_credit(scores, np.full(3, math.inf))
     return Claim(
-        "13. coverage penalty with zeros: max{ε, min{1, Σα}} with ε = 0.1 in the text, "
-        "-min_attention 0.1 in the scripts",
-        "footnote 5, page 373",
+        "17. attention dumped against a gold target (-tgt): in the scripts it is computed without "
+        "the fertilities of GUIDED, ACTUAL and PREDICTED, so that nothing bounds it",
+        "not in the text",
         (
-            equal("Σα = 0, 0.5, 1.4: the text's formula, ours", by_text, ours, digits=4),
-            differ("ours; without ε, as Wu et al. (2016) have it", ours, wu, digits=4),
+            equal("first of 3 words, f = 1, 3 steps: its attention with fertilities",
+                  1, float(bounded[:, 0].sum())),
+            differ("the same: f, its attention without fertilities",
+                   1, float(unbounded[:, 0].sum())),
+            agree("without fertilities: constrained sparsemax, sparsemax",
+                  [(unbounded, sparsemax(scores))]),
         ),
-        "Ours: the same.",
-    )
+        "Ours: with fertilities; a dump's 'gold' of such systems is that of other attention than "
+        "they translate with.",
+    )  # fmt: skip
+
+
+def padded_sink() -> Claim:
+    """Row 18: whether padding moves the sink."""
+    rng = np.random.default_rng(18)
+    memory, query = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3))
+    lengths = np.array([3, 5])
+    fertilities = sink_at_end(np.full((2, 5), 1.5), lengths)
+    step = AttentionStep(BilinearScore(), "constrained_sparsemax", exhaustion=0.2)
+    batch = step.source(memory, lengths=lengths, fertilities=fertilities)
+    alone = step.source(memory[:1, :3], fertilities=fertilities[:1, :3])
+    padded, _ = step(query, batch, step.start(batch))
+    single, _ = step(query[:1], alone, step.start(alone))
+    return Claim(
+        "18. the sink of a row that is shorter than its batch: in the scripts its exhaustion bonus "
+        "comes once more than that of the longest row's",
+        "not in the text",
+        (
+            agree("a row of 3 among 5: scores alone, in the batch",
+                  [(single.scores[0], padded.scores[0, :3])]),
+            agree("the same: attention", [(single.attention[0], padded.attention[0, :3])]),
+        ),
+        "Ours: what a row is given does not depend on its batch.",
+    )  # fmt: skip

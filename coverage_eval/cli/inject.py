@@ -1,0 +1,125 @@
+"""``coverage-eval inject``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.cli.aligner_options import fast_align_option, threads_option
+from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
+from coverage_eval.cli.output import OutputFile, output_option, print_lines, refuse_overwriting
+from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.testbed.injection import (
+    HIGHEST_RATE,
+    KINDS,
+    REPAIRS,
+    Injection,
+    clean_segments,
+    target_tokens,
+)
+from coverage_eval.testbed.word_pool import WordPool
+from coverage_eval.text.corpus import check_source, check_stdin, read_segments, source_name
+from coverage_eval.text.files import atomic_write
+from coverage_eval.text.rows import read_rows
+
+
+@click.command("inject")
+@click.argument("hyp")
+@click.option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
+@click.option("--links", metavar="FILE",
+              help="Take links of source and HYP from this file, as 0-0 1-2.")  # fmt: skip
+@click.option("--model", metavar="FILE", help="Link them by this model, made by 'align train'.")
+@click.option(
+    "--kind", "kinds", multiple=True, required=True, type=click.Choice(list(KINDS)),
+    help="Put in errors of this kind; of several kinds, each segment gets one, drawn at random.",
+)  # fmt: skip
+@click.option(
+    "--rate", required=True, type=FiniteRange(0, HIGHEST_RATE),
+    help="Leave out, replace or add so many words per word of HYP, as expected: 0.02 is 2 %.",
+)  # fmt: skip
+@click.option(
+    "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
+    help="Put function words, or words of another segment, in the place of those left out: "
+    "as many, so that the length is no sign.",
+)  # fmt: skip
+@click.option(
+    "--pool", metavar="FILE",
+    help="Take frequencies of words and other segments from this text; give the same for all "
+    "parts of a text.  [default: HYP]",
+)  # fmt: skip
+@click.option("--seed", default=0, show_default=True, type=WholeRange(0),
+              help="Seed the random choices with this number.")  # fmt: skip
+@output_option
+@click.option("--gold", metavar="FILE", required=True, type=OutputFile(),
+              help="Write a line of JSON for every error to this file.")  # fmt: skip
+@threads_option
+@fast_align_option
+@strict_option
+def command(
+    hyp: str,
+    src: str,
+    links: str | None,
+    model: str | None,
+    kinds: tuple[str, ...],
+    rate: float,
+    repair: str,
+    pool: str | None,
+    seed: int,
+    output: str | None,
+    gold: str,
+    threads: int | None,
+    fast_align: str | None,
+    strict: bool,
+) -> None:
+    """Put errors of known kind, rate and place into correct translations.
+
+    HYP and its source are text files with one segment a line, such as a reference and its source.
+    The output is HYP with errors, cut into words as the model cuts it. The gold file says of every
+    error its kind, its span in the output, the source positions and the words removed, positions
+    from 0. What a segment gets depends on the seed and its own text alone.
+
+    \b
+    Kinds:
+      omission-word, omission-content, omission-function, omission-rare: single words
+      omission-phrase: runs of 3 words on average       early-stop: the end is missing
+      repetition-word, -phrase: again right behind      repetition-distant: again elsewhere
+      repetition-oscillating: again and again           repetition-tail: a growing tail
+      untranslated: source words                        addition: words of another segment
+      hallucination: another segment in its place
+
+    \b
+    Example:
+      coverage-eval inject ref --src src --kind omission-phrase --rate 0.02 -o bad --gold gold
+    """
+    if links and model:
+        raise click.UsageError("give only one of --links and --model")
+    if "untranslated" in kinds and not (links or model):
+        raise click.UsageError("--kind untranslated needs --links or --model")
+    if pool is None and hyp == "-":
+        raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
+    refuse_overwriting()
+    check_stdin(hyp, src, links, pool)
+    for file in filter(None, (hyp, src, links, pool)):
+        check_source(file)
+    aligner: Aligner | None = None
+    if model:
+        aligner = Aligner.load(model, threads=threads, fast_align=fast_align)
+    elif links:
+        aligner = Aligner.from_links([], links)
+    watch = InputWatch([source_name(hyp)], [], src)
+    words = WordPool.of(map(target_tokens(aligner), read_segments(pool or hyp)))
+    injection = Injection(kinds, rate, words, seed, repair)
+    segments = clean_segments(watch.watch(read_rows([hyp], [], src)), aligner)
+
+    with atomic_write(gold) as errors:
+
+        def lines() -> Iterator[str]:
+            for number, segment in enumerate(segments, start=1):
+                spoilt = injection.spoil(segment, number)
+                errors.writelines(f"{error.to_json()}\n" for error in spoilt.errors)
+                yield " ".join(spoilt.words)
+            echo_findings(watch.check(target_tokens(aligner), aligner)[0], strict=strict)
+
+        print_lines(lines(), output)

@@ -1,0 +1,97 @@
+"""The gold file of injected errors: JSON Lines, one line for each error.
+
+``{"segment": 7, "kind": "omission-phrase", "hypothesis": [2, 2], "source": [3, 4], "removed":
+"the dog"}``: the segment's number from 1, the span in the output's own tokens from 0 with its end
+excluded (empty where words were left out and nothing took their place), the source positions from
+0 that it concerns, null if no links were known, and the words that were there. A segment without
+an error has no line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import Source, read_segments, source_name
+
+__all__ = ["GoldError", "read_gold_errors"]
+
+
+@dataclass(frozen=True)
+class GoldError:
+    """An error whose kind and place are known.
+
+    Attributes:
+        segment: Number of its segment, from 1.
+        kind: One of :data:`coverage_eval.testbed.injection.KINDS`, or any name in a file.
+        hypothesis: Its span in the output's tokens, from 0, the end excluded.
+        source: The source positions it concerns, from 0, ascending: those left untranslated, or
+            translated again; none if it has nothing to do with the source; None if not known.
+        removed: The words of the correct translation that are gone.
+    """
+
+    segment: int
+    kind: str
+    hypothesis: tuple[int, int]
+    source: tuple[int, ...] | None
+    removed: str = ""
+
+    def to_json(self) -> str:
+        """The error as a line of the gold file."""
+        return json.dumps(vars(self), ensure_ascii=False)
+
+
+def read_gold_errors(source: Source) -> Iterator[GoldError]:
+    """Read a gold file.
+
+    Args:
+        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+
+    Raises:
+        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a line that is no such
+            error (file, line).
+    """
+    for number, line in enumerate(read_segments(source), start=1):
+        yield _parse_line(line, f"{source_name(source)}: line {number}")
+
+
+def _parse_line(line: str, place: str) -> GoldError:
+    try:
+        return _parse(json.loads(line))
+    except KeyError as error:
+        said = f"{error} is missing"
+    except (TypeError, ValueError, RecursionError) as error:
+        said = str(error)
+    raise DataError(
+        f"{place}: is no line of a gold file as 'coverage-eval inject' writes it: {said}"
+    )
+
+
+def _parse(values: Any) -> GoldError:
+    if not isinstance(values, dict):
+        raise TypeError("not an object")
+    start, end = _positions(values["hypothesis"], "hypothesis")
+    source = values["source"]
+    error = GoldError(
+        values["segment"],
+        values["kind"],
+        (start, end),
+        None if source is None else _positions(source, "source"),
+        values.get("removed", ""),
+    )
+    if type(error.segment) is not int or error.segment < 1:
+        raise ValueError("segment is no number from 1")
+    if not (isinstance(error.kind, str) and isinstance(error.removed, str)):
+        raise TypeError("kind and removed are not texts")
+    if end < start:
+        raise ValueError("the span in the hypothesis ends before it begins")
+    return error
+
+
+def _positions(values: Any, name: str) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(n) is not int or n < 0 for n in values):
+        raise TypeError(f"{name} is no list of positions from 0")
+    return tuple(values)

@@ -1,0 +1,394 @@
+"""Coverage errors put into correct translations, at known rates and places.
+
+``rate`` is the expected number of words that errors concern, per word of the text: words left out,
+replaced, or added. So an output with omissions at rate 0.02 lacks about 2 % of its words.
+
+A segment's errors are drawn from the seed and the segment's own text alone. Parts of a text get
+what they would get in the whole, as long as the :class:`~coverage_eval.testbed.word_pool.WordPool`
+is the same; and with the same seed, what a low rate leaves out, a higher rate leaves out too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import tee
+from random import Random
+from typing import NamedTuple
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.errors import DataError
+from coverage_eval.testbed.gold_errors import GoldError
+from coverage_eval.testbed.word_pool import WORD_CLASSES, WordPool
+from coverage_eval.text.corpus import tokenize
+from coverage_eval.text.rows import Row
+from coverage_eval.text.tokenizers import Tokenizer
+from fast_align_wrapper.links import Links
+
+__all__ = [
+    "HIGHEST_RATE",
+    "KINDS",
+    "REPAIRS",
+    "CleanSegment",
+    "Injection",
+    "SpoiltSegment",
+    "clean_segments",
+    "inject_lines",
+    "target_tokens",
+]
+
+PHRASE_LENGTH = 3.0
+"""Mean length of phrases in words; lengths are distributed geometrically."""
+
+HIGHEST_RATE = 0.5
+
+REPAIRS = ("none", "filler", "detached")
+"""What takes the place of words left out: nothing, as many function words, or as many words of
+another segment."""
+
+
+class CleanSegment(NamedTuple):
+    """A correct translation.
+
+    Attributes:
+        words: Its tokens.
+        source: The source's tokens; None if they are not known.
+        links: Links of source and translation; None if they are not known.
+    """
+
+    words: Sequence[str]
+    source: Sequence[str] | None = None
+    links: Links | None = None
+
+
+class SpoiltSegment(NamedTuple):
+    """The translation with errors, and where they are."""
+
+    words: list[str]
+    errors: list[GoldError]
+
+
+class _Edit(NamedTuple):
+    """The words from ``start`` to ``end`` (excluded) make way for others.
+
+    ``about`` is the span of the correct translation whose source words the error concerns.
+    """
+
+    start: int
+    end: int
+    words: Sequence[str]
+    about: range
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A segment while its errors are drawn."""
+
+    words: Sequence[str]
+    source: Sequence[str]
+    linked: Mapping[int, Set[int]]
+    rate: float
+    pool: WordPool
+    generator: Random
+
+    def runs(self, rate: float, mean: float = PHRASE_LENGTH) -> list[range]:
+        """Runs of words, each word in one of them with probability ``rate``.
+
+        Words are in a run or not by a stationary chain of two states, so that lengths are
+        geometric with the mean, and neither end of a segment is spared.
+        """
+        begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
+        runs: list[range] = []
+        chance = rate
+        for position in range(len(self.words)):
+            is_in = self.generator.random() < chance
+            if is_in and runs and runs[-1].stop == position:
+                runs[-1] = range(runs[-1].start, position + 1)
+            elif is_in:
+                runs.append(range(position, position + 1))
+            chance = stay if is_in else begin
+        return runs
+
+    def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
+        """Single words, each with probability ``rate``, of some words or of all."""
+        hits = [self.generator.random() < rate for _ in self.words]
+        return [
+            range(n, n + 1)
+            for n, (hit, word) in enumerate(zip(hits, self.words, strict=True))
+            if hit and (among is None or word in among)
+        ]
+
+    def is_hit(self, affected: float) -> bool:
+        """Whether an error that concerns so many words on average befalls the segment."""
+        return bool(self.words) and self.generator.random() < self.rate * len(self.words) / affected
+
+    def take(self, run: range) -> Sequence[str]:
+        """The words of a run."""
+        return self.words[run.start : run.stop]
+
+
+def _leave_out(draft: _Draft, run: range) -> _Edit:
+    del draft  # what takes their place is decided for all omissions alike
+    return _Edit(run.start, run.stop, (), run)
+
+
+def _omit_word(draft: _Draft) -> list[_Edit]:
+    return [_leave_out(draft, run) for run in draft.some_words(draft.rate)]
+
+
+def _omit_of(word_class: str) -> Callable[[_Draft], list[_Edit]]:
+    def omit(draft: _Draft) -> list[_Edit]:
+        share = draft.pool.share(word_class)
+        if share < draft.rate:
+            raise DataError(
+                f"only {share:.1%} of the words are {word_class} words: no rate of "
+                f"{draft.rate:g} can be reached with them"
+            )
+        words = draft.pool.words(word_class)
+        return [_leave_out(draft, run) for run in draft.some_words(draft.rate / share, words)]
+
+    return omit
+
+
+def _omit_phrase(draft: _Draft) -> list[_Edit]:
+    return [_leave_out(draft, run) for run in draft.runs(draft.rate)]
+
+
+def _stop_early(draft: _Draft) -> list[_Edit]:
+    """The end is missing: from one word to all but one, half of the segment on average."""
+    length = len(draft.words)
+    if not draft.is_hit(max(1.0, length / 2)):
+        return []
+    missing = draft.generator.randint(1, max(1, length - 1))
+    return [_leave_out(draft, range(length - missing, length))]
+
+
+def _repeat_word(draft: _Draft) -> list[_Edit]:
+    return [_Edit(run.stop, run.stop, draft.take(run), run) for run in draft.some_words(draft.rate)]
+
+
+def _repeat_phrase(draft: _Draft) -> list[_Edit]:
+    return [_Edit(run.stop, run.stop, draft.take(run), run) for run in draft.runs(draft.rate)]
+
+
+def _repeat_later(draft: _Draft) -> list[_Edit]:
+    """Phrases come again elsewhere, next to themselves only where there is no other place."""
+    edits = []
+    runs = draft.runs(draft.rate)
+    inside = {n for run in runs for n in range(run.start + 1, run.stop)}
+    places = [n for n in range(len(draft.words) + 1) if n not in inside]
+    for run in runs:
+        elsewhere = [n for n in places if not run.start <= n <= run.stop]
+        place = draft.generator.choice(elsewhere or [run.stop])
+        edits.append(_Edit(place, place, draft.take(run), run))
+    return edits
+
+
+def _oscillate(draft: _Draft) -> list[_Edit]:
+    """Phrases of two words on average come two to four times more."""
+    edits = []
+    for run in draft.runs(draft.rate / 3, mean=2.0):
+        times = draft.generator.randint(2, 4)
+        edits.append(_Edit(run.stop, run.stop, [*draft.take(run)] * times, run))
+    return edits
+
+
+def _grow_a_tail(draft: _Draft) -> list[_Edit]:
+    """The last word, the last two, the last three … come again, half of the segment or more."""
+    length = len(draft.words)
+    steps = 1
+    while steps * (steps + 1) < length:
+        steps += 1
+    if not draft.is_hit(steps * (steps + 1) / 2):
+        return []
+    tail = [word for n in range(1, steps + 1) for word in draft.words[length - n :]]
+    return [_Edit(length, length, tail, range(length - steps, length))]
+
+
+def _leave_untranslated(draft: _Draft) -> list[_Edit]:
+    """Source words stand in the place of their translation; words without a link stay."""
+    edits = []
+    for run in draft.runs(draft.rate):
+        positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
+        if positions:
+            edits.append(_Edit(run.start, run.stop, [draft.source[n] for n in positions], run))
+    return edits
+
+
+def _add(draft: _Draft) -> list[_Edit]:
+    """Words of another segment stand between the others."""
+    return [
+        _Edit(
+            run.stop,
+            run.stop,
+            draft.pool.other_words(len(run), draft.words, draft.generator),
+            range(0),
+        )
+        for run in draft.runs(draft.rate)
+    ]
+
+
+def _hallucinate(draft: _Draft) -> list[_Edit]:
+    """Another segment stands in the place of this one."""
+    length = len(draft.words)
+    if not draft.is_hit(length):
+        return []
+    other = draft.pool.other_segment(draft.words, draft.generator)
+    return [_Edit(0, length, other, range(length))]
+
+
+KINDS: dict[str, Callable[[_Draft], list[_Edit]]] = {
+    "omission-word": _omit_word,
+    **{f"omission-{name}": _omit_of(name) for name in WORD_CLASSES},
+    "omission-phrase": _omit_phrase,
+    "early-stop": _stop_early,
+    "repetition-word": _repeat_word,
+    "repetition-phrase": _repeat_phrase,
+    "repetition-distant": _repeat_later,
+    "repetition-oscillating": _oscillate,
+    "repetition-tail": _grow_a_tail,
+    "untranslated": _leave_untranslated,
+    "addition": _add,
+    "hallucination": _hallucinate,
+}
+"""Name of a kind of error → how it befalls a segment."""
+
+
+@dataclass(frozen=True)
+class Injection:
+    """Errors of some kinds at a rate, to be put into segments.
+
+    >>> pool = WordPool.of([["a", "red", "house"]])
+    >>> injection = Injection(["omission-word"], 0.5, pool)
+    >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], ((0, 0), (1, 1)))
+    >>> words, errors = injection.spoil(segment)
+    >>> words, [(error.removed, error.source) for error in errors]
+    (['a', 'house'], [('red', (1,))])
+
+    Args:
+        kinds: Names of :data:`KINDS`; of several, each segment gets one, drawn at random.
+        rate: Expected words concerned per word, 0 to :data:`HIGHEST_RATE`.
+        pool: The text that words and segments are taken from; the same for all parts of a text.
+        seed: Seed of the random choices.
+        repair: One of :data:`REPAIRS`, for words left out.
+
+    Raises:
+        ValueError: An unknown kind or repair, no kind, or a rate out of range.
+    """
+
+    kinds: Sequence[str]
+    rate: float
+    pool: WordPool
+    seed: int = 0
+    repair: str = "none"
+
+    def __post_init__(self) -> None:
+        unknown = [kind for kind in self.kinds if kind not in KINDS]
+        if unknown or not self.kinds:
+            raise ValueError(f"kinds are some of {', '.join(KINDS)}, not {list(self.kinds)}")
+        if self.repair not in REPAIRS:
+            raise ValueError(f"repair is one of {', '.join(REPAIRS)}, not {self.repair!r}")
+        if not 0 <= self.rate <= HIGHEST_RATE:
+            raise ValueError(f"rate is from 0 to {HIGHEST_RATE}, not {self.rate}")
+
+    def spoil(self, segment: CleanSegment, number: int = 1) -> SpoiltSegment:
+        """Put errors into a segment.
+
+        Args:
+            segment: The correct translation.
+            number: The segment's number, which the errors name; it moves nothing else.
+
+        Raises:
+            DataError: Source and links are needed and not known, too few words are of the class
+                to be left out, or there is no other segment to take words from.
+        """
+        text = "\n".join((" ".join(segment.source or ()), " ".join(segment.words)))
+        generator = Random(f"{self.seed}\n{text}")  # noqa: S311 (not for secrets)
+        kind = self.kinds[0] if len(self.kinds) == 1 else generator.choice(self.kinds)
+        if kind == "untranslated" and (segment.links is None or segment.source is None):
+            raise DataError("untranslated words need the source, and links or a model")
+        linked = defaultdict(set)
+        for source, target in segment.links or ():
+            linked[target].add(source)
+        draft = _Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
+        edits = [self._repaired(edit, draft) for edit in KINDS[kind](draft)]
+        return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, number, segment.links)
+
+    def _repaired(self, edit: _Edit, draft: _Draft) -> _Edit:
+        """The edit with other words in the place of those left out."""
+        missing = edit.end - edit.start
+        if self.repair == "none" or edit.words or not missing:
+            return edit
+        if self.repair == "filler":
+            words = draft.pool.function_words(missing, draft.generator)
+        else:
+            words = draft.pool.other_words(missing, draft.words, draft.generator)
+        return edit._replace(words=words)
+
+
+def _apply(
+    edits: Sequence[_Edit], draft: _Draft, kind: str, number: int, links: Links | None
+) -> SpoiltSegment:
+    """The words after all edits, in their order, and each edit as an error."""
+    gone = {place for edit in edits for place in range(edit.start, edit.end)}
+    kept = {i for place, found in draft.linked.items() if place not in gone for i in found}
+    words: list[str] = []
+    errors = []
+    done = 0
+    for edit in edits:
+        words += draft.words[done : edit.start]
+        span = (len(words), len(words) + len(edit.words))
+        words += edit.words
+        done = edit.end
+        concerned = set().union(*(draft.linked.get(place, set()) for place in edit.about))
+        if edit.end > edit.start:  # what kept words translate is not lost
+            concerned -= kept
+        positions = None if links is None else tuple(sorted(concerned))
+        removed = " ".join(draft.words[edit.start : edit.end])
+        errors.append(GoldError(number, kind, span, positions, removed))
+    return SpoiltSegment([*words, *draft.words[done:]], errors)
+
+
+def target_tokens(aligner: Aligner | None) -> Tokenizer:
+    """How translations are cut into the output's words: as the aligner does, but in their case."""
+    return replace(aligner.tokens, lowercase=False) if aligner else Tokenizer()
+
+
+def clean_segments(rows: Iterable[Row], aligner: Aligner | None = None) -> Iterator[CleanSegment]:
+    """Rows with one hypothesis, cut into words, and linked with their source.
+
+    Args:
+        rows: The rows, with their source.
+        aligner: What links them; without it, links are not known.
+
+    Raises:
+        DataError, AlignerError: As :meth:`~coverage_eval.Aligner.align`.
+    """
+    cut = target_tokens(aligner)
+    if aligner is None:
+        for row in rows:
+            yield CleanSegment(
+                cut(row.hypotheses[0]), None if row.source is None else cut(row.source)
+            )
+        return
+    texts, linked = tee(rows)
+    for row, aligned in zip(texts, aligner.align(linked), strict=True):
+        yield CleanSegment(cut(row.hypotheses[0]), aligned.source, aligned.hypotheses[0])
+
+
+def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) -> list[str]:
+    """Put errors of one kind into a text that is its own pool, without source or links.
+
+    Args:
+        lines: The segments, to be split at spaces.
+        kind: One of :data:`KINDS` but ``untranslated``.
+        rate: As :class:`Injection` takes it.
+        seed: Likewise.
+
+    Raises:
+        DataError: As :meth:`Injection.spoil` and :meth:`WordPool.of` raise it.
+    """
+    segments = [tokenize(line) for line in lines]
+    injection = Injection([kind], rate, WordPool.of(segments), seed)
+    return [" ".join(injection.spoil(CleanSegment(words)).words) for words in segments]

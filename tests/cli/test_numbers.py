@@ -1,0 +1,71 @@
+"""Numbers of options: none is accepted that no command can compute with."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import click
+import pytest
+
+from coverage_eval.cli.options import FiniteRange
+from tests.cli.test_common import ALL_COMMANDS
+from tests.conftest import RunCli
+
+NUMBERS = {
+    f"{path} {option.opts[-1]}": option
+    for path, command in ALL_COMMANDS.items()
+    for option in command.params
+    if isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_every_number_has_an_end(name: str) -> None:
+    kind = NUMBERS[name].type
+    assert isinstance(kind, FiniteRange | click.IntRange)
+    assert kind.min is not None
+    assert kind.max is not None
+    for value in ("nan", "inf", "-inf", "1e308", "9" * 40, "-1e308"):
+        with pytest.raises(click.BadParameter):
+            kind.convert(value, NUMBERS[name], None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "hyp").write_text("a b a b c c\n" * 3)
+    (tmp_path / "ref").write_text("a b c\n" * 3)
+    (tmp_path / "nbest").write_text("0 ||| a b ||| F= -1 ||| -1.5\n0 ||| a b c ||| F= -1 ||| -1\n")
+    (tmp_path / "attention").write_text('{"coverage": [1.5, 0.5]}\n' * 2)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(f"align train hyp ref -o m --{option} {value}"
+          for option in ("alpha", "tension", "p0", "timeout") for value in ("nan", "inf", "1e300")),
+        "rep hyp ref -n 99999999999999999999999",
+        "rep hyp ref --w1 1e308 -f json",
+        "rep hyp ref --confidence --bootstrap 10000000000",
+        "compare hyp hyp --ref ref --metrics rep --resamples 10000000000",
+        "rescore nbest --attention attention --alpha 1e308 --beta 0",
+        "rescore nbest --attention attention --alpha 0 --beta 1e308",
+        "fertility constant hyp -n inf",
+    ],
+)  # fmt: skip
+def test_what_is_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, line: str) -> None:
+    done = run_cli(*line.split(), cwd=folder, check=False, timeout=30)
+    assert done.returncode == 2, done.stderr
+    assert not done.stdout
+    assert "is not in the range" in done.stderr or "is not a finite number" in done.stderr
+
+
+@pytest.mark.parametrize("alpha", ["1e9", "100000"])
+def test_a_penalty_that_is_no_number_is_told(folder: Path, run_cli: RunCli, alpha: str) -> None:
+    """One that the options allow, for short hypotheses bear more than long ones."""
+    done = run_cli("rescore", "nbest", "--alpha", alpha, "--beta", 0, cwd=folder, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("coverage-eval: error: ")
+    assert done.stderr.count("\n") == 1
+    assert math.isclose(float(alpha), float(done.stderr.split()[-1]))

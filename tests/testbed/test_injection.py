@@ -1,0 +1,202 @@
+"""Injected errors: undone by their gold, at the rates asked for, the same whatever the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.errors import DataError
+from coverage_eval.testbed.gold_errors import GoldError
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injection import (
+    KINDS,
+    REPAIRS,
+    CleanSegment,
+    Injection,
+    inject_lines,
+)
+from coverage_eval.testbed.word_pool import WordPool
+
+PAIRS = generate(3000, seed=7)
+SEGMENTS = [CleanSegment(pair.target, pair.source, pair.links) for pair in PAIRS]
+POOL = WordPool.of(pair.target for pair in PAIRS)
+WORDS = sum(len(pair.target) for pair in PAIRS)
+REMOVING = [kind for kind in KINDS if kind.startswith(("omission", "early", "untr", "hall"))]
+
+
+def undo(words: Sequence[str], errors: Sequence[GoldError]) -> list[str]:
+    """What was there before the errors, by the gold file alone."""
+    result = list(words)
+    for error in reversed(errors):
+        start, end = error.hypothesis
+        result[start:end] = error.removed.split()
+    return result
+
+
+def concerned(error: GoldError) -> int:
+    """Words left out, replaced or added."""
+    if error.removed:
+        return len(error.removed.split())
+    return error.hypothesis[1] - error.hypothesis[0]
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_gold_undoes_the_errors(kind: str, repair: str) -> None:
+    injection = Injection([kind], 0.08, POOL, seed=1, repair=repair)
+    for number, segment in enumerate(SEGMENTS[:400], start=1):
+        words, errors = injection.spoil(segment, number)
+        assert undo(words, errors) == list(segment.words)
+        assert {(error.segment, error.kind) for error in errors} <= {(number, kind)}
+        if repair != "none" and kind.startswith(("omission", "early")):
+            assert len(words) == len(segment.words)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.05])
+@pytest.mark.parametrize("kind", KINDS)
+def test_so_many_words_are_concerned(kind: str, rate: float) -> None:
+    injection = Injection([kind], rate, POOL, seed=2)
+    errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
+    # Segments are hit or not as wholes by some kinds: their share has the largest deviation.
+    deviation = (rate / len(SEGMENTS)) ** 0.5
+    assert sum(map(concerned, errors)) / WORDS == pytest.approx(rate, abs=4 * deviation)
+
+
+@pytest.mark.parametrize("kind", ["omission-word", "omission-phrase", "omission-rare"])
+def test_a_higher_rate_leaves_out_what_a_lower_one_does(kind: str) -> None:
+    low, high = (Injection([kind], rate, POOL, seed=3) for rate in (0.02, 0.06))
+    for segment in SEGMENTS[:500]:
+        kept = iter(low.spoil(segment).words)
+        assert all(word in kept for word in high.spoil(segment).words)  # a subsequence
+
+
+@pytest.mark.parametrize("kind", REMOVING)
+def test_source_words_are_lost_whose_every_link_is_gone(kind: str) -> None:
+    injection = Injection([kind], 0.08, POOL, seed=4)
+    found = 0
+    for segment in SEGMENTS[:300]:
+        errors = injection.spoil(segment).errors
+        gone = lost_places(segment.words, errors)
+        expected = {
+            i
+            for i, _ in segment.links or ()
+            if all(place in gone for source, place in segment.links or () if source == i)
+        }
+        assert {i for error in errors for i in error.source or ()} == expected
+        found += len(expected)
+    assert found
+
+
+def lost_places(words: Sequence[str], errors: Sequence[GoldError]) -> set[int]:
+    """The places in the correct translation that are gone, found by walking along both texts."""
+    gone: set[int] = set()
+    shift = 0
+    for error in errors:
+        start = error.hypothesis[0] + shift
+        removed = error.removed.split()
+        assert list(words[start : start + len(removed)]) == removed
+        gone |= set(range(start, start + len(removed)))
+        shift += len(removed) - (error.hypothesis[1] - error.hypothesis[0])
+    return gone
+
+
+def test_untranslated_words_are_those_of_the_source() -> None:
+    injection = Injection(["untranslated"], 0.1, POOL)
+    for segment in SEGMENTS[:300]:
+        words, errors = injection.spoil(segment)
+        for error in errors:
+            copied = words[slice(*error.hypothesis)]
+            assert copied
+            assert set(copied) <= set(segment.source or ())
+
+
+def test_repetitions_stand_where_their_names_say() -> None:
+    segment = CleanSegment(list("abcdefgh"))
+    pool = WordPool.of([segment.words])
+    for seed in range(200):
+        for kind in ("repetition-word", "repetition-phrase", "repetition-oscillating"):
+            words, errors = Injection([kind], 0.1, pool, seed).spoil(segment)
+            for error in errors:
+                start, end = error.hypothesis
+                again = words[start:end]
+                times = [n for n in (1, 2, 3, 4) if again == again[: len(again) // n] * n]
+                length = len(again) // max(times)
+                assert words[start - length : start] == again[:length]
+                assert (max(times) > 1) == (kind == "repetition-oscillating")
+                assert kind != "repetition-word" or length == 1
+    words = Injection(["repetition-tail"], 0.5, pool, 1).spoil(segment).words
+    assert "".join(words) == "abcdefgh" + "h" + "gh" + "fgh"
+
+
+def test_classes_of_words_go_by_frequency() -> None:
+    pool = WordPool.of([["the"] * 4 + ["dog", "dog", "cat", "cat", "owl", "yak"]])
+    classes = {name: set(pool.words(name)) for name in ("function", "content", "rare")}
+    assert classes == {
+        "function": {"the"},
+        "content": {"dog", "cat", "owl", "yak"},
+        "rare": {"owl", "yak"},
+    }
+    assert pool.share("rare") == pytest.approx(0.2)
+    for name in classes:
+        injection = Injection([f"omission-{name}"], 0.05, POOL, seed=5)
+        errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
+        assert errors
+        assert {error.removed for error in errors} <= set(POOL.words(name))
+
+
+def test_a_segment_gets_its_errors_wherever_it_stands() -> None:
+    injection = Injection(["omission-phrase", "addition", "early-stop"], 0.1, POOL, seed=6)
+    whole = [injection.spoil(segment, n).words for n, segment in enumerate(SEGMENTS[:200], 1)]
+    part = [injection.spoil(segment, n).words for n, segment in enumerate(SEGMENTS[100:200], 1)]
+    assert whole[100:] == part
+    other = Injection(["omission-phrase", "addition", "early-stop"], 0.1, POOL, seed=7)
+    assert whole != [other.spoil(segment).words for segment in SEGMENTS[:200]]
+
+
+def test_several_kinds_share_the_segments() -> None:
+    kinds = ["omission-word", "repetition-word"]
+    injection = Injection(kinds, 0.05, POOL, seed=8)
+    errors = [error for segment in SEGMENTS for error in injection.spoil(segment).errors]
+    assert sum(map(concerned, errors)) / WORDS == pytest.approx(0.05, abs=0.01)
+    shares = [sum(error.kind == kind for error in errors) / len(errors) for kind in kinds]
+    assert min(shares) > 0.4
+
+
+def test_empty_segments_are_data() -> None:
+    for kind in KINDS:
+        assert Injection([kind], 0.05, POOL).spoil(CleanSegment([], [], ())) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kinds": ["omission"]}, {"kinds": []}, {"rate": 0.6}, {"rate": -0.1}, {"repair": ""}]
+)
+def test_wrong_settings(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Injection(**{"kinds": ["addition"], "rate": 0.1, "pool": POOL, **wrong})
+
+
+def test_what_cannot_be_done_is_said() -> None:
+    segment = CleanSegment(["a", "b"])
+    alone = WordPool.of([["a", "b"], ["b"] * 98])
+    with pytest.raises(DataError, match="need the source, and links or a model"):
+        Injection(["untranslated"], 0.5, alone).spoil(segment)
+    with pytest.raises(DataError, match=r"only 1\.0% of the words are rare words: no rate of 0"):
+        Injection(["omission-rare"], 0.2, WordPool.of([["a"], ["b"] * 99])).spoil(segment)
+    with pytest.raises(DataError, match="no second segment"):
+        Injection(["addition"], 0.5, WordPool.of([["a", "b"]]), seed=2).spoil(segment)
+    with pytest.raises(DataError, match="no word"):
+        WordPool.of([[], []])
+
+
+@given(st.lists(st.lists(st.sampled_from(list("abcdeé")), min_size=1), min_size=2), st.integers(0))
+def test_any_text_can_be_its_own_pool(lines: list[list[str]], seed: int) -> None:
+    lines.append([*lines[0], "another"])
+    text = [" ".join(line) for line in lines]
+    for kind in ("omission-phrase", "repetition-distant", "addition", "repetition-tail"):
+        found = inject_lines(text, kind, 0.3, seed)
+        assert len(found) == len(text)
+        assert found == inject_lines(text, kind, 0.3, seed)
