@@ -20,6 +20,13 @@ _TABLES = ("table1", "table2")
 def audit_runs(paths: Sequence[str | Path], *, segments: int = 100) -> Audit:
     """Replay the models of runs in NumPy, and set their scores beside the printed ones.
 
+    >>> import coverage_eval as ce
+    >>> try:
+    ...     ce.audit_runs(["seed1", "seed2"])
+    ... except ce.DataError as error:
+    ...     print(error)
+    seed1: no run is there (it would have a file manifest.json)
+
     What ``reproduce keep`` kept of a run has no models; its scores are set beside the printed ones.
 
     Args:
