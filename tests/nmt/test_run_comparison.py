@@ -107,7 +107,7 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "folder",
-    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").glob("*/manifest.json")),
+    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").glob("*/table1.csv")),
     ids=lambda path: path.name,
 )
 def test_what_was_kept_is_read_by_the_audit(folder: Path, run_cli: RunCli) -> None:
