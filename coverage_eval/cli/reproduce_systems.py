@@ -36,6 +36,8 @@ def needs_torch() -> Iterator[None]:
     """Name the extra where the imports inside find that a package is missing."""
     try:
         yield
+    except MissingDependencyError:
+        raise
     except ImportError as error:
         raise MissingDependencyError(
             f"this needs PyTorch and tokenizers ({error.name} is missing): "
