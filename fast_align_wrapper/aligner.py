@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,11 +20,14 @@ from fast_align_wrapper.forced import (
     stream_links,
     stream_posteriors,
 )
+from fast_align_wrapper.held import HeldFolder
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
     Manifest,
     extract_table,
+    is_attachment_name,
+    member_name,
     read_manifest,
     read_words,
     table_names,
@@ -56,7 +58,7 @@ class FastAlign:
     def __init__(
         self,
         manifest: Manifest,
-        folder: tempfile.TemporaryDirectory[str],
+        folder: HeldFolder,
         *,
         archive: Path | None = None,
         training: TrainingRun | None = None,
@@ -129,7 +131,7 @@ class FastAlign:
             tension=tension,
         )
         binary = find_fast_align(fast_align)
-        folder = _new_folder()
+        folder = HeldFolder("fast-align-")
         try:
             path = Path(folder.name)
             text = TrainingText.write(prepare_pairs(pairs), path / "training.txt")
@@ -168,7 +170,7 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            _new_folder(),
+            HeldFolder("fast-align-"),
             archive=Path(path),
             fast_align=fast_align,
             threads=threads,
@@ -183,6 +185,8 @@ class FastAlign:
         """
         for name in self._manifest.tables:
             self._table(name)
+        for name in self._manifest.attached:
+            self.attachment(name)
         write_model(path, self._manifest, Path(self._folder.name))
 
     @property
@@ -313,6 +317,44 @@ class FastAlign:
             read_words(self._table("reverse.params")),
         )
 
+    def attach(self, name: str, write: Callable[[Path], object]) -> None:
+        """Keep a file with the model, such as tables made for a use of it; it moves no link.
+
+        Args:
+            name: Its name, of small letters, digits, dots and dashes; a file of that name is
+                replaced.
+            write: Writes the file of the path that it is given.
+
+        Raises:
+            ValueError: Another kind of name.
+        """
+        if not is_attachment_name(name):
+            raise ValueError(f"not the name of an attachment: {name!r}")
+        path = Path(self._folder.name) / member_name(name)
+        path.parent.mkdir(exist_ok=True)
+        write(path)
+        attached = {**self._manifest.attached, name: file_sha256(path)}
+        self._manifest = replace(self._manifest, attached=attached)
+
+    def attachment(self, name: str) -> Path | None:
+        """The file of that name that is kept with the model; None if there is none.
+
+        Raises:
+            AlignerDataError: A damaged model file.
+        """
+        if name not in self._manifest.attached:
+            return None
+        return self._unpacked(member_name(name), self._manifest.attached[name])
+
+    def attached_model(self, name: str) -> FastAlign | None:
+        """A model that is kept with this one, to be run in the same way; None if there is none."""
+        path = self.attachment(name)
+        if path is None:
+            return None
+        return FastAlign.load(
+            path, fast_align=self._fast_align, threads=self._threads, timeout=self._timeout
+        )
+
     def _model(self, direction: Direction, *, prune: bool) -> ForcedModel:
         if not prune and not self._manifest.has_full_tables:
             raise AlignerDataError(
@@ -324,19 +366,22 @@ class FastAlign:
         return ForcedModel(direction, table, parameters, self._manifest.settings, rounded=prune)
 
     def _table(self, name: str) -> Path:
-        path = Path(self._folder.name) / name
+        return self._unpacked(name, self._manifest.tables[name])
+
+    def _unpacked(self, member: str, sha256: str) -> Path:
+        path = Path(self._folder.name) / member
         if not path.exists():
             if self._archive is None:
                 raise AlignerDataError("this model was closed; load it again")
-            partial = path.with_name(f"{name}.partial")
-            extract_table(self._archive, name, self._manifest.tables[name], partial)
+            partial = path.with_name(f"{path.name}.partial")
+            partial.parent.mkdir(exist_ok=True)
+            extract_table(self._archive, member, sha256, partial)
             partial.replace(path)
         return path
 
     def close(self) -> None:
         """Remove the temporary files; the model cannot be used any more."""
         self._archive = self._training = None
-        shutil.rmtree(self._folder.name, ignore_errors=True)
         self._folder.cleanup()
 
     def __enter__(self) -> FastAlign:
@@ -374,7 +419,3 @@ def _train_model(run: TrainingRun, notes: dict[str, Any]) -> Manifest:
         version=__version__,
         notes=notes,
     )
-
-
-def _new_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="fast-align-")

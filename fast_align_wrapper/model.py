@@ -2,7 +2,8 @@
 
 Members: ``manifest.json``, and for each direction ``forward.params`` and its like (the table as
 the original would save it: pruned, six digits) and ``forward.full`` (θ ≥ 1e-7 in full precision;
-only from this project's aligner). The same training gives the same bytes.
+only from this project's aligner), and ``attached/NAME`` for what the caller of
+:meth:`FastAlign.attach` keeps with the model. The same training gives the same bytes.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
+import re
 import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.replacing import replacing
 from fast_align_wrapper.settings import (
     DIRECTIONS,
     Direction,
@@ -30,11 +31,13 @@ from fast_align_wrapper.settings import (
     is_finite,
 )
 from fast_align_wrapper.text import unescape_token
-from fast_align_wrapper.whole_files import file_sha256, put_in_place
+from fast_align_wrapper.whole_files import file_sha256
 
 __all__ = [
     "Manifest",
     "extract_table",
+    "is_attachment_name",
+    "member_name",
     "read_manifest",
     "read_words",
     "table_names",
@@ -42,12 +45,17 @@ __all__ = [
 ]
 
 FORMAT = "coverage-eval aligner model"
-FORMAT_VERSION = 2
-"""Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read."""
+FORMAT_VERSION = 3
+"""Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read.
+Version 2 has nothing attached; it is still written where nothing is."""
+_ATTACHED = "attached"
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
+_MOST_INFLATION = 100
+"""Tables shrink by some 5."""
+
 _TYPES = {
-    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes"), dict),
+    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), dict),
     **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
     **dict.fromkeys(("training_text_sha256", "version"), str),
 }
@@ -78,6 +86,7 @@ class Manifest:
         aligner: What the aligner says of its version; None for an aligner that is not ours.
         version: Version of this package.
         notes: What the caller of :meth:`FastAlign.train` wished to be kept: names to JSON values.
+        attached: SHA-256 of each attached file, by its name.
     """
 
     settings: Settings
@@ -92,6 +101,7 @@ class Manifest:
     aligner: str | None
     version: str
     notes: dict[str, Any]
+    attached: dict[str, str] = field(default_factory=dict)
 
     @property
     def has_full_tables(self) -> bool:
@@ -116,8 +126,10 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, as they are in the model file."""
-        head = {"format": FORMAT, "format_version": FORMAT_VERSION, "hash": self.hash}
-        return {**head, **asdict(self)}
+        version = FORMAT_VERSION if self.attached else 2
+        head = {"format": FORMAT, "format_version": version, "hash": self.hash}
+        values = {**head, **asdict(self)}
+        return values if self.attached else {k: v for k, v in values.items() if k != "attached"}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Manifest:
@@ -144,11 +156,24 @@ class Manifest:
         # Names become those of files: nothing but the known ones.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
-        if not all(isinstance(sha256, str) for sha256 in manifest.tables.values()):
+        if not all(map(is_attachment_name, manifest.attached)):
+            raise ValueError("an attached file of another name than expected")
+        hashes = (*manifest.tables.values(), *manifest.attached.values())
+        if not all(isinstance(sha256, str) for sha256 in hashes):
             raise TypeError("a value of another type")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
+
+
+def is_attachment_name(name: str) -> bool:
+    """Whether an attached file may have this name: small letters, digits, dots and dashes."""
+    return re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,99}", name) is not None
+
+
+def member_name(name: str) -> str:
+    """The member of the model file that holds an attached file."""
+    return f"{_ATTACHED}/{name}"
 
 
 def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) -> None:
@@ -162,39 +187,15 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
     Raises:
         AlignerDataError: The file cannot be written.
     """
-    with _replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with replacing(path, AlignerDataError) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
         archive.writestr(_member(_MANIFEST), text + "\n")
-        for name in sorted(manifest.tables):
+        for name in (*sorted(manifest.tables), *map(member_name, sorted(manifest.attached))):
             with (
                 (folder / name).open("rb") as table,
                 archive.open(_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
-
-
-@contextmanager
-def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside a target that takes its place when the block ends well.
-
-    What is no file (a pipe, a device) is written to as it is.
-    """
-    target = Path(os.path.realpath(path))  # a symbolic link stays
-    if target.is_dir():
-        raise AlignerDataError(f"{path}: is a folder; name a file to write")
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.touch(exist_ok=False)
-    except OSError as error:
-        raise AlignerDataError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        yield temporary
-        put_in_place(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -221,7 +222,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise _no_model(path, error) from error
     if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
-    if values.get("format_version") not in (1, FORMAT_VERSION):
+    if values.get("format_version") not in (1, 2, FORMAT_VERSION):
         raise AlignerDataError(
             f"{path}: is an aligner model of format version {values.get('format_version')}; "
             f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"
@@ -230,7 +231,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         manifest = Manifest.from_dict(values)
     except (KeyError, TypeError, ValueError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: manifest: {error}") from error
-    missing = sorted(set(manifest.tables) - names)
+    missing = sorted({*manifest.tables, *map(member_name, manifest.attached)} - names)
     if missing:
         raise AlignerDataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")
     return manifest
@@ -271,7 +272,7 @@ def _no_model(path: str | os.PathLike[str], error: Exception) -> AlignerDataErro
 
 
 def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: Path) -> None:
-    """Unpack a table of a model file, and check that it is the one that was saved.
+    """Unpack a member of a model file, and check that it is the one that was saved.
 
     Raises:
         AlignerDataError: The file is damaged, or was exchanged.
@@ -282,7 +283,12 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
             archive.open(name) as member,
             target.open("wb") as file,
         ):
+            sizes = (item.file_size for item in archive.infolist())
+            packed = Path(path).stat().st_size
+            check_inflation(path, packed, sum(sizes), AlignerDataError, ratio=_MOST_INFLATION)
             shutil.copyfileobj(member, file, 1 << 20)
+    except AlignerDataError:
+        raise
     except (*_DAMAGE, KeyError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:

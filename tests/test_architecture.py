@@ -34,14 +34,21 @@ ARROWS = {
     "metrics": "fast_align_wrapper version errors text alignment",
     "attention_maps": "fast_align_wrapper errors text alignment metrics",
     "rescoring": "errors attention text metrics attention_maps",
-    "comparison": "version errors tables plotting text alignment metrics",
+    "html_report": "version tables text",
+    "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
+    "html_report",
     "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
-    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
+    "nmt": "fast_align_wrapper version errors tables attention torch plotting text alignment "
+    "metrics attention_maps rescoring comparison published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
     "digits": "version errors torch text metrics attention_maps published",
+    "omissions": "fast_align_wrapper errors text alignment metrics testbed",
+    "meta": "errors text alignment metrics testbed omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "digits",
+    "digits omissions meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published testbed digits report torch",
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta "
+    "report torch",
     "__main__": "cli",
 }
 
@@ -59,6 +66,7 @@ SAME_MODULE_NAMES = {
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",
+    "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",

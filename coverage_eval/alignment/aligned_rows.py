@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fast_align_wrapper.links import Links
 
-__all__ = ["AlignedRow", "CoveredRow"]
+if TYPE_CHECKING:
+    from fast_align_wrapper import Posterior
+
+__all__ = ["AlignedRow", "CoveredRow", "PosteriorRow"]
 
 Floats = NDArray[np.float64]
 
@@ -44,3 +47,17 @@ class CoveredRow(NamedTuple):
     source: Sequence[str]
     references: tuple[Floats, ...]
     hypotheses: tuple[Floats, ...]
+
+
+class PosteriorRow(NamedTuple):
+    """One segment of a test set and the probabilities of all links of its source.
+
+    Attributes:
+        source: The source's tokens, without a sink.
+        references: Posteriors of source and each reference.
+        hypotheses: Posteriors of source and each hypothesis.
+    """
+
+    source: Sequence[str]
+    references: tuple[Posterior, ...]
+    hypotheses: tuple[Posterior, ...]

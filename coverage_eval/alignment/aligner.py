@@ -13,12 +13,13 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow
+from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, PosteriorRow
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from fast_align_wrapper import FastAlign
+    from fast_align_wrapper.settings import Direction
 
 __all__ = [
     "DEFAULT_SYMMETRIZATION",
@@ -39,6 +41,7 @@ __all__ = [
     "CoveredRow",
     "GivenLinks",
     "ModelAligner",
+    "PosteriorRow",
     "check_aligner",
 ]
 
@@ -93,6 +96,7 @@ class Aligner(ABC):
         tokenize: str = "none",
         src_tokenize: str | None = None,
         lowercase: bool = False,
+        stem: int = 0,
         sink: bool = False,
         **options: Any,
     ) -> ModelAligner:
@@ -104,6 +108,7 @@ class Aligner(ABC):
             tokenize: The tokeniser to apply to both sides, here and when aligning.
             src_tokenize: Another one for the source.
             lowercase: Lowercase both sides first.
+            stem: Keep so many letters of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
             **options: The rest of :meth:`fast_align_wrapper.FastAlign.train`.
 
@@ -112,12 +117,13 @@ class Aligner(ABC):
         """
         from fast_align_wrapper import FastAlign
 
-        target_tokens = Tokenizer(tokenize, lowercase)
-        source_tokens = Tokenizer(src_tokenize or tokenize, lowercase)
+        target_tokens = Tokenizer(tokenize, lowercase, stem)
+        source_tokens = Tokenizer(src_tokenize or tokenize, lowercase, stem)
         notes: dict[str, Any] = {
             "tokenize": target_tokens.name,
             "src_tokenize": source_tokens.name,
             "lowercase": lowercase,
+            **({"stem": stem} if stem else {}),
             "sink": True,
         }
 
@@ -285,13 +291,31 @@ class ModelAligner(Aligner):
 
     def cover(self, rows: Iterable[Row]) -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
+        for row in self.posteriors(rows):
+            sums = tuple(
+                tuple(np.minimum(1.0, one.matrix.sum(axis=0, dtype=np.float64)) for one in text)
+                for text in (row.references, row.hypotheses)
+            )
+            yield CoveredRow(row.source, *sums)
+
+    def posteriors(
+        self, rows: Iterable[Row], direction: Direction = "forward"
+    ) -> Iterator[PosteriorRow]:
+        """Probabilities of all links of a test set, row by row, without those with a sink.
+
+        Args:
+            rows: Segments with their source.
+            direction: Whose posteriors.
+
+        Raises:
+            DataError: No source.
+            AlignerError: The aligner failed.
+        """
         pending, pairs = self._pairs(rows)
-        posteriors = self.model.posteriors(pairs, "forward")
-        covered = (np.minimum(1.0, p.matrix.sum(axis=0, dtype=np.float64)) for p in posteriors)
-        for row, source, found in _together(pending, covered):
-            kept = tuple(item[: len(source)] for item in found)
+        for row, source, found in _together(pending, self.model.posteriors(pairs, direction)):
+            kept = tuple(replace(one, matrix=one.matrix[:, : len(source)]) for one in found)
             split = len(row.references)
-            yield CoveredRow(source, kept[:split], kept[split:])
+            yield PosteriorRow(source, kept[:split], kept[split:])
 
     def _pairs(
         self, rows: Iterable[Row]

@@ -36,7 +36,8 @@ def noted_tokenizers(
                 f"the model's text was cut by tokeniser {name!r}, which is not known here; "
                 "train a model with one that is"
             )
-    return Tokenizer(source, case), Tokenizer(target, case)
+    stem = int(notes.get("stem", 0))
+    return Tokenizer(source, case, stem), Tokenizer(target, case, stem)
 
 
 def other_use(
@@ -68,7 +69,8 @@ def _text_form(source: Tokenizer, target: Tokenizer) -> str:
     name = f"tokeniser '{target.name}'"
     if source != target:
         name = f"tokenisers '{source.name}' and '{target.name}'"
-    return f"{name}, lowercased" if target.lowercase else name
+    stems = f", cut to {target.stem} letters" if target.stem else ""
+    return f"{name}, lowercased{stems}" if target.lowercase else f"{name}{stems}"
 
 
 def _with(sink: bool) -> str:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
 from coverage_eval.attention_maps.heads import Head, named_choice, one_head
-from coverage_eval.attention_maps.maps import AttentionMap, Weights
+from coverage_eval.attention_maps.maps import AttentionMap, Weights, array_of
 from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
+from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Segment, tokenize
 
@@ -46,17 +47,24 @@ def from_arrays(
         head: Which head, likewise, or "mean".
 
     Raises:
-        DataError: Numbers of segments differ, or the shapes fit no reading, or two; there are
-            several layers or heads and none is chosen, or not the one that is.
+        DataError: A single map, or something that is no array; numbers of segments differ, or the
+            shapes fit no reading, or two; there are several layers or heads and none is chosen, or
+            not the one that is.
+
+    Warns:
+        CorpusWarning: Rows do not sum to 1.
     """
+    if getattr(arrays, "ndim", 3) == 2:
+        raise DataError("one array of two dimensions is one segment; give a list: [array]")
     raws = []
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
-        matrix = one_head(_array(array), where, layer, head)
+        matrix = one_head(_checked(array, where), where, layer, head)
         raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
     maps = settle("arrays", raws, layout, texts, orientation=orientation)
+    warn_of_row_sums("arrays", maps, "they were cut, or the orientation is another")
     return [replace(item, chosen=named_choice(layer, head)) for item in maps]
 
 
@@ -68,6 +76,10 @@ def from_ctranslate2(
     The attention is target × source; EOS is in it only with ``return_end_token``, and special
     source tokens are left out and filled up with zeros, so rows need not sum to 1.
 
+    With several segments in a batch and a beam above 1, CTranslate2 (4.x at least) can return rows
+    of another segment's attention. That shows in row sums only if that source was longer: translate
+    with ``max_batch_size=1``, or ``beam_size=1``.
+
     Args:
         results: Translation results, with ``hypotheses`` and ``attention``.
         sources: The source tokens that were translated.
@@ -75,6 +87,9 @@ def from_ctranslate2(
 
     Raises:
         DataError: No attention, no such hypothesis, or shapes that do not fit.
+
+    Warns:
+        CorpusWarning: Rows of several segments do not sum to 1.
     """
     raws = []
     tokens = [tuple(tokenize(source)) for source in sources]
@@ -89,7 +104,15 @@ def from_ctranslate2(
         matrix = np.array(attention[rank], dtype=np.float64)
         matrix = matrix if matrix.size else np.zeros((len(hypotheses[rank]), columns))
         raws.append(RawMap(where, matrix=matrix, hypothesis=tuple(hypotheses[rank])))
-    return settle("CTranslate2 results", raws, Layout(), Texts(sources=tokens))
+    maps = settle("CTranslate2 results", raws, Layout(), Texts(sources=tokens))
+    if len(maps) > 1:
+        warn_of_row_sums(
+            "CTranslate2 results",
+            maps,
+            "it leaves out special tokens, but with a beam above 1 it can also mix up the segments "
+            "of a batch: translate with max_batch_size=1 or beam_size=1",
+        )
+    return maps
 
 
 def from_huggingface(
@@ -112,17 +135,18 @@ def from_huggingface(
     Args:
         outputs: Has ``sequences``, ``cross_attentions[step][layer]`` of ``[rows, heads, q, S]``,
             and with beams ``beam_indices``; one sequence a segment.
-        sources: Source tokens, EOS and language tags included (``convert_ids_to_tokens``).
+        sources: All source tokens, EOS and language tags included (``convert_ids_to_tokens`` of
+            the input's ids), without padding.
         hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
         layer: Which decoder layer, an index from 0, or −1 for the last.
         head: Which head, likewise; by default their mean.
-        attention_mask: The encoder's mask ``[segments, S]``, needed if sources are padded on the
-            left; padding on the right is cut by the sources' lengths.
+        attention_mask: The encoder's mask ``[segments, S]``, needed if any source is padded.
         eos_token_id: Ends a sequence; what follows it is padding.
         pad_token_id: Never generated, so it ends a sequence too.
 
     Raises:
-        DataError: The outputs have no attention, or do not fit the texts.
+        DataError: The outputs have no attention, are those of a decoder-only model or of a forward
+            pass, or do not fit the texts; the message says what to do.
     """
     steps = _cross_attentions(outputs, layer, head)
     tokens = [tuple(tokenize(source)) for source in sources]
@@ -135,7 +159,12 @@ def from_huggingface(
             raise DataError(
                 f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
             )
-    mask = None if attention_mask is None else _array(attention_mask).astype(bool)
+    mask = None if attention_mask is None else array_of(attention_mask).astype(bool)
+    if mask is not None and mask.shape != (len(tokens), steps[0].shape[1] if steps else 0):
+        raise DataError(
+            f"the attention mask has shape {mask.shape}, not {len(tokens)} segments × "
+            f"{steps[0].shape[1] if steps else 0} source tokens of the attention"
+        )
     maps = []
     chosen = named_choice(layer, "mean" if head is None else head)
     for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
@@ -166,22 +195,44 @@ def _map(
     )
 
 
-def _array(value: Any) -> NDArray[Any]:
-    """An array of an array-like or a tensor on any device and of any precision."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if value.is_floating_point() else value
-    return np.asarray(value)
+def _checked(array: Any, where: str) -> NDArray[Any]:
+    try:
+        return array_of(array)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(f"{where}: not an array of numbers ({error})") from error
 
 
-def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
-    """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
+def _checked_attentions(outputs: Any) -> Any:
+    """The cross-attention of each decoding step; other outputs are refused, each with its cure."""
     attentions = getattr(outputs, "cross_attentions", None)
+    if (
+        not attentions
+        and getattr(outputs, "attentions", None)
+        and not any(hasattr(outputs, name) for name in ("encoder_attentions", "decoder_attentions"))
+    ):
+        raise DataError(
+            "these Hugging Face outputs are of a decoder-only model, which has no attention from "
+            "target to source; cut it out of attentions yourself and give it to from_arrays"
+        )
+    if attentions and (not hasattr(outputs, "sequences") or hasattr(attentions[0], "shape")):
+        raise DataError(
+            "these Hugging Face outputs are of a forward pass, not of generate; give "
+            'from_arrays(outputs.cross_attentions[-1], sources, hypotheses, head="mean", '
+            'orientation="target-source"), each segment without its padding'
+        )
     if not attentions:
         raise DataError(
             "Hugging Face outputs have no cross_attentions; call generate with "
             "return_dict_in_generate=True, output_attentions=True"
         )
+    return attentions
+
+
+def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
+    """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
+    attentions = _checked_attentions(outputs)
+    if not isinstance(layer, int):
+        raise DataError(f"layer={layer!r}: choose one decoder layer, as layer=-1 for the last")
     steps = []
     for step in attentions:
         if not step or not -len(step) <= layer < len(step):
@@ -189,9 +240,9 @@ def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArr
         if step[layer] is None:
             raise DataError(
                 "Hugging Face cross_attentions are None; load the model with "
-                'attn_implementation="eager"'
+                'attn_implementation="eager", or choose a model that has this implementation'
             )
-        weights = _array(step[layer])
+        weights = array_of(step[layer])
         count = weights.shape[1] if weights.ndim == 4 else 0
         if count == 0 or head not in {None, "mean", *range(-count, count)}:
             raise DataError(
@@ -206,7 +257,7 @@ def _generated(
     outputs: Any, steps: int, eos: int | None, pad: int | None
 ) -> tuple[list[list[int]], list[list[int]]]:
     """For each sequence its generated ids, and the row of the attention at each step."""
-    sequences = _array(outputs.sequences)
+    sequences = array_of(outputs.sequences)
     beam_indices = getattr(outputs, "beam_indices", None)
     if beam_indices is None:
         length = min(steps, sequences.shape[1])
@@ -216,7 +267,7 @@ def _generated(
         ]
         _check_rows(outputs, len(sequences))
         return ids, [[index] * len(row) for index, row in enumerate(ids)]
-    beams = _array(beam_indices)
+    beams = array_of(beam_indices)
     lengths = (beams >= 0).sum(axis=1)
     start = sequences.shape[1] - int(lengths.max(initial=0))
     ids = [
@@ -227,7 +278,7 @@ def _generated(
 
 def _check_rows(outputs: Any, sequences: int) -> None:
     """Without beam_indices, a row of the attention must be a sequence."""
-    rows = _array(outputs.cross_attentions[0][-1]).shape[0]
+    rows = array_of(outputs.cross_attentions[0][-1]).shape[0]
     if rows != sequences:
         raise DataError(
             f"Hugging Face attention has {rows} rows for {sequences} sequences, but there are no "
@@ -250,10 +301,15 @@ def _columns(
 ) -> NDArray[np.intp]:
     """The columns of the attention that are source tokens, not padding."""
     width = steps[0].shape[1] if steps else size
-    columns = np.arange(size) if mask is None else np.flatnonzero(mask[index])
-    if len(columns) != size or size > width:
+    columns = np.arange(width) if mask is None else np.flatnonzero(mask[index])
+    if len(columns) != size:
         raise DataError(
             f"{where}: the source has {size} tokens, its attention {width} columns"
-            + ("" if mask is None else f", of which the mask keeps {len(columns)}")
+            + (
+                "; give all tokens, EOS and language tags included, and for padded sources "
+                "attention_mask="
+                if mask is None
+                else f", of which the mask keeps {len(columns)}"
+            )
         )
     return columns

@@ -14,6 +14,7 @@ from coverage_eval.attention_maps.heads import Head, named_choice
 from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
+from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, CorpusWarning, Segment, tokenize
 
@@ -55,7 +56,7 @@ def load(
             layer or head is chosen of a format that has one matrix a segment.
 
     Warns:
-        CorpusWarning: Every weight of the file is 0.
+        CorpusWarning: Every weight of the file is 0, or rows do not sum to 1.
     """
     dump = Dump(path)
     chosen = recognise(dump) if input_format is None else _named(input_format)
@@ -76,6 +77,10 @@ def load(
             "(Sockeye's Transformers write zeros)"
         )
         warnings.warn(message, CorpusWarning, stacklevel=2)
+    elif chosen.layout.whole_rows:
+        warn_of_row_sums(
+            dump.name, maps, "they were cut, or the orientation is another; score them with care"
+        )
     return maps
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["LEVELS", "AttentionMap", "Level", "Weights", "checked_weights"]
+__all__ = ["LEVELS", "AttentionMap", "Level", "Weights", "array_of", "checked_weights"]
 
 Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
@@ -99,9 +99,14 @@ class AttentionMap:
         return self.hypothesis_labels[: self.weights.shape[0] - self.tgt_eos]
 
     @property
+    def row_sums(self) -> Weights:
+        """``[T]`` how much attention each target token gives in all."""
+        return np.asarray(self.weights.sum(axis=1))
+
+    @property
     def row_stochastic(self) -> bool:
         """Whether every row sums to 1, up to the rounding of printed weights."""
-        return bool(np.all(np.abs(self.weights.sum(axis=1) - 1.0) <= _tolerance(self.weights)))
+        return bool(np.all(np.abs(self.row_sums - 1.0) <= _tolerance(self.weights)))
 
     def _repr_html_(self) -> str:
         """A table with the source down and the hypothesis across; a zero is white."""
@@ -127,6 +132,18 @@ class AttentionMap:
         return text
 
 
+def array_of(value: Any) -> NDArray[Any]:
+    """An array of an array-like, or of a tensor on any device, of any precision, with a gradient.
+
+    Raises:
+        TypeError, ValueError, RuntimeError: NumPy can make no array of it.
+    """
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if value.is_floating_point() else value
+    return np.asarray(value)
+
+
 def checked_weights(weights: ArrayLike) -> Weights:
     """Attention weights as float64; entries that rounding put outside [0, 1] are put back.
 
@@ -134,8 +151,8 @@ def checked_weights(weights: ArrayLike) -> Weights:
         DataError: Not numbers, not two-dimensional, or an entry not in [0, 1].
     """
     try:
-        array = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+        array = np.array(array_of(weights), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise DataError("attention is not a rectangle of numbers") from error
     if array.ndim != 2:
         raise DataError(f"attention has {array.ndim} dimensions; it must have 2, target × source")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,18 +21,26 @@ __all__ = [
     "SCHEMES",
     "Scheme",
     "join_pieces",
+    "join_words",
     "merge_subwords",
     "recognise_scheme",
     "schemes_of",
     "word_starts",
 ]
 
-Scheme: TypeAlias = Literal["bpe", "sentencepiece", "joiner", "none"]
-SCHEMES: tuple[Scheme, ...] = ("bpe", "sentencepiece", "joiner", "none")
-"""``@@`` after a piece that goes on; ``▁`` before a piece that starts a word; ``￭`` (OpenNMT's
-joiner) on the side where a piece is joined; no subwords."""
+Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none"]
+SCHEMES: tuple[Scheme, ...] = (
+    "bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none",
+)  # fmt: skip
+"""``@@`` after a piece that goes on; ``▁`` before a piece that starts a word; ``Ġ`` likewise, the
+bytes of other letters standing as letters (GPT-2, BART); ``##`` before a piece that goes on (BERT);
+``￭`` (OpenNMT's joiner) on the side where a piece is joined; no subwords."""
 
-_MARKS: dict[Scheme, str] = {"bpe": "@@", "sentencepiece": "▁", "joiner": "￭"}
+_MARKS: dict[Scheme, str] = {
+    "bpe": "@@", "sentencepiece": "▁", "byte-level": "Ġ", "wordpiece": "##", "joiner": "￭",
+}  # fmt: skip
+_BYTE_LEVEL_SHARE = 0.25
+"""Of the tokens have ``Ġ`` where it is a mark; Maltese has it as a letter."""
 
 
 def schemes_of(texts: Iterable[Sequence[str]]) -> list[Scheme]:
@@ -42,9 +51,17 @@ def schemes_of(texts: Iterable[Sequence[str]]) -> list[Scheme]:
         found.append("bpe")
     if any(token.startswith("▁") for token in tokens):
         found.append("sentencepiece")
+    if tokens and sum(token.startswith("Ġ") for token in tokens) >= _BYTE_LEVEL_SHARE * len(tokens):
+        found.append("byte-level")
+    if any(_is_wordpiece(token) for token in tokens):
+        found.append("wordpiece")
     if any(token.startswith("￭") or token.endswith("￭") for token in tokens):
         found.append("joiner")
     return found
+
+
+def _is_wordpiece(token: str) -> bool:
+    return token.startswith("##") and token.strip("#") != "" and not token.startswith("###")
 
 
 def recognise_scheme(texts: Sequence[Sequence[str]], side: str) -> Scheme:
@@ -70,6 +87,10 @@ def word_starts(tokens: Sequence[str], scheme: Scheme) -> list[int]:
     [0, 3]
     >>> word_starts(["▁Hel", "lo", "▁world"], "sentencepiece")
     [0, 2]
+    >>> word_starts(["Hel", "lo", "Ġworld"], "byte-level")
+    [0, 2]
+    >>> word_starts(["hel", "##lo", "world"], "wordpiece")
+    [0, 2]
     >>> word_starts(["Hello", "￭,", "l￭", "'", "￭eau"], "joiner")
     [0, 2]
     """
@@ -81,6 +102,10 @@ def _starts(before: str, token: str, scheme: Scheme) -> bool:
         return not before.endswith("@@")
     if scheme == "sentencepiece":
         return token.startswith("▁")
+    if scheme == "byte-level":
+        return token.startswith("Ġ")
+    if scheme == "wordpiece":
+        return not _is_wordpiece(token)
     if scheme == "joiner":
         return not (before.endswith("￭") or token.startswith("￭"))
     return True
@@ -92,9 +117,40 @@ def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
         return "".join(piece.removesuffix("@@") for piece in pieces)
     if scheme == "sentencepiece":
         return "".join(pieces).removeprefix("▁")
+    if scheme == "byte-level":
+        return _bytes_as_text("".join(pieces).removeprefix("Ġ"))
+    if scheme == "wordpiece":
+        first, *others = pieces
+        return first + "".join(piece.removeprefix("##") for piece in others)
     if scheme == "joiner":
         return "".join(piece.removeprefix("￭").removesuffix("￭") for piece in pieces)
     return "".join(pieces)
+
+
+@cache
+def _bytes_of_letters() -> dict[str, int]:
+    """The letter of each byte in GPT-2's vocabulary: printable Latin-1, the others from 256 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(b): b for b in printable} | {chr(256 + i): b for i, b in enumerate(others)}
+
+
+def _bytes_as_text(letters: str) -> str:
+    """The text whose bytes stand as letters; what is no such text stays as it is."""
+    table = _bytes_of_letters()
+    if not all(letter in table for letter in letters):
+        return letters
+    return bytes(table[letter] for letter in letters).decode("utf-8", "replace")
+
+
+def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
+    """The words of a segment's pieces, without their marks.
+
+    >>> join_words(["Net@@", "any@@", "ahu", "."], "bpe")
+    'Netanyahu .'
+    """
+    starts = word_starts(pieces, scheme)
+    return " ".join(_joined(pieces, starts, scheme))
 
 
 def merge_subwords(

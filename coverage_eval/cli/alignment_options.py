@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
@@ -16,10 +16,10 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import given_options, listed_options, word_options
-from coverage_eval.cli.output import OutputFile
+from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
 from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.corpus import STDIN, check_source, read_parallel
+from coverage_eval.text.corpus import STDIN, check_readable_again, check_source, read_parallel
 from coverage_eval.text.files import check_target
 
 __all__ = ["AlignmentOptions", "alignment_options"]
@@ -142,8 +142,13 @@ class AlignmentOptions:
         words = StopWords.read(self.stopwords) if self.stopwords else StopWords()
         return {"stopwords": words, "denominator": self.denominator}
 
-    def make(self) -> Aligner | None:
+    def make(self, equip: Callable[..., None] | None = None) -> Aligner | None:
         """The aligner; None if no origin of links is named.
+
+        Args:
+            equip: Adds to a newly trained model what a command needs beside it, before it is
+                saved; it is given the model, a function that reads the training text again, and
+                the options of training.
 
         Raises:
             DataError: Unreadable files, or ``save_model`` cannot be written, which is found before
@@ -163,30 +168,38 @@ class AlignmentOptions:
                 fast_align=self.fast_align,
                 threads=self.threads,
             )
-        return self._train() if self.has_model else None
+        return self._train(equip) if self.has_model else None
 
-    def _train(self) -> ModelAligner:
+    def _train(self, equip: Callable[..., None] | None) -> ModelAligner:
         assert self.train_src is not None
         assert self.train_tgt is not None
         if self.save_model is not None:
             check_target(self.save_model)
+        if equip is not None:
+            check_readable_again(self.train_src, self.train_tgt)
+        read = partial(read_parallel, self.train_src, self.train_tgt)
+        options: dict[str, Any] = {
+            "sink": self.sink,
+            "fast_align": self.fast_align,
+            "threads": self.threads,
+            "progress": True,
+        }
         aligner = Aligner.train_pairs(
-            read_parallel(self.train_src, self.train_tgt),
+            read(),
             symmetrize=self.symmetrize,
             tokenize=self.tokenize or "none",
             src_tokenize=self.src_tokenize,
             lowercase=self.lowercase,
-            sink=self.sink,
-            fast_align=self.fast_align,
-            threads=self.threads,
-            progress=True,
+            **options,
         )
+        if equip is not None:
+            equip(aligner, read, **options)
         if self.save_model is not None:
             aligner.save(self.save_model)
         return aligner
 
 
-_OPTIONS = (
+_MODEL_OPTIONS = (
     click.option("--src", metavar="FILE", help="Read the source text from this file."),
     click.option(
         "--model", metavar="FILE", help="Align by this model, made by 'align train'."
@@ -197,6 +210,13 @@ _OPTIONS = (
         "--save-model", metavar="FILE", type=OutputFile(),
         help="Keep the trained model in this file.",
     ),
+    click.option(
+        "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
+    ),
+    fast_align_option,
+    threads_option,
+)  # fmt: skip
+_LINK_OPTIONS = (
     click.option(
         "--src-ref-align", metavar="FILE", multiple=True,
         help="Take links of source and reference from this file, one line for each segment, "
@@ -209,9 +229,6 @@ _OPTIONS = (
     ),
     symmetrize_option,
     click.option(
-        "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
-    ),
-    click.option(
         "--stopwords", metavar="FILE",
         help="Leave the source words in this file, one a line, out of account.",
     ),
@@ -220,27 +237,29 @@ _OPTIONS = (
         type=click.Choice(DENOMINATORS),
         help="Relate DROP to the source words aligned with the reference, or to all source words.",
     ),
-    fast_align_option,
-    threads_option,
 )  # fmt: skip
 
 
-def alignment_options(words_of: str = "every side") -> Callable[[F], Callable[..., Any]]:
+def alignment_options(
+    words_of: str = "every side", *, links: bool = True
+) -> Callable[[F], Callable[..., Any]]:
     """Add the options; the command receives them as one ``alignment``.
 
     Args:
         words_of: What ``--tokenize`` and ``--lowercase`` apply to, in the words of the help.
+        links: Whether the command has to do with links; else there are none of their options.
     """
     names = [item.name for item in fields(AlignmentOptions)]
+    options = (*_MODEL_OPTIONS, *(_LINK_OPTIONS if links else ()))
 
     def add(command: F) -> Callable[..., Any]:
         @wraps(command)
         def with_alignment(**values: Any) -> Any:
-            alignment = AlignmentOptions(**{name: values.pop(name) for name in names})
+            alignment = AlignmentOptions(**{n: values.pop(n) for n in names if n in values})
             return command(alignment=alignment, **values)
 
         wrapped: Callable[..., Any] = with_alignment
-        for option in (word_options(words_of), *reversed(_OPTIONS)):
+        for option in (word_options(words_of), *reversed(options)):
             wrapped = option(wrapped)
         return wrapped
 

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command
+from coverage_eval.cli.reproduce_systems import needs_torch
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
+from coverage_eval.published.claims import Audit
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
 from coverage_eval.report.audits import present_audit, present_audits
 from coverage_eval.report.user_scores import present_user_scores
 
-_NAMES = "\n\n".join(f"{name}: {title}." for name, title in AUDITS.items())
+RUN = "run"
+_TITLES = {
+    **AUDITS,
+    RUN: "Trained models replayed in NumPy, their scores beside the printed ones",
+}
+_NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
 
 
-@click.command("audit", epilog=_NAMES)
-@click.argument("name", required=False, metavar="[NAME]", type=click.Choice(list(AUDITS)))
+@click.command("audit", cls=Command, epilog=_NAMES)
+@click.argument("name", required=False, metavar="[NAME]", type=click.Choice([*AUDITS, RUN]))
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(
     "--scores", metavar="FILE",
     help="Compare your own table with the printed one instead: a CSV file with the columns "
     "system,dataset,metric,value, named in its first line.",
 )  # fmt: skip
+@click.option(
+    "--segments", default=100, show_default=True, type=click.IntRange(1),
+    help="With run, replay the translations of so many test sentences.",
+)  # fmt: skip
 @output_options
-def command(name: str | None, scores: str | None, output: Output) -> None:
+def command(
+    name: str | None, runs: tuple[str, ...], scores: str | None, segments: int, output: Output
+) -> None:
     """Check the papers' printed tables and claims.
 
     Without NAME all audits run, and every claim is one line; with NAME every fact that the claims
@@ -33,12 +50,23 @@ def command(name: str | None, scores: str | None, output: Output) -> None:
     spaces and what stands in parentheses do not matter. Shown are the difference of each cell, and
     for each pair of systems and metric whether the better one is the same.
 
+    'audit run RUN' checks what 'reproduce table1' made: the models are replayed in NumPy, and the
+    scores set beside the printed ones; of several runs, one a seed, the means. What 'reproduce
+    keep' kept of a run will do for the latter.
+
     \b
     Example:
       coverage-eval audit table1
       coverage-eval audit table1 --scores ours.csv
+      coverage-eval audit run seed1 seed2
     """
-    if scores:
+    if (name == RUN) != bool(runs):
+        raise click.UsageError("name folders with 'run', and only with it: audit run RUN")
+    if name == RUN:
+        if scores:
+            raise click.UsageError("--scores goes without 'run'")
+        show(present_audit(_audit_runs(runs, segments)), output)
+    elif scores:
         if name and name not in TABLES_OF_AUDITS:
             raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")
         tables = TABLES_OF_AUDITS[name] if name else TABLES
@@ -47,3 +75,10 @@ def command(name: str | None, scores: str | None, output: Output) -> None:
         show(present_audit(run_audit(name)), output)
     else:
         show(present_audits(list(run_audits().values())), output)
+
+
+def _audit_runs(paths: tuple[str, ...], segments: int) -> Audit:
+    from coverage_eval.nmt.run_audit import audit_runs
+
+    with needs_torch():
+        return audit_runs([Path(path) for path in paths], title=_TITLES[RUN], segments=segments)

@@ -9,7 +9,8 @@ import click
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.aligner_options import fast_align_option, threads_option
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
-from coverage_eval.cli.output import OutputFile, output_option, print_lines, refuse_overwriting
+from coverage_eval.cli.output import output_option, print_lines
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
@@ -17,15 +18,16 @@ from coverage_eval.testbed.injection import (
     REPAIRS,
     Injection,
     clean_segments,
-    target_tokens,
+    whole_words,
 )
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.corpus import check_source, check_stdin, read_segments, source_name
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.tokenizers import Tokenizer
 
 
-@click.command("inject")
+@click.command("inject", cls=Command)
 @click.argument("hyp")
 @click.option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
 @click.option("--links", metavar="FILE",
@@ -99,7 +101,6 @@ def command(
         raise click.UsageError("--kind untranslated needs --links or --model")
     if pool is None and hyp == "-":
         raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
-    refuse_overwriting()
     check_stdin(hyp, src, links, pool)
     for file in filter(None, (hyp, src, links, pool)):
         check_source(file)
@@ -109,7 +110,8 @@ def command(
     elif links:
         aligner = Aligner.from_links([], links)
     watch = InputWatch([source_name(hyp)], [], src)
-    words = WordPool.of(map(target_tokens(aligner), read_segments(pool or hyp)))
+    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
+    words = WordPool.of(map(tokens, read_segments(pool or hyp)))
     injection = Injection(kinds, rate, words, seed, repair)
     segments = clean_segments(watch.watch(read_rows([hyp], [], src)), aligner)
 
@@ -120,6 +122,6 @@ def command(
                 spoilt = injection.spoil(segment, number)
                 errors.writelines(f"{error.to_json()}\n" for error in spoilt.errors)
                 yield " ".join(spoilt.words)
-            echo_findings(watch.check(target_tokens(aligner), aligner)[0], strict=strict)
+            echo_findings(watch.check(tokens, aligner)[0], strict=strict)
 
         print_lines(lines(), output)

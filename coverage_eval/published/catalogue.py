@@ -19,7 +19,7 @@ AUDITS = {
     "proposition1": "Form of the solution, gradients and their cost (Proposition 1)",
     "appendix-a": "The Lagrangian and its sign, the threshold, the Jacobians (Appendix A)",
     "reduction": "Constrained sparsemax as the canonical problem (eqs. 17 to 22)",
-    "algorithm1": "Algorithm 1 as it is printed, and the growth of its time",
+    "algorithm1": "Algorithm 1 as it is printed, and how its work grows",
     "scripts": "Where the text and the published scripts differ, by computing both",
     "report-equations": "Algorithms, Jacobian and losses of the sparsemax report, section 2",
     "report-tables": "Claims over Tables 2 to 4 of the sparsemax report (Madsen et al. 2017)",

@@ -18,7 +18,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.published.tables import TABLES, Key, PrintedCell, PrintedTable, load_table
 from coverage_eval.text.corpus import Source, read_segments, source_name
 
-__all__ = ["CellDifference", "Direction", "UserScores", "compare_scores"]
+__all__ = ["CellDifference", "Direction", "UserScores", "compare_scores", "read_scores"]
 
 COLUMNS = ("system", "dataset", "metric", "value")
 
@@ -106,7 +106,7 @@ def compare_scores(source: Source, tables: Sequence[str] = TABLES) -> UserScores
             printed, or has a cell twice.
     """
     printed = [load_table(name) for name in tables]
-    ours = _read(source, printed)
+    ours = read_scores(source, printed)
     cells = [
         CellDifference(table.name, key, cell, ours[key])
         for table in printed
@@ -130,7 +130,8 @@ def _directions(table: PrintedTable, ours: dict[Key, float]) -> Iterator[Directi
             yield Direction(table.name, system, other, dataset, metric, *gains)
 
 
-def _read(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
+def read_scores(source: Source, tables: Sequence[PrintedTable]) -> dict[Key, float]:
+    """A user's table by the names of printed ones; raises as :func:`compare_scores`."""
     known = {_fold(key): key for table in tables for key in table.cells}
     name = source_name(source)
     rows = _rows(source)

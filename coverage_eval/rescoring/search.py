@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention.penalties import CoverageForm, coverage_penalty, penalized_score
-from coverage_eval.attention_maps.subwords import Scheme, join_pieces, word_starts
+from coverage_eval.attention_maps.subwords import Scheme, join_words
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Score, Signature
@@ -99,10 +99,7 @@ class Candidates:
         text = self.nbest.texts[index]
         if self.subwords == "none":
             return text
-        pieces = tokenize(text)
-        starts = word_starts(pieces, self.subwords)
-        spans = zip(starts, [*starts, len(pieces)][1:], strict=True)
-        return " ".join(join_pieces(pieces[a:b], self.subwords) for a, b in spans)
+        return join_words(tokenize(text), self.subwords)
 
 
 @dataclass(frozen=True)

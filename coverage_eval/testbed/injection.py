@@ -35,7 +35,7 @@ __all__ = [
     "SpoiltSegment",
     "clean_segments",
     "inject_lines",
-    "target_tokens",
+    "whole_words",
 ]
 
 PHRASE_LENGTH = 3.0
@@ -260,11 +260,12 @@ class Injection:
     """Errors of some kinds at a rate, to be put into segments.
 
     >>> pool = WordPool.of([["a", "red", "house"]])
-    >>> injection = Injection(["omission-word"], 0.5, pool)
-    >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], ((0, 0), (1, 1)))
+    >>> injection = Injection(["omission-word"], 0.3, pool, seed=1)
+    >>> links = ((0, 0), (1, 1), (2, 2))
+    >>> segment = CleanSegment(["a", "red", "house"], ["ein", "rotes", "haus"], links)
     >>> words, errors = injection.spoil(segment)
     >>> words, [(error.removed, error.source) for error in errors]
-    (['a', 'house'], [('red', (1,))])
+    (['a', 'red'], [('house', (2,))])
 
     Args:
         kinds: Names of :data:`KINDS`; of several, each segment gets one, drawn at random.
@@ -350,9 +351,9 @@ def _apply(
     return SpoiltSegment([*words, *draft.words[done:]], errors)
 
 
-def target_tokens(aligner: Aligner | None) -> Tokenizer:
-    """How translations are cut into the output's words: as the aligner does, but in their case."""
-    return replace(aligner.tokens, lowercase=False) if aligner else Tokenizer()
+def whole_words(tokens: Tokenizer) -> Tokenizer:
+    """How an aligner cuts text into words, but with their case and all their letters."""
+    return replace(tokens, lowercase=False, stem=0)
 
 
 def clean_segments(rows: Iterable[Row], aligner: Aligner | None = None) -> Iterator[CleanSegment]:
@@ -360,21 +361,20 @@ def clean_segments(rows: Iterable[Row], aligner: Aligner | None = None) -> Itera
 
     Args:
         rows: The rows, with their source.
-        aligner: What links them; without it, links are not known.
+        aligner: What links them, and how it cuts them; without it, links are not known.
 
     Raises:
         DataError, AlignerError: As :meth:`~coverage_eval.Aligner.align`.
     """
-    cut = target_tokens(aligner)
     if aligner is None:
         for row in rows:
-            yield CleanSegment(
-                cut(row.hypotheses[0]), None if row.source is None else cut(row.source)
-            )
+            yield CleanSegment(tokenize(row.hypotheses[0]), tokenize(row.source or ""))
         return
+    target, source = map(whole_words, (aligner.tokens, aligner.source_tokens))
     texts, linked = tee(rows)
     for row, aligned in zip(texts, aligner.align(linked), strict=True):
-        yield CleanSegment(cut(row.hypotheses[0]), aligned.source, aligned.hypotheses[0])
+        words = target(row.hypotheses[0])
+        yield CleanSegment(words, source(row.source or ""), aligned.hypotheses[0])
 
 
 def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) -> list[str]:

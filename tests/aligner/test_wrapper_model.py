@@ -266,8 +266,8 @@ def damaged(name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (damaged("format_version", 3), "is an aligner model of format version 3; this "
-         "fast_align_wrapper reads versions up to 2: train it again"),
+        (damaged("format_version", 4), "is an aligner model of format version 4; this "
+         "fast_align_wrapper reads versions up to 3: train it again"),
         (damaged("forward/tension", 5.0), "damaged aligner model: manifest: the hash differs"),
         (damaged("forward/tension", float("nan")),
          "damaged aligner model: manifest: forward: not finite"),
@@ -282,10 +282,14 @@ def damaged(name, value):
         (damaged("tables", ["forward.params", "reverse.params", "forward.full", "reverse.full"]),
          "damaged aligner model: manifest: a value of another type"),
         (damaged("format_version", [2]), "is an aligner model of format version [2]; this "
-         "fast_align_wrapper reads versions up to 2: train it again"),
+         "fast_align_wrapper reads versions up to 3: train it again"),
         (damaged("settings", None), None),
         (damaged("reverse", {}), None),
         (damaged("more", 1), None),
+        (damaged("attached", {"../x": "0"}),
+         "damaged aligner model: manifest: an attached file of another name than expected"),
+        (damaged("attached", {"x": 1}), "damaged aligner model: manifest: a value of another type"),
+        (damaged("attached", {"x": "0"}), "damaged aligner model: attached/x is missing"),
     ],
 )  # fmt: skip
 def test_damaged_manifests(tmp_path, model, change, message):
@@ -313,6 +317,32 @@ def test_a_file_of_format_version_1_is_read(tmp_path, text, model, links):
         with FastAlign.load(path) as loaded:
             assert loaded.manifest.notes == beside
             assert list(loaded.align(text)) == links
+
+
+def test_files_are_kept_with_a_model(tmp_path, text, model, links):
+    first, second = tmp_path / "first", tmp_path / "second"
+    model.save(first)
+    plain = first.read_bytes()
+    with FastAlign.load(first) as loaded:
+        assert loaded.attachment("table.json") is None
+        assert loaded.attached_model("other.model") is None
+        loaded.attach("table.json", lambda path: path.write_text("old"))
+        loaded.attach("table.json", lambda path: path.write_text("{}"))
+        loaded.attach("other.model", model.save)
+        loaded.save(second)
+        assert loaded.hash == model.hash
+        for name in ("../x", "", "X", ".x"):
+            with pytest.raises(ValueError, match="not the name of an attachment"):
+                loaded.attach(name, model.save)
+    with FastAlign.load(second) as loaded:
+        assert loaded.attachment("table.json").read_text() == "{}"
+        with loaded.attached_model("other.model") as other:
+            assert list(other.align(text)) == links
+        loaded.save(first)
+    assert first.read_bytes() == second.read_bytes() != plain
+    rewrite(second, replace={"attached/table.json": b"[]"})
+    with FastAlign.load(second) as loaded, pytest.raises(AlignerDataError, match="not what was"):
+        loaded.attachment("table.json")
 
 
 def test_missing_and_exchanged_tables(tmp_path, model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +16,9 @@ from coverage_eval.attention_maps.in_memory import (
     from_ctranslate2,
     from_huggingface,
 )
+from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.errors import DataError
+from coverage_eval.text.corpus import CorpusWarning
 from tests.attention_maps.writers import SAMPLES
 
 SOURCES = [s.source for s in SAMPLES]
@@ -130,7 +133,11 @@ def test_hugging_face_padding_of_the_source() -> None:
     outputs = hugging_face(weights, [[9, 5]])
     left = from_huggingface(outputs, ["a b"], head=0, attention_mask=Tensor([[0, 1, 1]]))
     assert left[0].weights.tolist() == [[0.25, 0.75]]
-    assert from_huggingface(outputs, ["a b"], head=0)[0].weights.tolist() == [[0, 0.25]]
+    assert from_huggingface(outputs, ["__en__ a b"], head=0)[0].source == ("__en__", "a", "b")
+    with pytest.raises(DataError, match=r"2 tokens.*3 columns.*language tags.*attention_mask="):
+        from_huggingface(outputs, ["a b"], head=0)  # without its language tag, or padded
+    with pytest.raises(DataError, match=r"mask has shape \(1, 2\), not 1 segments × 3"):
+        from_huggingface(outputs, ["a b"], attention_mask=Tensor([[0, 1]]))
     with pytest.raises(DataError, match="the mask keeps 2"):
         from_huggingface(outputs, ["a"], attention_mask=Tensor([[0, 1, 1]]))
     with pytest.raises(DataError, match="3 columns"):
@@ -151,11 +158,85 @@ def test_hugging_face_without_attention_says_how_to_get_it() -> None:
         from_huggingface(outputs, ["a", "b"])
 
 
-@pytest.mark.parametrize("beams", [1, 4])
-def test_real_marian_of_hugging_face(beams: int) -> None:
-    """A tiny random model; the oracle is its attention when the output is fed to its decoder."""
+def test_hugging_face_outputs_of_another_kind_name_the_cure() -> None:
+    decoder_only = SimpleNamespace(sequences=[[1]], attentions=((np.ones((1, 1, 1, 1)),),))
+    with pytest.raises(DataError, match=r"decoder-only model.*from_arrays"):
+        from_huggingface(decoder_only, ["a"])
+    fed = SimpleNamespace(cross_attentions=(Tensor(np.ones((1, 2, 3, 4))),), logits=None)
+    with pytest.raises(DataError, match=r"forward pass.*from_arrays\(outputs.cross_attentions"):
+        from_huggingface(fed, ["a"])
+    outputs = hugging_face([[[1.0]]], [[9, 5]])
+    for layer in (None, "last"):
+        with pytest.raises(DataError, match="choose one decoder layer, as layer=-1"):
+            from_huggingface(outputs, ["a"], layer=layer)  # type: ignore[arg-type]
+
+
+def test_what_is_no_array_is_answered_in_words() -> None:
+    with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
+        from_arrays(np.eye(2), ["a b"], ["x y"])
+    with pytest.raises(DataError, match=r"one array of two dimensions.*\[array\]"):
+        from_arrays(SimpleNamespace(ndim=2), ["a b"], ["x y"])
+    for value in ([[1, 0], [1]], "text", None, [["a"]], object()):
+        with pytest.raises(DataError, match="array 1: not an array of numbers"):
+            from_arrays([value], ["a b"], ["x y"])
+
+
+def test_rows_far_from_1_are_warned_of() -> None:
+    thin = [np.full((2, 3), 0.1), np.full((2, 3), 1 / 3)]
+    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*segment 1, row 1: 0\.30\)"):
+        from_arrays(thin, ["a b c"] * 2, ["x y"] * 2)
+    results = [SimpleNamespace(hypotheses=[["x", "y"]], attention=[rows.tolist()]) for rows in thin]
+    with pytest.warns(CorpusWarning, match=r"2 of 4 rows.*max_batch_size=1 or beam_size=1"):
+        from_ctranslate2(results, ["a b c"] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from_arrays(thin[1:], ["a b c"], ["x y"])
+        from_ctranslate2(results[:1], ["a b c"])  # no other segment to be mixed up with
+
+
+def test_real_tensors_of_any_kind() -> None:
+    torch = pytest.importorskip("torch")
+    rows = [[0.25, 0.75, 0], [0.5, 0.25, 0.25]]
+    for tensor in (
+        torch.tensor(rows, dtype=torch.bfloat16),
+        torch.tensor(rows, dtype=torch.float16),
+        torch.tensor(rows, requires_grad=True),
+    ):
+        assert AttentionMap(tensor).weights.tolist() == rows
+        assert from_arrays([tensor], ["a b c"], ["x y"])[0].weights.tolist() == rows
+        assert from_arrays(tensor[None], ["a b c"], ["x y"])[0].weights.tolist() == rows
+        with pytest.raises(DataError, match="give a list"):
+            from_arrays(tensor, ["a b c"], ["x y"])
+
+
+def test_real_decoder_only_and_forward_pass() -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
+    config = transformers.GPT2Config(
+        vocab_size=12, n_embd=8, n_layer=1, n_head=2, n_positions=16, bos_token_id=0,
+        eos_token_id=0, attn_implementation="eager",
+    )  # fmt: skip
+    options = {"return_dict_in_generate": True, "output_attentions": True}
+    outputs = transformers.GPT2LMHeadModel(config).generate(
+        torch.tensor([[1, 2]]), max_new_tokens=2, do_sample=False, pad_token_id=0, **options
+    )
+    with pytest.raises(DataError, match="decoder-only"):
+        from_huggingface(outputs, ["a b"])
+    fed = tiny_marian(torch, transformers)(
+        torch.tensor([[3, 4, 0]]), decoder_input_ids=torch.tensor([[23, 5, 6]]),
+        output_attentions=True,
+    )  # fmt: skip
+    with pytest.raises(DataError, match="forward pass"):
+        from_huggingface(fed, ["a b </s>"])
+    item = from_arrays(
+        fed.cross_attentions[-1], ["a b </s>"], ["x y"], head="mean", orientation="target-source"
+    )[0]
+    assert item.weights.shape == (3, 3)
+    assert item.row_stochastic
+
+
+def tiny_marian(torch: Any, transformers: Any) -> Any:
+    """A random model in which nothing but the shapes is real."""
     torch.manual_seed(3)
     config = transformers.MarianConfig(
         vocab_size=24, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
@@ -163,7 +244,15 @@ def test_real_marian_of_hugging_face(beams: int) -> None:
         eos_token_id=0, decoder_start_token_id=23, init_std=1.0, forced_eos_token_id=0,
     )  # fmt: skip
     config._attn_implementation = "eager"
-    model = transformers.MarianMTModel(config).eval()
+    return transformers.MarianMTModel(config).eval()
+
+
+@pytest.mark.parametrize("beams", [1, 4])
+def test_real_marian_of_hugging_face(beams: int) -> None:
+    """A tiny random model; the oracle is its attention when the output is fed to its decoder."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    model = tiny_marian(torch, transformers)
     inputs = torch.tensor([[3, 4, 5, 6, 0], [7, 8, 0, 23, 23]])
     mask = (inputs != 23).long()
     outputs = model.generate(
@@ -171,7 +260,10 @@ def test_real_marian_of_hugging_face(beams: int) -> None:
         return_dict_in_generate=True, output_attentions=True, output_scores=True,
     )  # fmt: skip
     sources = [["3", "4", "5", "6", "</s>"], ["7", "8", "</s>"]]
-    maps = from_huggingface(outputs, sources, eos_token_id=0, pad_token_id=23)
+    options = {"eos_token_id": 0, "pad_token_id": 23}
+    with pytest.raises(DataError, match="attention_mask="):
+        from_huggingface(outputs, sources, **options)
+    maps = from_huggingface(outputs, sources, attention_mask=mask, **options)
     with torch.no_grad():
         fed = model(
             inputs, attention_mask=mask, decoder_input_ids=outputs.sequences,

@@ -181,6 +181,9 @@ def test_merging_links_keeps_them_links() -> None:
         ("▁Hello ▁wor ld .", "sentencepiece", ["Hello", "world."]),
         ("de_DE ▁ Hal lo", "sentencepiece", ["de_DE", "Hallo"]),
         ("Hello ￭, l ￭'￭ eau", "joiner", ["Hello,", "l'eau"]),
+        ("Hel lo Ġw Ã¶rt er Ġ!", "byte-level", ["Hello", "wörter", "!"]),
+        ("Ġä¸Ń Ġ中 ĠÄ", "byte-level", ["中", "中", "\ufffd"]),
+        ("em ##pf ##ängt # 5 ##", "wordpiece", ["empfängt", "#", "5", "##"]),
         ("a b@@ c", "none", ["a", "b@@", "c"]),
         ("cut@@", "bpe", ["cut"]),
         ("", "bpe", []),
@@ -193,6 +196,12 @@ def test_schemes(tokens: str, scheme: Scheme, words: list[str]) -> None:
     assert list(merged.source or ()) == words
     if tokens:
         assert recognise_scheme([pieces], "source") == scheme or scheme == "none"
+
+
+def test_maltese_has_the_mark_of_byte_level_subwords_as_a_letter() -> None:
+    text = ["Ġorġ", "u", "Ġanni", "marru", "l-", "Imdina", "u", "kielu", "ħobż", "biż-", "żejt"]
+    assert recognise_scheme([text], "source") == "none"
+    assert recognise_scheme([["###", "title", "##", "#5"]], "source") == "none"
 
 
 def test_a_scheme_is_that_of_the_whole_corpus_or_refused() -> None:
@@ -215,7 +224,9 @@ def test_merging_what_sums_to_more_than_1_names_the_segment() -> None:
         merge_subwords([AttentionMap(W[:, :1], ("▁a",), ("x", "y")), item])
 
 
-pieces = st.lists(st.sampled_from(["a", "b@@", "▁c", "￭d", "e￭", "▁", "￭", "@@"]), max_size=8)
+pieces = st.lists(
+    st.sampled_from(["a", "b@@", "▁c", "￭d", "e￭", "▁", "￭", "@@", "Ġf", "##g", "##"]), max_size=8
+)
 
 
 @given(pieces, pieces, st.sampled_from(SCHEMES), st.integers(0, 9))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from operator import itemgetter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.metrics.meteor.aligner import Candidate, Match, align, count_chunks
+from coverage_eval.metrics.meteor import aligner
+from coverage_eval.metrics.meteor.aligner import BEAM_SIZE, Match, Prices, count_chunks
+from coverage_eval.metrics.meteor.aligner import align as align_blocks
+from coverage_eval.metrics.meteor.crowded import extend_crowded
+from coverage_eval.metrics.meteor.runs import Block, Candidate, Run, gain_of, in_order
 
 Found = list[list[Candidate]]
 
@@ -29,6 +34,43 @@ def candidate_lists(draw: st.DrawFn, words: int = 7) -> Found:
             reference_size = draw(st.integers(1, min(3, reference_length - position)))
         found[position].append(Candidate(start, size, reference_size, module))
     return found
+
+
+def align(found: Found, beam_size: int = BEAM_SIZE) -> list[Match]:
+    """The aligner, given candidates one by one."""
+    blocks = [[(Run((c.start,), *c[1:]),) for c in here] for here in found]
+    return align_blocks(blocks, beam_size)
+
+
+@st.composite
+def crowded_blocks(draw: st.DrawFn) -> list[list[Block]]:
+    """Candidates as looping text has them: the same few runs at many positions, often all."""
+    length = draw(st.integers(1, 16))
+
+    def run(module: int) -> st.SearchStrategy[Run]:
+        size = st.integers(1, min(4, length) if module == 3 else 1)
+        return size.flatmap(
+            lambda words: st.builds(
+                Run,
+                st.sets(st.integers(0, length - words), min_size=1).map(sorted).map(tuple),
+                st.just(words),
+                st.integers(1, 4 if module == 3 else 1),
+                st.just(module),
+            )
+        )
+
+    block = st.sampled_from([0, 0, 1, 2, 3, 3]).flatmap(
+        lambda module: st.lists(run(module), min_size=1, max_size=3 if module == 3 else 1)
+    )
+    kinds = draw(st.lists(st.lists(block.map(tuple), max_size=3), min_size=1, max_size=3))
+    order = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=8))
+    # No candidate reaches over the reference's end.
+    left = [len(order) - place for place in range(len(order))]
+    fitting = [
+        [tuple(r for r in block if r.reference_length <= room) for block in here]
+        for room, here in zip(left, order, strict=True)
+    ]
+    return [[block for block in here if block] for here in fitting]
 
 
 class Path:
@@ -112,10 +154,51 @@ def transcription(found: Found, beam: int) -> list[Match]:
     return sorted(paths, key=Path.key)[0].matches
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(candidate_lists(), st.sampled_from([1, 2, 5, 40]))
 def test_the_search_is_the_described_one(found: Found, beam: int) -> None:
     assert align(found, beam) == transcription(found, beam)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    crowded_blocks().filter(lambda blocks: blocks[0]),
+    st.lists(
+        st.tuples(
+            st.integers(0, 9), st.integers(0, 2**16 - 1), st.integers(2, 4), st.integers(-1, 15)
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(1, 9),
+)
+def test_a_crowded_position_keeps_the_best_of_all_extensions(
+    blocks: list[list[Block]], states: list[tuple[int, int, int, int]], beam: int
+) -> None:
+    """Against every extension one by one, in the order of their ranks."""
+    prices, position = Prices(1 << 12, 1 << 16), 3
+    paths: list[aligner.Path] = sorted(((*state, None) for state in states), key=itemgetter(0))
+    options = [
+        (c, ((1 << c.length) - 1) << c.start, gain_of(*c[1:]) * prices.credit,
+         abs(position - c.start), c.start + c.length)
+        for c in in_order(blocks[0])
+    ]  # fmt: skip
+    expected = aligner._extend(paths, position, options, prices.chunk)
+    arguments = (paths, position, blocks[0], prices)
+    kept = extend_crowded(*arguments, beam_size=beam, last=False)
+    assert kept == sorted(expected, key=itemgetter(0))[:beam]
+    ends = [
+        (rank + (prices.chunk if end >= 0 else 0), used, free, end, chain)
+        for rank, used, free, end, chain in expected
+    ]
+    assert extend_crowded(*arguments, beam_size=beam, last=True) == [min(ends, key=itemgetter(0))]
+
+
+@settings(max_examples=50, deadline=None)
+@given(crowded_blocks(), st.sampled_from([1, 2, 3, 7, 40]))
+def test_crowded_positions_are_searched_as_described(blocks: list[list[Block]], beam: int) -> None:
+    found = [in_order(here) for here in blocks]
+    assert align_blocks(blocks, beam) == transcription(found, beam)
 
 
 @settings(max_examples=100, deadline=None)

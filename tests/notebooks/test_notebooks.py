@@ -26,6 +26,7 @@ def test_all_notebooks_are_there() -> None:
         "03_attention_maps",
         "04_simplex_and_transformations",
         "05_audit_the_paper",
+        "06_reproduction",
     ]
 
 

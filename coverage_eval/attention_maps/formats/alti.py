@@ -9,7 +9,7 @@ Source: facebookresearch/stopes, stopes/eval/alti.
 
 from __future__ import annotations
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
+from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import as_array, as_tokens, parse_object
 from coverage_eval.errors import DataError
 
@@ -49,4 +49,6 @@ def _segment(line: str, where: str) -> RawMap:
     return RawMap(where, matrix=matrix[:, : len(source)], source=source, hypothesis=hypothesis)
 
 
-FORMATS = (DumpFormat("alti", "stopes ALTI+ JSON Lines", _recognise, _read),)
+FORMATS = (
+    DumpFormat("alti", "stopes ALTI+ JSON Lines", _recognise, _read, Layout(whole_rows=False)),
+)

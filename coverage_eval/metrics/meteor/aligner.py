@@ -8,26 +8,17 @@ and the distance of a match is charged to the path it leaves, not to the one it 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["BEAM_SIZE", "Candidate", "Match", "align", "count_chunks"]
+from coverage_eval.metrics.meteor.crowded import extend_crowded
+from coverage_eval.metrics.meteor.runs import Block, Candidate, Run, gain_of, in_order
+
+__all__ = ["BEAM_SIZE", "Match", "Path", "Prices", "align", "count_chunks"]
 
 BEAM_SIZE = 40
-
-
-class Candidate(NamedTuple):
-    """A possible match of some reference words, known from context, and some hypothesis words."""
-
-    start: int
-    """First hypothesis position."""
-    length: int
-    """Number of hypothesis words."""
-    reference_length: int
-    """Number of reference words."""
-    module: int
-    """Which matcher found it: 0 exact, 1 stem, 2 synonym, 3 paraphrase."""
 
 
 class Match(NamedTuple):
@@ -37,16 +28,27 @@ class Match(NamedTuple):
     candidate: Candidate
 
 
-Candidates: TypeAlias = "Sequence[Sequence[Candidate]]"
+Candidates: TypeAlias = "Sequence[Sequence[Block]]"
 """The candidates of each reference position at which they start, in Meteor's order."""
 
 # A path's matches, last first: (reference start, candidate, earlier matches).
 _Chain: TypeAlias = "tuple[int, Candidate, _Chain] | None"
-# (rank, used hypothesis positions as bits, first free reference position, end of the open chunk
-# in the hypothesis or -1, matches)
-_Path: TypeAlias = "tuple[int, int, int, int, _Chain]"
+
+Path: TypeAlias = "tuple[int, int, int, int, _Chain]"
+"""(rank, used hypothesis positions as bits, first free reference position, end of the open chunk
+in the hypothesis or -1, matches)."""
+
 # (candidate, hypothesis positions as bits, gain in rank, distance, end in the hypothesis)
 _Option: TypeAlias = "tuple[Candidate, int, int, int, int]"
+
+
+class Prices(NamedTuple):
+    """What moves a path's rank besides a distance, which costs itself."""
+
+    chunk: int
+    """What a chunk adds."""
+    credit: int
+    """What a credit takes off."""
 
 
 def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
@@ -60,68 +62,80 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
     Returns:
         The matches in reference order.
     """
-    size = sum(map(len, candidates))
-    if size == 0:
+    sizes = [sum(len(run.starts) for block in here for run in block) for here in candidates]
+    if not any(sizes):
         return []
-    fixed = _fixed_positions(candidates)
-    length = max(c.start + c.length for found in candidates for c in found)
-    # A path's rank is one integer, least is best: -credit, chunks, distance from high bits to low.
-    # Neither lower field can overflow into the next, so the order is that of the three numbers.
-    chunk = 1 << (size * (length + len(candidates))).bit_length()
-    credit = chunk << (len(candidates) + 1).bit_length()
-    options = [
-        [_option(candidate, position, credit) for candidate in found]
-        for position, found in enumerate(candidates)
-    ]
-    paths: list[_Path] = [(0, 0, 0, -1, None)]
-    for position, here in enumerate(options):
+    prices = _prices(candidates, sum(sizes))
+    fixed = _fixed_positions(candidates, sizes)
+    paths: list[Path] = [(0, 0, 0, -1, None)]
+    for position, here in enumerate(candidates):
         if len(paths) > 1:
             paths.sort(key=_rank)
             del paths[beam_size:]
+        if sizes[position] > beam_size:
+            last = position == len(candidates) - 1
+            paths = extend_crowded(paths, position, here, prices, beam_size=beam_size, last=last)
+            continue
+        options = [_option(candidate, position, prices.credit) for candidate in in_order(here)]
         if fixed[position]:
-            paths = [_take_fixed(path, position, here[0], chunk) for path in paths]
+            paths = [_take_fixed(path, position, options[0], prices.chunk) for path in paths]
         else:
-            paths = _extend(paths, position, here, chunk)
-    last = min(paths, key=lambda path: path[0] + (chunk if path[3] >= 0 else 0))
-    return _unchain(last[4])
+            paths = _extend(paths, position, options, prices.chunk)
+    best = min(paths, key=lambda path: path[0] + (prices.chunk if path[3] >= 0 else 0))
+    return _unchain(best[4])
 
 
 _rank = itemgetter(0)
 
 
-def _option(candidate: Candidate, position: int, credit: int) -> _Option:
-    """A candidate with all that the search asks of it.
+def _prices(candidates: Candidates, size: int) -> Prices:
+    """Prices such that a rank is one integer, least is best.
 
-    An exact match earns one credit a word; any other half a credit, cut to an integer a side.
+    It has -credit, chunks and distance from high bits to low. Neither lower field can overflow into
+    the next, so the order is that of the three numbers.
     """
+    runs = [run for here in candidates for block in here for run in block]
+    length = max(run.starts[-1] + run.length for run in runs)
+    chunk = 1 << (size * (length + len(candidates))).bit_length()
+    return Prices(chunk, chunk << (len(candidates) + 1).bit_length())
+
+
+def _option(candidate: Candidate, position: int, credit: int) -> _Option:
+    """A candidate with all that the search asks of it."""
     start, length, reference_length, module = candidate
-    gain = length + reference_length if module == 0 else length // 2 + reference_length // 2
     bits = ((1 << length) - 1) << start
+    gain = gain_of(length, reference_length, module)
     return candidate, bits, gain * credit, abs(position - start), start + length
 
 
-def _fixed_positions(candidates: Candidates) -> list[bool]:
+def _fixed_positions(candidates: Candidates, sizes: Sequence[int]) -> list[bool]:
     """At which reference positions the only candidate competes with no other for any word."""
     covered = [0] * (len(candidates) + 1)
-    used: dict[int, int] = {}
-    for position, found in enumerate(candidates):
-        for start, length, reference_length, _ in found:
-            for word in range(position, position + reference_length):
-                covered[word] += 1
-            for word in range(start, start + length):
-                used[word] = used.get(word, 0) + 1
+    times: Counter[Run] = Counter()
+    for position, here in enumerate(candidates):
+        for block in here:
+            times.update(block)
+            for run in block:
+                for word in range(position, position + run.reference_length):
+                    covered[word] += len(run.starts)
+    used: Counter[int] = Counter()
+    for run, count in times.items():
+        for start in run.starts:
+            for word in range(start, start + run.length):
+                used[word] += count
     fixed = []
-    for position, found in enumerate(candidates):
-        alone = len(found) == 1
+    for position, here in enumerate(candidates):
+        alone = sizes[position] == 1
         if alone:
-            start, length, reference_length, _ = found[0]
-            alone = all(covered[w] == 1 for w in range(position, position + reference_length))
-            alone = alone and all(used[w] == 1 for w in range(start, start + length))
+            ((run,),) = here
+            (start,) = run.starts
+            alone = all(covered[position + word] == 1 for word in range(run.reference_length))
+            alone = alone and all(used[start + word] == 1 for word in range(run.length))
         fixed.append(alone)
     return fixed
 
 
-def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Path:
+def _take_fixed(path: Path, position: int, option: _Option, chunk: int) -> Path:
     rank, used, _, end, chain = path
     candidate, bits, gain, distance, new_end = option
     if end not in (-1, candidate.start):
@@ -131,9 +145,9 @@ def _take_fixed(path: _Path, position: int, option: _Option, chunk: int) -> _Pat
     return rank - gain + distance, used | bits, free, new_end, chain
 
 
-def _extend(paths: list[_Path], position: int, options: list[_Option], chunk: int) -> list[_Path]:
+def _extend(paths: list[Path], position: int, options: list[_Option], chunk: int) -> list[Path]:
     """Every path with every option it has room for, and without any."""
-    extended: list[_Path] = []
+    extended: list[Path] = []
     for path in paths:
         rank, used, free, end, chain = path
         if position < free:

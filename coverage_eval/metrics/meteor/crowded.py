@@ -1,0 +1,198 @@
+"""The step of Meteor's beam search where a word has more candidates than paths are kept.
+
+Of a path's candidates in one run, none is better than those before it: their gains are equal, and
+each has the distances of those before it charged. So no more of them than the beam is wide can be
+kept, and of all paths' none that comes behind as many better ones. The exception is the candidate
+that continues the path's open chunk. What is left out is charged all the same, by sums over sets of
+places, which are integers with a bit for each place.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from coverage_eval.metrics.meteor.runs import Block, Run
+
+if TYPE_CHECKING:
+    from coverage_eval.metrics.meteor.aligner import Path, Prices
+
+__all__ = ["extend_crowded"]
+
+# (rank, number of the path, of the block, hypothesis start, number of the run), which is the order
+# of ranks and, of equal ones, that in which Meteor has the paths; and the run, None to skip.
+_Proposal: TypeAlias = "tuple[int, int, int, int, int, Run | None]"
+
+_Where: TypeAlias = "tuple[int, int, int, Run]"
+"""Numbers of a path, of a block, and of a run in it; and that run."""
+
+
+def extend_crowded(
+    paths: Sequence[Path],
+    position: int,
+    blocks: Sequence[Block],
+    prices: Prices,
+    *,
+    beam_size: int,
+    last: bool,
+) -> list[Path]:
+    """The best of the paths with every candidate they have room for, and without any.
+
+    Args:
+        paths: The paths, in their order.
+        position: The reference position.
+        blocks: Its candidates.
+        prices: What moves a rank.
+        beam_size: How many paths are kept.
+        last: No position follows: open chunks are closed, and only the best path is kept.
+
+    Returns:
+        The best of them, in their order.
+    """
+    step = _Step(position, blocks, prices, 1 if last else beam_size, prices.chunk if last else 0)
+    for number, path in enumerate(paths):
+        step.extend(number, path)
+    return [
+        _follow(paths[number], position, start, run, rank)
+        for rank, number, _, start, _, run in step.best
+    ]
+
+
+def _follow(path: Path, position: int, start: int, run: Run | None, rank: int) -> Path:
+    """A path with a candidate of a run, or without any."""
+    _, used, free, end, chain = path
+    if position < free:
+        return rank, used, free, end, chain
+    if run is None:
+        return rank, used, free, -1, chain
+    used |= ((1 << run.length) - 1) << start
+    chain = (position, run.candidate(start), chain)
+    return rank, used, position + run.reference_length, start + run.length, chain
+
+
+class _Step:
+    """One reference position, and the best proposals so far.
+
+    Attributes:
+        best: At most ``beam_size`` proposals, in order.
+    """
+
+    def __init__(
+        self,
+        position: int,
+        blocks: Sequence[Block],
+        prices: Prices,
+        beam_size: int,
+        closing: int,
+    ) -> None:
+        self.best: list[_Proposal] = []
+        self._position = position
+        self._blocks = blocks
+        # The greatest gain in each block or behind it, and that of no candidate at the end.
+        gains = [max(run.gain for run in block) for block in blocks]
+        self._gains = [max(gains[i:], default=0) * prices.credit for i in range(len(blocks) + 1)]
+        self._prices = prices
+        self._beam_size = beam_size
+        self._closing = closing
+
+    def _offer(self, proposal: _Proposal) -> bool:
+        """Take a proposal if it is among the best; whether it is."""
+        if len(self.best) == self._beam_size:
+            if proposal > self.best[-1]:
+                return False
+            self.best.pop()
+        insort(self.best, proposal)
+        return True
+
+    def extend(self, number: int, path: Path) -> None:
+        """Propose a path with each candidate of use, and without any."""
+        rank, used, free, end, _ = path
+        if self._position < free:
+            closing = self._closing if end >= 0 else 0
+            self._offer((rank + closing, number, 0, 0, 0, None))
+            return
+        close = self._prices.chunk if end >= 0 else 0
+        for place, block in enumerate(self._blocks):
+            left = [run.places & ~_blocked(used, run.length) for run in block]
+            for which, run in enumerate(block):
+                where = (number, place, which, run)
+                self._continue(rank, end, where, left)
+                self._extend_run(rank + close, end, where, left)
+            least = rank - self._gains[place + 1]
+            if len(self.best) == self._beam_size and least > self.best[-1][0]:
+                return  # nothing that follows can be among the best
+            rank += sum(_distance(bits, self._position) for bits in left)
+        self._offer((rank + close, number, len(self._blocks), 0, 0, None))
+
+    def _continue(self, rank: int, end: int, where: _Where, left: list[int]) -> None:
+        """Propose the candidate of a run that continues the open chunk, if there is one."""
+        number, place, which, run = where
+        if end >= 0 and left[which] >> end & 1:
+            rank += self._closing - run.gain * self._prices.credit
+            self._offer((rank + self._before(end, which, left), number, place, end, which, run))
+
+    def _extend_run(self, rank: int, end: int, where: _Where, left: list[int]) -> None:
+        """Propose the other candidates of a run, until one is not among the best."""
+        number, place, which, run = where
+        rank += self._closing - run.gain * self._prices.credit
+        charge = 0
+        for start in _ascending(left[which]):
+            if start != end:
+                if len(left) > 1:
+                    charge = self._before(start, which, left)
+                if not self._offer((rank + charge, number, place, start, which, run)):
+                    return
+            charge += abs(self._position - start)
+
+    def _before(self, start: int, which: int, left: list[int]) -> int:
+        """The distances of the candidates that come before one of them in its block."""
+        below = (1 << start) - 1
+        return sum(
+            _distance(bits & (2 * below + 1 if run < which else below), self._position)
+            for run, bits in enumerate(left)
+        )
+
+
+def _blocked(used: int, length: int) -> int:
+    """Where no candidate of so many words can start, as some of its words are used."""
+    blocked = used
+    for shift in range(1, length):
+        blocked |= used >> shift
+    return blocked
+
+
+def _ascending(bits: int) -> Iterator[int]:
+    """The places in a set."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _distance(bits: int, position: int) -> int:
+    """How far the places in a set are from a position, all together."""
+    if not bits:
+        return 0
+    below = bits & ((1 << position) - 1)
+    return _sum(bits) - 2 * _sum(below) + position * (2 * below.bit_count() - bits.bit_count())
+
+
+def _sum(bits: int) -> int:
+    """The sum of the places in a set, digit by digit of the places."""
+    digits = _with_digit(bits.bit_length().bit_length())
+    return sum((bits & places).bit_count() << digit for digit, places in enumerate(digits))
+
+
+@cache
+def _with_digit(digits: int) -> tuple[int, ...]:
+    """For each binary digit, the set of the places below ``2 ** digits`` that have it."""
+    every = []
+    for digit in range(digits):
+        size = 1 << digit
+        places = ((1 << size) - 1) << size
+        for doubled in range(digit + 1, digits):
+            places |= places << (1 << doubled)
+        every.append(places)
+    return tuple(every)

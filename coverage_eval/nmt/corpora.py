@@ -1,0 +1,41 @@
+"""The text files of an experiment."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from coverage_eval.text.corpus import check_source
+
+__all__ = ["Corpora"]
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """The text files of an experiment: tokenised, one segment a line, both sides in step.
+
+    Attributes:
+        train_src: Source side of the training text.
+        train_tgt: Target side.
+        valid_src: Source side of the validation text, on which rates and penalties are decided.
+        valid_tgt: Target side.
+        test_src: Source side of the test set.
+        test_ref: Its reference.
+    """
+
+    train_src: str
+    train_tgt: str
+    valid_src: str
+    valid_tgt: str
+    test_src: str
+    test_ref: str
+
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of each file, by the name of its option."""
+        for path in asdict(self).values():
+            check_source(path)
+        return {
+            name: hashlib.sha256(Path(path).read_bytes()).hexdigest()
+            for name, path in asdict(self).items()
+        }

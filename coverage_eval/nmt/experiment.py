@@ -1,0 +1,259 @@
+"""From a parallel corpus to the systems of a table: prepare, train, decode; what is done stays.
+
+Each part is kept in the run's folder when it is complete, and made only if it is not there. So a
+run that was killed goes on where it stood, and a system that is finished is never trained again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from coverage_eval.alignment.fertility_files import format_fertilities
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.nmt.beam import Penalties
+from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
+from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds
+from coverage_eval.nmt.corpora import Corpora
+from coverage_eval.nmt.decoding import (
+    translate,
+    write_attention,
+    write_nbest,
+    write_words,
+)
+from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
+from coverage_eval.nmt.optimisation import TrainingState, train
+from coverage_eval.nmt.predictor import FertilityPredictor, predict_fertilities
+from coverage_eval.nmt.roster import System
+from coverage_eval.nmt.run_folder import RunFolder
+from coverage_eval.nmt.translator import Translator
+from coverage_eval.rescoring.nbest import read_coverage, read_nbest
+from coverage_eval.rescoring.search import Candidates, GridSearch, grid_search
+from coverage_eval.text.corpus import read_segments
+from coverage_eval.text.files import atomic_path, atomic_write
+
+__all__ = ["FERTILITIES", "HYPOTHESES", "Experiment", "hypotheses_of", "translation_loss"]
+
+HYPOTHESES = "test.hyp"
+"""The translations of a system's folder; written last, so that the folder is complete with it."""
+
+RESCORED = "test.rescored.hyp"
+"""What rescoring n-best lists chooses, in the folder of a system with penalties."""
+
+FERTILITIES = "test.fertilities"
+"""The bounds of the test sources, their sinks' included; of systems that have bounds."""
+
+_DECODED = 32  # sentences decoded at once
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A run with its corpora.
+
+    Attributes:
+        run: The folder.
+        corpora: The text files.
+        device: Where to compute.
+    """
+
+    run: RunFolder
+    corpora: Corpora
+    device: torch.device
+
+    @cached_property
+    def bitext(self) -> Bitext:
+        """The corpora in pieces, prepared once."""
+        preset = self.run.settings.preset
+        bitext = prepare(
+            self.run.folder("prepared"),
+            self.corpora,
+            merges=preset.merges,
+            max_length=preset.max_length,
+        )
+        for option, name in (("test_src", "test.src"), ("test_ref", "test.ref")):
+            with atomic_path(self.run.path / name) as temporary:
+                shutil.copyfile(getattr(self.corpora, option), temporary)
+        self.run.note(
+            "corpora",
+            {
+                "training pairs": len(bitext.train.sources),
+                "left out": bitext.left_out,
+                "source vocabulary": len(bitext.source),
+                "target vocabulary": len(bitext.target),
+                "fertilities from": "fast_align on pieces, grow-diag-final-and",
+            },
+        )
+        return bitext
+
+    @cached_property
+    def bounds(self) -> FertilityBounds:
+        """Fertilities, with a predictor that is trained when they are first asked for."""
+        return FertilityBounds(self.bitext, self._predicted)
+
+    def _predicted(self) -> tuple[Bounds, Bounds]:
+        preset, seed = self.run.settings.preset, self.run.settings.seed
+        torch.manual_seed(seed)
+        model = FertilityPredictor(preset, len(self.bitext.source)).to(self.device)
+        actual, bounds = Fertility("actual"), FertilityBounds(self.bitext)
+        state = train(
+            model,
+            model.objective,
+            self._batches(self.bitext.train, bounds.train(actual)),
+            self._batches(self.bitext.valid, bounds.valid(actual)),
+            preset,
+            self.run.folder("models", "fertility-predictor"),
+            seed=seed,
+            label="fertility predictor",
+        )
+        self.run.note("fertility-predictor", _training_note(state))
+        valid, test = (
+            predict_fertilities(model, self._batches(text))
+            for text in (self.bitext.valid, self.bitext.test)
+        )
+        return valid, test
+
+    def _batches(
+        self, text: PieceText, bounds: Bounds | None = None, size: int | None = None
+    ) -> list[Minibatch]:
+        return make_minibatches(
+            text,
+            self.bitext.source,
+            self.bitext.target,
+            bounds,
+            size=size or self.run.settings.preset.batch,
+        )
+
+    def make(self, system: System) -> None:
+        """Train and decode a system, as far as that is not done."""
+        folder = self.run.folder("systems", system.folder)
+        if (folder / HYPOTHESES).exists():
+            return
+        model = self.trained(system)
+        penalties = self._tuned(system, model) if system.penalized else None
+        bounds = None if system.fertility is None else self.bounds.test(system.fertility)
+        lists = translate(
+            model,
+            self.bitext.test,
+            self._batches(self.bitext.test, bounds, _DECODED),
+            self.bitext.target,
+            beam=self.run.settings.beam,
+            penalties=penalties,
+            label=f"{system.name}: test set",
+        )
+        if bounds is not None:
+            with atomic_write(folder / FERTILITIES) as file:
+                file.writelines(f"{format_fertilities(row)}\n" for row in bounds)
+        write_nbest(folder, "test", lists)
+        write_attention(folder / "test.attention.npz", self.bitext.test, lists)
+        write_words(folder / HYPOTHESES, (translations[0].pieces for translations in lists))
+
+    def trained(self, system: System) -> Translator:
+        """The model of a system, trained if it is not."""
+        preset, seed = self.run.settings.preset, self.run.settings.seed
+        torch.manual_seed(seed)
+        sizes = (len(self.bitext.source), len(self.bitext.target))
+        model = Translator(preset, system.attention, *sizes).to(self.device)
+        train_bounds = valid_bounds = None
+        if system.fertility is not None:
+            train_bounds = self.bounds.train(system.fertility)
+            valid_bounds = self.bounds.valid(system.fertility)
+        state = train(
+            model,
+            lambda batch: translation_loss(model, batch),
+            self._batches(self.bitext.train, train_bounds),
+            self._batches(self.bitext.valid, valid_bounds),
+            preset,
+            self.run.folder("models", system.model),
+            seed=seed,
+            label=system.model,
+        )
+        self.run.note(system.model, _training_note(state))
+        return model
+
+    def _tuned(self, system: System, model: Translator) -> Penalties:
+        """α and β of the paper's grid with the best BLEU on the validation set's n-best lists.
+
+        The translations that rescoring alone chooses of the lists of the system without penalties
+        are kept beside.
+        """
+        self.make(replace(system, penalized=False))
+        folder = self.run.folder("systems", system.folder)
+        plain = self.run.folder("systems", system.model)
+        bounds = None if system.fertility is None else self.bounds.valid(system.fertility)
+        lists = translate(
+            model,
+            self.bitext.valid,
+            self._batches(self.bitext.valid, bounds, _DECODED),
+            self.bitext.target,
+            beam=self.run.settings.beam,
+            label=f"{system.name}: validation set",
+        )
+        write_nbest(folder, "valid", lists)
+        references = list(read_segments(self.corpora.valid_tgt))
+        search = grid_search(
+            _candidates(folder / "valid"), references, metric=BLEU(tokenize="none", lowercase=True)
+        )
+        best = search.best
+        self.run.note(system.folder, _search_note(search))
+        chosen = _candidates(plain / "test").chosen_texts(best.alpha, best.beta)
+        with atomic_write(folder / RESCORED) as file:
+            file.writelines(f"{line}\n" for line in chosen)
+        return Penalties(best.alpha, best.beta)
+
+
+def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
+    """Summed cross entropy of a batch's words; the output layer runs over all of them at once."""
+    attentional, _ = model.decode(batch)
+    scores = model.output(attentional.flatten(0, 1)[batch.places])
+    loss = cross_entropy(scores, batch.after.flatten()[batch.places], reduction="sum")
+    return loss, batch.words
+
+
+def _candidates(path: Path) -> Candidates:
+    lists = read_nbest(f"{path}.nbest")
+    return Candidates(lists, read_coverage(f"{path}.coverage.jsonl", lists), subwords="bpe")
+
+
+def _training_note(state: TrainingState) -> dict[str, Any]:
+    words = sum(record["words"] for record in state.epochs)
+    seconds = sum(record["seconds"] for record in state.epochs)
+    return {
+        "epochs": len(state.epochs),
+        "best epoch": state.best["epoch"],
+        "valid perplexity": state.best["valid_perplexity"],
+        "words per second": round(words / max(seconds, 1e-9), 1),
+    }
+
+
+def _search_note(search: GridSearch) -> dict[str, Any]:
+    best = search.best
+    return {
+        "alpha": best.alpha,
+        "beta": best.beta,
+        "valid BLEU": best.bleu,
+        "signature": str(search.score.signature),
+        "grid": [[point.alpha, point.beta, round(point.bleu, 4)] for point in search.points],
+    }
+
+
+def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[str]]:
+    """The test set as each finished system translated it, by its name.
+
+    Where penalties are in the beam, what they choose of the plain beam's lists comes next.
+    """
+    found = {}
+    for system in systems:
+        folder = run.path / "systems" / system.folder
+        if (folder / HYPOTHESES).exists():
+            found[system.name] = list(read_segments(folder / HYPOTHESES))
+            if system.penalized:
+                found[f"{system.name}, rescoring"] = list(read_segments(folder / RESCORED))
+    return found

@@ -1,0 +1,228 @@
+"""Training: SGD whose rate is halved, early stopping, and a state that survives a kill.
+
+The chance of a batch (dropout) comes from a seed of its own, made of the run's seed, the epoch and
+the batch, and the order of batches from run and epoch. So a run that was killed goes on from its
+last checkpoint to the same numbers as an unbroken one, on the same machine and threads.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from coverage_eval.errors import DataError
+from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
+from coverage_eval.nmt.minibatches import Minibatch
+from coverage_eval.nmt.presets import Preset
+from coverage_eval.text.files import atomic_write
+
+__all__ = ["BEST", "CHECKPOINT", "EPOCHS", "Objective", "TrainingState", "train"]
+
+CHECKPOINT, BEST, EPOCHS = "checkpoint.pt", "best.pt", "epochs.jsonl"
+_SECONDS_BETWEEN = 300.0
+"""A checkpoint is written so often within an epoch, and at the end of each."""
+
+
+class Objective(Protocol):
+    """What is minimised."""
+
+    def __call__(self, batch: Minibatch) -> tuple[Tensor, int]:
+        """The summed loss of a batch's words, and how many they are."""
+
+
+@dataclass
+class TrainingState:
+    """Where a training stands.
+
+    Attributes:
+        epoch: The epoch under way, from 1.
+        batch: Batches of it that are done.
+        rate: Learning rate of the epoch.
+        halving: Whether the rate is halved after each epoch from now on.
+        loss: Sum over the words of the epoch so far.
+        words: These words.
+        seconds: Time spent on them.
+        epochs: What is known of each finished epoch; a line each of ``epochs.jsonl``.
+        finished: No epoch is left, or validation perplexity has long not fallen.
+    """
+
+    rate: float
+    epoch: int = 1
+    batch: int = 0
+    halving: bool = False
+    loss: float = 0.0
+    words: int = 0
+    seconds: float = 0.0
+    epochs: list[dict[str, Any]] = field(default_factory=list)
+    finished: bool = False
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The epoch with the lowest validation perplexity; of equals, the first."""
+        return min(self.epochs, key=lambda record: float(record["valid_perplexity"]))
+
+
+def train(
+    model: nn.Module,
+    objective: Objective,
+    batches: Sequence[Minibatch],
+    valid: Sequence[Minibatch],
+    preset: Preset,
+    folder: Path,
+    *,
+    seed: int,
+    label: str = "training",
+) -> TrainingState:
+    """Train until the end, from the beginning or from where a killed training left off.
+
+    Args:
+        model: With its initial parameters; has those of the best epoch in the end.
+        objective: The loss of a batch under the model.
+        batches: Of the training text.
+        valid: Of the validation text.
+        preset: Rate, epochs and so on.
+        folder: Where ``checkpoint.pt``, ``best.pt`` and ``epochs.jsonl`` are kept.
+        seed: Of order and dropout.
+        label: Before the progress bar.
+
+    Raises:
+        DataError: A loss that is not finite, or a damaged checkpoint.
+    """
+    state = _restore(model, folder) or TrainingState(preset.rate)
+    while not state.finished:
+        _train_epoch(model, objective, batches, preset, state, folder, seed, label)
+        perplexity = _perplexity(model, objective, valid)
+        _end_epoch(state, perplexity, preset, label)
+        if state.best["epoch"] == state.epoch - 1:
+            save_checkpoint(folder / BEST, {"model": model.state_dict()})
+        _save(model, state, folder)
+        _write_epochs(state, folder)
+    _write_epochs(state, folder)
+    model.load_state_dict(load_checkpoint(folder / BEST, _device(model))["model"])
+    model.eval()
+    return state
+
+
+def _restore(model: nn.Module, folder: Path) -> TrainingState | None:
+    if not (folder / CHECKPOINT).exists():
+        return None
+    content = load_checkpoint(folder / CHECKPOINT, _device(model))
+    model.load_state_dict(content["model"])
+    return TrainingState(**content["state"])
+
+
+def _save(model: nn.Module, state: TrainingState, folder: Path) -> None:
+    save_checkpoint(folder / CHECKPOINT, {"model": model.state_dict(), "state": asdict(state)})
+
+
+def _train_epoch(
+    model: nn.Module,
+    objective: Objective,
+    batches: Sequence[Minibatch],
+    preset: Preset,
+    state: TrainingState,
+    folder: Path,
+    seed: int,
+    label: str,
+) -> None:
+    model.train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=state.rate)
+    order = np.random.default_rng([seed, state.epoch]).permutation(len(batches))
+    device = _device(model)
+    saved = started = time.monotonic()
+    before = state.seconds
+    with tqdm(
+        total=len(batches), initial=state.batch, desc=f"{label}: epoch {state.epoch}",
+        unit="batch", disable=None, leave=False,
+    ) as bar:  # fmt: skip
+        for place in range(state.batch, len(batches)):
+            torch.manual_seed(_batch_seed(seed, state.epoch, place))
+            batch = batches[order[place]].to(device)
+            loss, words = objective(batch)
+            optimizer.zero_grad(set_to_none=True)
+            (loss / len(batch.rows)).backward()
+            nn.utils.clip_grad_norm_(model.parameters(), preset.clip)
+            optimizer.step()
+            state.loss += loss.item()
+            state.words += words
+            state.batch = place + 1
+            now = time.monotonic()
+            state.seconds = before + now - started
+            bar.update()
+            bar.set_postfix(_rates(state), refresh=False)
+            if now - saved > _SECONDS_BETWEEN:
+                saved = now
+                _save(model, state, folder)
+
+
+def _batch_seed(seed: int, epoch: int, batch: int) -> int:
+    return int(np.random.SeedSequence([seed, epoch, batch]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def _rates(state: TrainingState) -> dict[str, str]:
+    return {
+        "loss": f"{state.loss / state.words:.3f}",
+        "words/s": f"{state.words / max(state.seconds, 1e-9):.0f}",
+    }
+
+
+def _perplexity(model: nn.Module, objective: Objective, batches: Sequence[Minibatch]) -> float:
+    model.eval()
+    device = _device(model)
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for batch in batches:
+            loss, words = objective(batch.to(device))
+            total += loss.item()
+            count += words
+    return _exp(total / count)
+
+
+def _end_epoch(state: TrainingState, perplexity: float, preset: Preset, label: str) -> None:
+    """Note the epoch, and decide the next one's rate as the authors' toolkit does."""
+    mean = state.loss / state.words
+    if not (math.isfinite(mean) and math.isfinite(perplexity)):
+        raise DataError(
+            f"{label}: the loss of epoch {state.epoch} is not finite; try a lower learning rate"
+        )
+    last = state.epochs[-1]["valid_perplexity"] if state.epochs else math.inf
+    state.epochs.append({
+        "epoch": state.epoch,
+        "rate": state.rate,
+        "train_perplexity": _exp(mean),
+        "valid_perplexity": perplexity,
+        "words": state.words,
+        "seconds": round(state.seconds, 3),
+        "words_per_second": round(state.words / max(state.seconds, 1e-9), 1),
+    })  # fmt: skip
+    state.halving |= perplexity > last or state.epoch >= preset.halve_from
+    if state.halving:
+        state.rate /= 2
+    waited = state.epoch - state.best["epoch"]
+    state.finished = state.epoch >= preset.epochs or waited >= preset.patience
+    state.epoch += 1
+    state.batch, state.loss, state.words, state.seconds = 0, 0.0, 0, 0.0
+
+
+def _write_epochs(state: TrainingState, folder: Path) -> None:
+    with atomic_write(folder / EPOCHS) as file:
+        file.writelines(f"{json.dumps(record)}\n" for record in state.epochs)
+
+
+def _exp(mean: float) -> float:
+    return math.exp(mean) if mean < 700 else math.inf
+
+
+def _device(model: nn.Module) -> torch.device:
+    device: torch.device = next(model.parameters()).device
+    return device

@@ -1,0 +1,134 @@
+"""Scores of runs beside the printed ones: the direction of every effect, and the paper's claims.
+
+Several runs are the same experiment with different seeds; what is compared then is the mean, with
+the interval that Student's t gives the mean of so few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from statistics import fmean, stdev
+
+from scipy import stats
+
+from coverage_eval.errors import DataError
+from coverage_eval.nmt.run_folder import RunFolder
+from coverage_eval.published.audits import table1, table2
+from coverage_eval.published.claims import Claim, Fact
+from coverage_eval.published.tables import Key, PrintedCell, PrintedTable, load_table
+from coverage_eval.published.user_scores import read_scores
+
+__all__ = ["comparison_claims"]
+
+_CONFIDENCE = 0.95
+_CLAIMS = {"table1": table1.claims, "table2": table2.claims}
+
+
+def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...]:
+    """One claim a metric about directions, then the paper's claims over the runs' own figures.
+
+    Args:
+        runs: One, or several of different seeds on the same corpora.
+        table: ``table1`` or ``table2``; nothing is said of a table that no run has.
+
+    Raises:
+        DataError: Runs on other corpora than the first one's, or twice the same seed.
+    """
+    _check_alike(runs)
+    scores = [
+        read_scores(path, [load_table(table)])
+        for run in runs
+        if (path := run.path / f"{table}.scores.csv").exists()
+    ]
+    if not scores:
+        return ()
+    printed = _part(load_table(table), scores)
+    return (*_directions(printed, scores), *_claims_of_paper(printed, scores))
+
+
+def _check_alike(runs: Sequence[RunFolder]) -> None:
+    first = runs[0]
+    for run in runs[1:]:
+        if run.manifest["corpora"] != first.manifest["corpora"]:
+            raise DataError(f"{run.path}: is a run on other texts than {first.path}")
+        if replace(run.settings, seed=first.settings.seed) != first.settings:
+            raise DataError(f"{run.path}: is a run of other settings than {first.path}")
+    seeds = [run.settings.seed for run in runs]
+    if len(set(seeds)) < len(seeds):
+        raise DataError(f"runs of the same seed: {', '.join(map(str, seeds))}")
+
+
+def _part(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> PrintedTable:
+    """The printed table, cut to the cells that all runs have."""
+    cells = {k: cell for k, cell in printed.cells.items() if all(k in item for item in scores)}
+    return replace(
+        printed,
+        systems=tuple(s for s in printed.systems if any(k[0] == s for k in cells)),
+        columns=tuple(c for c in printed.columns if any(k[1:] == c for k in cells)),
+        cells=cells,
+    )
+
+
+def _directions(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> Iterator[Claim]:
+    for dataset, metric in printed.columns:
+        facts = tuple(
+            _direction(printed, scores, dataset, metric, pair)
+            for pair in combinations(printed.systems, 2)
+            if all((system, dataset, metric) in printed.cells for system in pair)
+        )
+        if facts:
+            yield Claim(
+                f"of two systems, the one with the better {metric} is the printed one",
+                f"{printed.citation.place}, {dataset}",
+                facts,
+                "Positive: the first system is better. "
+                + (
+                    f"Ours: mean of {len(scores)} seeds, with its 95 % interval."
+                    if len(scores) > 1
+                    else "Ours: one seed, whose chance has no interval here."
+                ),
+            )
+
+
+def _direction(
+    printed: PrintedTable,
+    scores: Sequence[Mapping[Key, float]],
+    dataset: str,
+    metric: str,
+    pair: tuple[str, str],
+) -> Fact:
+    keys = [(system, dataset, metric) for system in pair]
+    theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
+    gains = [printed.improvement(metric, *(item[key] for key in keys)) for item in scores]
+    ours, half = fmean(gains), _half_width(gains)
+    shown = f"{ours:+.2f}" + ("" if half is None else f" ± {half:.2f}")
+    same = ours * theirs > 0
+    outcome = "same" if same else "tie" if ours * theirs == 0 else "opposite"
+    if half is not None and abs(ours) <= half:
+        outcome += ", within chance"
+    return Fact(" against ".join(pair), f"{theirs:+.2f}", shown, outcome, same, decisive=False)
+
+
+def _half_width(values: Sequence[float]) -> float | None:
+    if len(values) < 2:
+        return None
+    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(values) - 1))
+    return quantile * stdev(values) / math.sqrt(len(values))
+
+
+def _claims_of_paper(
+    printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
+) -> Iterator[Claim]:
+    """What section 5 says, over our means; only where every system is there."""
+    whole = load_table(printed.name)
+    if printed.systems != whole.systems:
+        return
+    means = {key: fmean(item[key] for item in scores) for key in printed.cells}
+    ours = replace(
+        printed, cells={key: PrintedCell(f"{mean:.2f}", mean) for key, mean in means.items()}
+    )
+    for claim in _CLAIMS[printed.name](ours):
+        yield replace(claim, text=f"over our figures: {claim.text}")

@@ -1,0 +1,1 @@
+"""Finds source words that a translation leaves out, and translation that has no source."""

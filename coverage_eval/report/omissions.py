@@ -1,0 +1,53 @@
+"""Segments with what is missing in them, or too much, as they are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coverage_eval.metrics.score import Score
+from coverage_eval.omissions.finder import FoundSegment
+from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Table
+
+__all__ = ["present_found"]
+
+
+_LOSS_DIGITS = 4
+
+
+def present_found(
+    corpus: Score, segments: Sequence[tuple[int, FoundSegment]], name: str = "spans"
+) -> Printout:
+    """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
+
+    Args:
+        corpus: The figure of the corpus, whose signature the segments share.
+        segments: Numbers of segments, from 1, and what was found in each.
+        name: What the spans are called.
+    """
+    has_probabilities = any(found.probability is not None for _, found in segments)
+    header = ("segment", "score", *(["probability"] if has_probabilities else []), name)
+    rows = tuple(
+        (
+            number,
+            found.score,
+            *([found.probability] if has_probabilities else []),
+            "; ".join(map(str, found.spans)),
+        )
+        for number, found in segments
+    )
+    objects = [
+        {
+            "segment": number,
+            "score": found.score,
+            "probability": found.probability,
+            name: [span.to_dict() for span in found.spans],
+            "losses": found.losses.round(_LOSS_DIGITS).tolist(),
+        }
+        for number, found in segments
+    ]
+    return Printout(
+        (Table(header, rows, signatures=(str(corpus.signature),)),),
+        data={"scores": [{**corpus.to_dict(), "sentences": objects}]},
+        numbers=tuple(found.score for _, found in segments),
+    )

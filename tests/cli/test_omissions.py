@@ -1,0 +1,160 @@
+"""``omissions`` and ``align train --for omissions``, by the installed command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injection import inject_lines
+from tests.conftest import RunCli
+
+TEXTS = ("bad", "--src", "test.source")
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A model made for omissions, one that was not, and an output that lacks words."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, pairs in (("train", generate(1000, seed=1)), ("test", generate(200, seed=2))):
+        for side in ("source", "target"):
+            lines = [" ".join(getattr(pair, side)) for pair in pairs]
+            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
+    lines = (folder / "test.target").read_text().splitlines()
+    for name, kind in (("bad", "omission-phrase"), ("longer", "addition")):
+        (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
+    train = ("align", "train", "train.source", "train.target")
+    run_cli(*train, "-o", "plain", cwd=folder)
+    run_cli(*train, "--for", "omissions", "-o", "model", cwd=folder)
+    return folder
+
+
+def rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_segments_as_csv_and_json(run_cli: RunCli, corpus: Path) -> None:
+    arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f")
+    table = rows(run_cli(*arguments, "csv", cwd=corpus).stdout)
+    (score,) = json.loads(run_cli(*arguments, "json", cwd=corpus).stdout)["scores"]
+    assert [row["segment"] for row in table] == [str(n) for n in range(1, 201)]
+    assert [float(row["score"]) for row in table] == [s["score"] for s in score["sentences"]]
+    assert {row["signature"] for row in table} == {score["signature"]}
+    sources = (corpus / "test.source").read_text().splitlines()
+    spans = 0
+    for source, row, sentence in zip(sources, table, score["sentences"], strict=True):
+        words = source.split()
+        assert len(sentence["losses"]) == len(words)
+        for span, text in zip(sentence["spans"], row["spans"].split("; "), strict=False):
+            assert span["words"] == words[span["start"] : span["end"]]
+            assert text.startswith(f"{' '.join(span['words'])} at {span['start'] + 1}")
+            spans += 1
+    assert spans > 20
+
+
+def test_the_corpus_figure_is_the_share_of_segments(run_cli: RunCli, corpus: Path) -> None:
+    arguments = ("omissions", *TEXTS, "--model", "model", "--threshold", 2)
+    found = run_cli(*arguments, "--sentence-level", "-f", "csv", cwd=corpus).stdout
+    share = sum(float(row["score"]) >= 2 for row in rows(found)) / 2
+    assert float(run_cli(*arguments, "-b", cwd=corpus).stdout) == share
+    text = run_cli(*arguments, "--confidence", cwd=corpus).stdout
+    assert f"|at:score>=2|version:0.1.0 = {share:.2f} [" in text
+    only = run_cli(*arguments, "--sentence-level", "--errors-only", "-f", "csv", cwd=corpus).stdout
+    assert len(rows(only)) == share * 2
+
+
+def test_a_reference_tells_more_apart(run_cli: RunCli, corpus: Path) -> None:
+    bad = (corpus / "bad").read_text().splitlines()
+    clean = (corpus / "test.target").read_text().splitlines()
+    right = {}
+    for reference in ((), ("--ref", "test.target")):
+        arguments = (*TEXTS, *reference, "--model", "model", "--sentence-level", "-f", "csv")
+        table = rows(run_cli("omissions", *arguments, cwd=corpus).stdout)
+        worst = sorted(table, key=lambda row: -float(row["score"]))[:40]
+        places = [int(row["segment"]) - 1 for row in worst]
+        right[reference] = sum(bad[n] != clean[n] for n in places)
+        assert ("|refs:1|" in table[0]["signature"]) == bool(reference)
+    assert right["--ref", "test.target"] >= right[()] > 30
+
+
+def test_training_here_and_ahead_is_the_same(run_cli: RunCli, corpus: Path) -> None:
+    training = ("--train-src", "train.source", "--train-tgt", "train.target")
+    here = run_cli("omissions", *TEXTS, *training, "--save-model", "new", cwd=corpus).stdout
+    assert here == run_cli("omissions", *TEXTS, "--model", "model", cwd=corpus).stdout
+    assert (corpus / "new").read_bytes() == (corpus / "model").read_bytes()
+
+
+def test_additions(run_cli: RunCli, corpus: Path) -> None:
+    arguments = ("omissions", "longer", "--src", "test.source", "--additions", "--model", "model")
+    (score,) = json.loads(run_cli(*arguments, "--sentence-level", "-f", "json", cwd=corpus).stdout)[
+        "scores"
+    ]
+    assert score["signature"].startswith("Additions|")
+    assert "|dir:reverse|" in score["signature"]
+    longer = (corpus / "longer").read_text().splitlines()
+    for line, sentence in zip(longer, score["sentences"], strict=True):
+        assert len(sentence["losses"]) == len(line.split())
+        assert "spans" not in sentence
+        assert all(s["words"] == line.split()[s["start"] : s["end"]] for s in sentence["added"])
+
+
+def test_calibration_is_kept_in_the_model(run_cli: RunCli, corpus: Path) -> None:
+    (corpus / "mine").write_bytes((corpus / "model").read_bytes())
+    clean = ("omissions", "test.target", "--src", "test.source", "--model", "mine")
+    done = run_cli(*clean, "--calibrate", "--rate", 0.05, cwd=corpus)
+    assert "mine: calibrated on 200 segments at a rate of 0.05 per word; " in done.stderr
+    assert float(done.stderr.rpartition(" ")[2]) < 0.03
+    assert "|at:P>=0.5|" in done.stdout
+    assert run_cli(*clean, cwd=corpus).stdout == done.stdout
+    arguments = ("omissions", *TEXTS, "--sentence-level", "-f", "csv", "--model")
+    table = rows(run_cli(*arguments, "mine", cwd=corpus).stdout)
+    assert list(table[0]) == ["segment", "score", "probability", "spans", "signature"]
+    assert all(0 <= float(row["probability"]) <= 1 for row in table)
+    plain = run_cli(*arguments, "model", cwd=corpus).stdout
+    assert [row["score"] for row in rows(plain)] == [row["score"] for row in table]
+
+
+def test_a_plain_model_works(run_cli: RunCli, corpus: Path) -> None:
+    text = run_cli("omissions", *TEXTS, "--model", "plain", cwd=corpus).stdout
+    assert "|units:words|normal:none|" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ((), 2, "give one of: --model M; --train-src F with --train-tgt F"),
+        (("--model", "model", "--additions", "--ref", "test.target"), 2, "no --ref"),
+        (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
+        (("--model", "model", "--symmetrize", "union"), 2, "No such option"),
+        (("--model", "no-such"), 1, "no-such: no such file"),
+        (("--model", "model", "--ref", "train.target"), 1, "unequal numbers of lines"),
+        (("--train-src", "-", "--train-tgt", "train.target"), 1, "is read several times"),
+        (("--model", "model", "--strict", "--ref", "test.source"), 1, "test.source"),
+    ],
+)
+def test_errors(
+    run_cli: RunCli, corpus: Path, arguments: tuple[object, ...], status: int, said: str
+) -> None:
+    done = run_cli("omissions", *TEXTS, *arguments, check=False, cwd=corpus)
+    assert done.returncode == status
+    assert said in done.stderr
+    assert not done.stdout
+
+
+def test_a_model_that_cannot_be_written_is_found_before_the_work(
+    run_cli: RunCli, corpus: Path
+) -> None:
+    few = ("omissions", "-", "--src", "test.source", "--model", "model", "--calibrate")
+    done = run_cli(*few, check=False, cwd=corpus, stdin="a\n")
+    assert done.returncode == 1
+    assert "standard input: is read several times; give a file" in done.stderr
+
+
+def test_stdin_for_training_is_refused_with_a_purpose(run_cli: RunCli, corpus: Path) -> None:
+    arguments = ("align", "train", "-", "train.target", "--for", "omissions", "-o", "never")
+    done = run_cli(*arguments, check=False, cwd=corpus)
+    assert "is read several times" in done.stderr
+    assert not (corpus / "never").exists()

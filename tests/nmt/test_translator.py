@@ -1,0 +1,112 @@
+"""The model against the NumPy reference: attention, probabilities, and gradients through time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
+
+from coverage_eval.nmt.bitext import PieceText
+from coverage_eval.nmt.experiment import translation_loss
+from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
+from coverage_eval.nmt.presets import PRESETS
+from coverage_eval.nmt.replaying import numpy_weights, replay
+from coverage_eval.nmt.translator import Attention, Translator
+from coverage_eval.nmt.vocabulary import Vocabulary
+from coverage_eval.text.corpus import SINK
+
+SOURCE, TARGET = Vocabulary([SINK, *"abcdef"]), Vocabulary("uvwxyz")
+SMALL = replace(PRESETS["tiny"], embedding=6, hidden=8, dropout=0.0, initial=0.6)
+ATTENTIONS = [
+    Attention(name, coverage, exhaustion)
+    for name, exhaustion in (
+        ("softmax", 0.0),
+        ("sparsemax", 0.0),
+        ("constrained_softmax", 0.2),
+        ("constrained_sparsemax", 0.2),
+        ("constrained_sparsemax", 0.0),
+    )
+    for coverage in (False, True)
+]
+
+
+def _batch(seed: int = 0, rows: int = 4) -> Minibatch:
+    """Sources and targets of several lengths, with fertilities that run out."""
+    random = np.random.default_rng(seed)
+    sources = [(*random.choice(list("abcdef"), random.integers(1, 6)), SINK) for _ in range(rows)]
+    targets = [tuple(random.choice(list("uvwxyz"), random.integers(0, 8))) for _ in range(rows)]
+    bounds = [np.append(random.uniform(0.4, 1.6, len(s) - 1), np.inf) for s in sources]
+    (batch,) = make_minibatches(PieceText(sources, targets), SOURCE, TARGET, bounds, size=rows)
+    return batch
+
+
+def _model(attention: Attention, seed: int = 1) -> Translator:
+    torch.manual_seed(seed)
+    return Translator(SMALL, attention, len(SOURCE), len(TARGET)).double().eval()
+
+
+def _double(batch: Minibatch) -> Minibatch:
+    return replace(batch, fertilities=batch.fertilities.double())
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
+def test_the_model_is_the_numpy_replay(attention: Attention) -> None:
+    model = _model(attention)
+    for seed in range(5):
+        batch = _double(_batch(seed))
+        replayed = replay(numpy_weights(model), attention, batch)
+        with torch.no_grad():
+            attentional, weights = model.decode(batch)
+            logs = model.output(attentional).log_softmax(-1)
+        inside = torch.zeros(batch.after.numel()).index_fill(0, batch.places, 1.0)
+        inside = inside.view(batch.after.shape).numpy()
+        chosen = logs.gather(2, batch.after[:, :, None])[:, :, 0].numpy()
+        np.testing.assert_allclose(
+            weights.numpy() * inside[:, :, None], replayed.attention, atol=1e-9
+        )
+        np.testing.assert_allclose(chosen * inside, replayed.log_probabilities, atol=1e-9)
+
+
+@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
+def test_gradients_of_the_whole_model_are_differences_of_the_replay(attention: Attention) -> None:
+    """Each parameter is moved a little in a random direction, and the NumPy replay scores both."""
+    model, batch = _model(attention), _double(_batch(7))
+    loss, words = translation_loss(model, batch)
+    assert words == batch.words
+    loss.backward()
+    generator = torch.Generator().manual_seed(3)
+
+    def scored() -> float:
+        return -float(replay(numpy_weights(model), attention, batch).log_probabilities.sum())
+
+    np.testing.assert_allclose(loss.item(), scored(), atol=1e-8)
+    for name, parameter in model.named_parameters():
+        direction = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+        step = 1e-6
+        with torch.no_grad():
+            parameter.add_(direction, alpha=step)
+            above = scored()
+            parameter.sub_(direction, alpha=2 * step)
+            below = scored()
+            parameter.add_(direction, alpha=step)
+        expected = (above - below) / (2 * step)
+        found = float((parameter.grad * direction).sum())
+        assert found == pytest.approx(expected, rel=2e-4, abs=2e-6), name
+
+
+def test_padding_moves_nothing() -> None:
+    """A sentence has the same scores alone as beside longer ones."""
+    for attention in ATTENTIONS:
+        model = _model(attention)
+        text = PieceText([(*"ab", SINK), (*"abcdef", SINK)], [("u",), tuple("vwxyz")])
+        bounds = [np.array([0.5, 1.0, np.inf]), np.array([1.0] * 6 + [np.inf])]
+        (both,) = make_minibatches(text, SOURCE, TARGET, bounds, size=2)
+        alone = make_minibatches(text, SOURCE, TARGET, bounds, size=1)
+        with torch.no_grad():
+            together = translation_loss(model, _double(both))[0]
+            apart = sum(translation_loss(model, _double(batch))[0] for batch in alone)
+        assert float(together) == pytest.approx(float(apart), abs=1e-9)

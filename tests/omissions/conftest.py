@@ -1,0 +1,32 @@
+"""Texts of the grammar and models of them, one made for omissions and one not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.omissions.units import equip
+from coverage_eval.testbed.grammar import generate
+
+TRAINING = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(1500, seed=1)]
+
+
+def equipped(pairs: list[tuple[str, str]]) -> ModelAligner:
+    """A model made for omissions."""
+    aligner = Aligner.train_pairs(pairs)
+    equip(aligner, lambda: pairs)
+    return aligner
+
+
+@pytest.fixture(scope="session")
+def plain() -> Iterator[ModelAligner]:
+    with Aligner.train_pairs(TRAINING) as aligner:
+        yield aligner
+
+
+@pytest.fixture(scope="session")
+def special() -> Iterator[ModelAligner]:
+    with equipped(TRAINING) as aligner:
+        yield aligner

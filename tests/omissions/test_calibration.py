@@ -1,0 +1,111 @@
+"""Probabilities: calibrated on text they were not learnt from, and kept with the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.errors import DataError
+from coverage_eval.omissions.calibration import (
+    Calibration,
+    Example,
+    calibration_error,
+    fit_calibration,
+)
+from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.omissions.own_text import calibrate
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injection import CleanSegment, Injection
+from coverage_eval.testbed.word_pool import WordPool
+from coverage_eval.text.rows import Row
+from tests.omissions.conftest import TRAINING, equipped
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[ModelAligner]:
+    """A model that calibrations may be kept with."""
+    with equipped(TRAINING) as aligner:
+        yield aligner
+
+
+OWN, OTHER = generate(400, seed=3), generate(1500, seed=4)
+
+
+def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
+    """Text of the same kind with errors of the same rate that calibration has never seen."""
+    finder = OmissionFinder.of(model)
+    rows = [Row((pair.target,), (), pair.source) for pair in OWN]
+    finder = finder.calibrated(calibrate(finder, rows, rate=0.05))
+    assert finder.calibration is not None
+    assert finder.calibration.error < 0.03
+    pool = WordPool.of(pair.target for pair in OTHER)
+    injection = Injection(["omission-phrase", "omission-content"], 0.05, pool, seed=9)
+    spoilt = [injection.spoil(CleanSegment(p.target, p.source, p.links)) for p in OTHER]
+    rows = [Row((one.words,), (), p.source) for one, p in zip(spoilt, OTHER, strict=True)]
+    found = np.array([one.probability for one in finder.find(rows)], dtype=float)
+    labels = np.array([any(error.source for error in one.errors) for one in spoilt])
+    assert calibration_error(found, labels) < 0.03
+    assert found.mean() == pytest.approx(labels.mean(), abs=0.03)
+    assert found[labels].mean() > 2 * found[~labels].mean()
+
+
+def test_it_is_kept_with_the_model(model: ModelAligner, tmp_path: Path) -> None:
+    finder = OmissionFinder.of(model, "target")
+    assert finder.calibration is None
+    rows = [Row((pair.target,), (), pair.source) for pair in OWN[:150]]
+    made = calibrate(finder, rows)
+    assert made == calibrate(finder, rows)
+    assert made != calibrate(finder, rows, seed=1)
+    finder = finder.calibrated(made)
+    finder.aligner.save(tmp_path / "model")
+    with Aligner.load(tmp_path / "model") as loaded:
+        assert OmissionFinder.of(loaded, "target").calibration == made
+        assert OmissionFinder.of(loaded, referenced=True).calibration is None
+        assert dict(OmissionFinder.of(loaded, "target").settings)["cal"] == made.digest
+
+
+def test_weights_are_recovered() -> None:
+    generator = np.random.default_rng(1)
+    weights = (-3.0, 0.5, 1.0, 0.2, -2.0)
+    truth = Calibration(weights, 0.02, 1, 0.0)
+    examples = []
+    for number in range(20_000):
+        score, source, target = generator.gamma(2), *generator.integers(3, 30, 2)
+        probability = truth.probability(score, source, target)
+        examples.append(Example(number, score, source, target, generator.random() < probability))
+    found = fit_calibration(examples, 0.02)
+    assert found.weights == pytest.approx(weights, abs=0.35)
+    assert found.error < 0.01
+    assert found.segments == 20_000
+    logit = -3 + 0.5 * 2 + np.log(3) + 0.2 * np.log(9) - 2 * np.log(5 / 9)
+    assert truth.probability(2.0, 8, 4) == pytest.approx(expit(logit))
+
+
+def test_calibration_error_by_hand() -> None:
+    probabilities = np.array([0.1, 0.1, 0.9, 0.9])
+    labels = np.array([False, True, True, True])
+    # Two bins: .1 against .5, and .9 against 1.
+    assert calibration_error(probabilities, labels, bins=2) == pytest.approx(0.25)
+    assert calibration_error(np.array([]), np.array([], dtype=bool)) == 0
+
+
+def test_too_little_text(model: ModelAligner) -> None:
+    finder = OmissionFinder.of(model)
+    rows = [Row((pair.target,), (), pair.source) for pair in OWN[:2]]
+    with pytest.raises(DataError, match="too few on one side to calibrate on; take more text"):
+        calibrate(finder, rows)
+    with pytest.raises(DataError, match="no word"):
+        calibrate(finder, [])
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"weights": [1]}',
+    '{"weights": [1], "rate": 1, "segments": 1, "error": 0}'])  # fmt: skip
+def test_other_files_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "file").write_text(content)
+    with pytest.raises(DataError, match="file of the model is no calibration"):
+        Calibration.load(tmp_path / "file")
