@@ -20,7 +20,8 @@ from tqdm import tqdm
 from coverage_eval.digits.accuracy import DigitsSettings, TrainedReader
 from coverage_eval.digits.number_words import Examples, draw_examples
 from coverage_eval.digits.reader import DigitReader
-from coverage_eval.text.files import atomic_path, atomic_write
+from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
+from coverage_eval.text.files import atomic_write
 
 __all__ = ["LOG", "MODEL", "train_reader", "validation_examples"]
 
@@ -134,11 +135,8 @@ def _parts(examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
 def _save(
     model: DigitReader, optimizer: torch.optim.Optimizer, log: list[dict[str, Any]], folder: Path
 ) -> None:
-    with atomic_path(folder / MODEL) as temporary:
-        torch.save(
-            {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "log": log},
-            temporary,
-        )
+    states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    save_checkpoint(folder / MODEL, {**states, "log": log})
     with atomic_write(folder / LOG) as file:
         file.writelines(json.dumps(line) + "\n" for line in log)
 
@@ -149,7 +147,7 @@ def _restore(
     """Parameters and the log of a training that was begun; an empty log if none was."""
     if not (folder / MODEL).exists():
         return []
-    content = torch.load(folder / MODEL, weights_only=True)
+    content = load_checkpoint(folder / MODEL)
     model.load_state_dict(content["model"])
     optimizer.load_state_dict(content["optimizer"])
     log: list[dict[str, Any]] = content["log"]
