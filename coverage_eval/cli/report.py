@@ -10,11 +10,15 @@ from pathlib import Path
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
-from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_options
+from coverage_eval.cli.comparison_options import ComparisonOptions, Outcome, comparison_options
 from coverage_eval.cli.output import OutputFile, echo, print_lines, refuse_overwriting
 from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.comparison.evidence import required_counts
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.comparison.verdict import plain_verdict
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.score import Signature
+from coverage_eval.omissions.finder import FoundSpan, OmissionFinder
 from coverage_eval.testbed.gold_errors import read_gold_errors
 from coverage_eval.text.corpus import check_source, read_segments
 from coverage_eval.text.files import check_target
@@ -34,6 +38,10 @@ STDOUT = "-"
     help="Show the known errors of this system, and count how far the scores agree: JSON Lines as "
     "'inject' writes them.",
 )  # fmt: skip
+@click.option(
+    "--suspects", is_flag=True,
+    help="Mark the source words, too, that 'omissions' finds to be left out.",
+)  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Give the report this title.")
 @click.option(
     "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
@@ -43,6 +51,7 @@ def command(
     options: ComparisonOptions,
     dumps: tuple[str, ...],
     labels: tuple[str, ...],
+    suspects: bool,
     title: str | None,
     output: str,
 ) -> None:
@@ -61,22 +70,28 @@ def command(
     maps = _by_system("--attention", dumps, options.systems)
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
+    if suspects and not (options.alignment.has_model and options.columns.need_aligner):
+        raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
     refuse_overwriting()
     for file in (*maps.values(), *gold.values()):
         check_source(file)
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    comparison, frequencies, findings, figures = options.compare(counts_frequencies=True)
+    found = options.compare(counts_frequencies=True)
+    comparison = found.comparison
+    finder = _finder(found) if suspects else None
     try:
         report = comparison.to_report(
             title=title,
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
-            warnings=echo_findings(findings, strict=options.strict),
-            model=figures,
+            warnings=echo_findings(found.findings, strict=options.strict),
+            model=found.figures,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
-            frequencies=frequencies,
+            suspects=_find_suspects(comparison, finder) if finder else {},
+            finder=str(Signature.of("omissions", **finder.settings)) if finder else None,
+            frequencies=found.frequencies,
         )
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
@@ -117,3 +132,24 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
         sources=None if source is None else read_segments(source),
         hypotheses=read_segments(options.systems[system]),
     )
+
+
+def _finder(found: Outcome) -> OmissionFinder:
+    assert found.aligner is not None
+    return OmissionFinder.of(found.aligner, referenced=True)
+
+
+def _find_suspects(
+    comparison: Comparison, finder: OmissionFinder
+) -> dict[str, list[tuple[FoundSpan, ...]]]:
+    """What each system's segments seem to leave out of the source."""
+    texts = required_counts(comparison).texts
+    return {
+        system: [
+            found.spans
+            for found in finder.find(
+                row._replace(hypotheses=(row.hypotheses[index],)) for row in texts.rows
+            )
+        ]
+        for index, system in enumerate(texts.systems)
+    }
