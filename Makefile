@@ -1,4 +1,4 @@
-# make demo | test | test-torch | test-browser | lint | bench | evidence: each creates its
+# make demo | test | test-torch | test-browser | lint | bench | evidence | fuzz: each creates its
 # environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ FRONTEND := coverage_eval/html_report/frontend
 PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch test-browser report lint format bench figures evidence clean
+.PHONY: demo test test-torch test-browser report lint format bench fuzz figures evidence clean
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
@@ -49,6 +49,11 @@ bench: $(DEVELOPMENT) $(TORCH)
 	for script in $$(grep -L 'import torch' tests/bench/bench_*.py); do $(PY) $$script || exit 1; done
 	$(TORCH_PY) -m pip install --quiet deepdow || true
 	for script in $$(grep -l 'import torch' tests/bench/bench_*.py); do $(TORCH_PY) $$script || exit 1; done
+
+# Seconds for each of its campaigns; what fails is kept in tests/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+fuzz: $(DEVELOPMENT)
+	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/make_figures.py

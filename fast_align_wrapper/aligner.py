@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +20,7 @@ from fast_align_wrapper.forced import (
     stream_links,
     stream_posteriors,
 )
+from fast_align_wrapper.held import HeldFolder
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.links import symmetrize as join
 from fast_align_wrapper.model import (
@@ -59,7 +58,7 @@ class FastAlign:
     def __init__(
         self,
         manifest: Manifest,
-        folder: tempfile.TemporaryDirectory[str],
+        folder: HeldFolder,
         *,
         archive: Path | None = None,
         training: TrainingRun | None = None,
@@ -132,7 +131,7 @@ class FastAlign:
             tension=tension,
         )
         binary = find_fast_align(fast_align)
-        folder = _new_folder()
+        folder = HeldFolder("fast-align-")
         try:
             path = Path(folder.name)
             text = TrainingText.write(prepare_pairs(pairs), path / "training.txt")
@@ -171,7 +170,7 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            _new_folder(),
+            HeldFolder("fast-align-"),
             archive=Path(path),
             fast_align=fast_align,
             threads=threads,
@@ -383,7 +382,6 @@ class FastAlign:
     def close(self) -> None:
         """Remove the temporary files; the model cannot be used any more."""
         self._archive = self._training = None
-        shutil.rmtree(self._folder.name, ignore_errors=True)
         self._folder.cleanup()
 
     def __enter__(self) -> FastAlign:
@@ -421,7 +419,3 @@ def _train_model(run: TrainingRun, notes: dict[str, Any]) -> Manifest:
         version=__version__,
         notes=notes,
     )
-
-
-def _new_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="fast-align-")

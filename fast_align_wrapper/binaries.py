@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import fast_align_wrapper
 from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError
+from fast_align_wrapper.process import Children
 
 __all__ = ["VARIABLE", "Binary", "bundled_folder", "find_fast_align"]
 
@@ -20,6 +21,8 @@ VARIABLE = "FAST_ALIGN"
 
 _OWN_VERSION = "fast_align (coverage-eval) "
 _VERSION_SECONDS = 20
+_MOST_LINES = 1000
+"""More is no usage, but a program that prints without end."""
 
 
 @dataclass(frozen=True)
@@ -101,17 +104,15 @@ def _identify(path: Path) -> Binary:
 @lru_cache(maxsize=16)
 def _version(path: Path, _modified: int) -> str | None:
     """The answer to ``--version``; the original answers with its usage and status 1."""
-    try:
-        answer = subprocess.run(
-            [str(path), "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=_VERSION_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    except OSError as error:
-        raise AlignerError(f"{path}: cannot be run: {error.strerror or error}") from error
-    line = answer.stdout.decode("utf-8", "replace").strip()
-    return line if answer.returncode == 0 and line.startswith(_OWN_VERSION) else None
+    started = time.monotonic()
+    with Children(_VERSION_SECONDS) as children:
+        child = children.start([str(path), "--version"])
+        try:
+            for _ in children.run():
+                late = time.monotonic() - started > _VERSION_SECONDS
+                if late or len(child.lines) > _MOST_LINES:
+                    return None
+        except AlignerError:
+            return None
+        line = child.lines[0].decode("utf-8", "replace").strip() if child.lines else ""
+    return line if line.startswith(_OWN_VERSION) else None

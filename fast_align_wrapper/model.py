@@ -12,18 +12,17 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.replacing import replacing
 from fast_align_wrapper.settings import (
     DIRECTIONS,
     Direction,
@@ -32,7 +31,7 @@ from fast_align_wrapper.settings import (
     is_finite,
 )
 from fast_align_wrapper.text import unescape_token
-from fast_align_wrapper.whole_files import file_sha256, put_in_place
+from fast_align_wrapper.whole_files import file_sha256
 
 __all__ = [
     "Manifest",
@@ -52,6 +51,9 @@ Version 2 has nothing attached; it is still written where nothing is."""
 _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
+_MOST_INFLATION = 100
+"""Tables shrink by some 5."""
+
 _TYPES = {
     **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), dict),
     **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
@@ -185,7 +187,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
     Raises:
         AlignerDataError: The file cannot be written.
     """
-    with _replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with replacing(path, AlignerDataError) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
         archive.writestr(_member(_MANIFEST), text + "\n")
         for name in (*sorted(manifest.tables), *map(member_name, sorted(manifest.attached))):
@@ -194,30 +196,6 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
                 archive.open(_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
-
-
-@contextmanager
-def _replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside a target that takes its place when the block ends well.
-
-    What is no file (a pipe, a device) is written to as it is.
-    """
-    target = Path(os.path.realpath(path))  # a symbolic link stays
-    if target.is_dir():
-        raise AlignerDataError(f"{path}: is a folder; name a file to write")
-    if target.exists() and not target.is_file():
-        yield target
-        return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.touch(exist_ok=False)
-    except OSError as error:
-        raise AlignerDataError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        yield temporary
-        put_in_place(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
@@ -305,7 +283,12 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
             archive.open(name) as member,
             target.open("wb") as file,
         ):
+            sizes = (item.file_size for item in archive.infolist())
+            packed = Path(path).stat().st_size
+            check_inflation(path, packed, sum(sizes), AlignerDataError, ratio=_MOST_INFLATION)
             shutil.copyfileobj(member, file, 1 << 20)
+    except AlignerDataError:
+        raise
     except (*_DAMAGE, KeyError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import selectors
 import signal
@@ -27,6 +28,11 @@ _READ_SIZE = 1 << 18
 _INPUT_AHEAD = 1 << 17
 _TAIL_LINES = 5
 _LONGEST_LOG = 1 << 20
+_MOST_UNREAD = 1 << 29
+"""Bytes that nobody has taken, after which an aligner is taken to print without end."""
+
+_HELD_SECONDS = 5.0
+"""How long pipes may stay open when the aligner has ended."""
 
 
 class Child:
@@ -61,6 +67,7 @@ class Child:
         self._input_ended = False
         self._finished = False
         self._partial = bytearray()
+        self._unread = 0
         self._partial_log = bytearray()
         self._log_size = 0
         self._side: IO[bytes] | None = None
@@ -102,7 +109,7 @@ class Child:
             cast("IO[bytes]", self.process.stderr): self._receive_log,
         }
         if self._side is not None:
-            pipes[self._side] = self.side_bytes.extend
+            pipes[self._side] = self._receive_side
         return pipes
 
     @property
@@ -111,11 +118,23 @@ class Child:
         return cast("IO[bytes]", self.process.stdin)
 
     def _receive_output(self, data: bytes) -> None:
+        # Who reads takes all lines, or waits for another aligner's.
+        self._unread = (self._unread if self.lines else len(self._partial)) + len(data)
+        self._check_unread(self._unread)
         self.lines.extend(_take_lines(self._partial, data))
+
+    def _receive_side(self, data: bytes) -> None:
+        self.side_bytes.extend(data)
+        self._check_unread(len(self.side_bytes))
+
+    def _check_unread(self, size: int) -> None:
+        if size > _MOST_UNREAD:
+            raise self.fail(f"printed {size:,} bytes that no pair of segments asked for; given up")
 
     def _receive_log(self, data: bytes) -> None:
         for line in _take_lines(self._partial_log, data):
             self._log_line(line.decode("utf-8", "replace"))
+        del self._partial_log[_LONGEST_LOG:]
 
     def _log_line(self, line: str) -> None:
         words = line.split(" ", 3)
@@ -206,6 +225,8 @@ class Child:
 def _take_lines(partial: bytearray, data: bytes) -> list[bytes]:
     """Complete lines of what was read before and now; what follows them stays in ``partial``."""
     partial += data
+    if b"\n" not in data:
+        return []
     *complete, rest = bytes(partial).split(b"\n")
     partial[:] = rest
     return complete
@@ -300,13 +321,8 @@ class Children:
         """Read and write what can be read and written; whether something was read."""
         if not selector.get_map():
             return False
-        events = selector.select(self._timeout)
-        if not events:
-            running = [child for child in self._children if child.process.poll() is None]
-            late = (running or self._children)[0]
-            raise late.fail(f"no sign of life for {self._timeout:g} seconds; given up")
         read = False
-        for key, _ in events:
+        for key, _ in self._wait(selector):
             pipe = cast("IO[bytes]", key.fileobj)
             if isinstance(key.data, Child):
                 key.data.write_some()
@@ -320,3 +336,21 @@ class Children:
             else:
                 selector.unregister(pipe)
         return read
+
+    def _wait(self, selector: selectors.BaseSelector) -> list[tuple[selectors.SelectorKey, int]]:
+        """What can be read and written, which is something.
+
+        Raises:
+            AlignerError: Nothing for too long, of aligners that run or of what they left behind.
+        """
+        left = math.inf if self._timeout is None else self._timeout
+        while True:
+            part = min(left, _HELD_SECONDS)
+            if events := selector.select(part):
+                return events
+            left -= part
+            running = [child for child in self._children if child.process.poll() is None]
+            if running and left <= 0:
+                raise running[0].fail(f"no sign of life for {self._timeout:g} seconds; given up")
+            if not running:
+                raise self._children[0].fail("ended, but a process that it started goes on")

@@ -135,7 +135,11 @@ def _train_direction(run: TrainingRun, direction: Direction) -> DirectionParamet
     path = run.links_path(direction)
     with Children(run.timeout) as children, path.open("wb") as file:
         child = children.start(command)
+        lines = 0
         for _ in children.run():
+            lines += len(child.lines)
+            if lines > run.text.trained_pairs:
+                raise child.fail(f"more lines of links than {run.text.trained_pairs} pairs")
             file.writelines(line + b"\n" for line in child.lines)
             child.lines.clear()
         log = "\n".join(child.log)

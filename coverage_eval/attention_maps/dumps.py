@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -91,7 +92,7 @@ class ReadOptions:
 
 
 class Dump:
-    """A file with attention, its first bytes and its lines, each read once."""
+    """A file with attention, its first bytes and its lines."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
@@ -109,14 +110,14 @@ class Dump:
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 
-    @cached_property
-    def lines(self) -> list[str]:
-        """The lines of a text file (``.gz`` is unpacked).
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of a text file (``.gz`` is unpacked), read anew each time and never held.
 
         Raises:
             DataError: Missing, damaged, not UTF-8.
         """
-        return list(read_segments(self.path))
+        return read_segments(self.path)
 
     @property
     def places(self) -> Iterator[tuple[str, str]]:
@@ -126,7 +127,7 @@ class Dump:
     @cached_property
     def probe(self) -> list[str]:
         """The lines by which a format is recognised: the first ones, blank ones left out."""
-        return [line for line in self.lines[:_PROBED_LINES] if line.strip()]
+        return [line for line in islice(self.lines, _PROBED_LINES) if line.strip()]
 
     @property
     def sample(self) -> list[str]:

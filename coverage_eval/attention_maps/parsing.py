@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -191,4 +192,8 @@ def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
         return None
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
         raise DataError(f"{where}: tokens are not a list of text")
-    return tuple(value)
+    try:
+        "".join(value).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where}: a token has half a character (a lone surrogate)") from error
+    return tuple(map(sys.intern, value))  # the same words come again in every segment

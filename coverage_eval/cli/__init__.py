@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import signal
 import sys
 import warnings
 from importlib import import_module
+from pathlib import Path
+from tempfile import gettempdir
 
 import click
 
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.sizes import parse_size
 from coverage_eval.errors import AlignerError, CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
+from coverage_eval.tables.formats.cells import escape_controls
+from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.version import __version__
 
 __all__ = ["cli", "main"]
@@ -70,7 +79,11 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="coverage-eval")
-def cli() -> None:
+@click.option(
+    "--max-line-bytes", type=parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
+    show_default=True, help="Refuse texts with a line of more bytes than this, such as 1G.",
+)  # fmt: skip
+def cli(max_line_bytes: int) -> None:
     """Find and explain coverage errors in machine translation.
 
     \b
@@ -78,10 +91,11 @@ def cli() -> None:
       coverage-eval rep hyp.txt ref.txt --sentence-level
       coverage-eval compare --ref ref.txt a.txt b.txt
     """
+    MAX_LINE_BYTES.set(max_line_bytes)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    click.echo(f"coverage-eval: warning: {message}", err=True)
+    say(str(message), "warning")
 
 
 def _exit_on_signals() -> None:
@@ -92,18 +106,34 @@ def _exit_on_signals() -> None:
             signal.signal(number, lambda received, _: sys.exit(128 + received))
 
 
+def _show_usage(error: click.ClickException) -> None:
+    """As click does, but the command line itself may have come from a stranger, too."""
+    shown = io.StringIO()
+    error.show(shown)
+    click.echo("\n".join(map(escape_controls, shown.getvalue().rstrip().split("\n"))), err=True)
+
+
 def main() -> None:
     """Run the command line; a user's mistake ends in one line on stderr and exit status 1."""
+    if sys.stderr is None:  # a shell's 2>&-
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     warnings.showwarning = _show_warning
     _exit_on_signals()
     try:
-        cli(prog_name="coverage-eval")
+        status: int = cli.main(prog_name="coverage-eval", standalone_mode=False) or 0
+    except click.ClickException as error:
+        _show_usage(error)
+        status = error.exit_code
+    except click.Abort:
+        say("interrupted", "error")
+        status = 1
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
-        message = str(error)
+        say(str(error), "error")
+        status = 1
     except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        message = f"{named}{error.strerror or error}"
-    else:
-        return
-    click.echo(f"coverage-eval: error: {message}", err=True)
-    sys.exit(1)
+        # Final files and standard output are named where they are written.
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
+        say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        status = 1
+    sys.exit(status)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
@@ -21,21 +19,22 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
     timeout_option,
 )
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option, word_options
 from coverage_eval.cli.output import (
-    OutputFile,
+    is_terminal,
     output_option,
     print_lines,
-    refuse_overwriting,
     show,
 )
+from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.omissions.units import equip
 from coverage_eval.preflight import Sampler, check_gold
 from coverage_eval.text.corpus import check_readable_again, read_parallel, source_name
-from coverage_eval.text.files import atomic_path
+from coverage_eval.text.files import check_target
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -48,7 +47,7 @@ from fast_align_wrapper.links import (
 T = TypeVar("T")
 
 
-@click.group("align")
+@click.group("align", cls=Group)
 def command() -> None:
     """Word alignment: train a model, align text with it, symmetrise and measure links.
 
@@ -122,34 +121,31 @@ def train(
     """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
-    refuse_overwriting()
     if purpose is not None:
         check_readable_again(src, tgt)
     watch = InputWatch([], [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
-    with ExitStack() as stack:
-        # Taken first: a folder that cannot be written to is found before the training, not after.
-        model_file = stack.enter_context(atomic_path(output))
-        aligner = stack.enter_context(
-            Aligner.train_pairs(
-                watch.watch_pairs(read_parallel(src, tgt)),
-                tokenize=tokenize or "none",
-                src_tokenize=src_tokenize,
-                lowercase=lowercase,
-                stem=stem,
-                progress=True,
-                **settings,
-            )
-        )
+    for path in (output, forward_links, reverse_links, links):
+        if path is not None:
+            check_target(path)
+    with Aligner.train_pairs(
+        watch.watch_pairs(read_parallel(src, tgt)),
+        tokenize=tokenize or "none",
+        src_tokenize=src_tokenize,
+        lowercase=lowercase,
+        stem=stem,
+        progress=True,
+        **settings,
+    ) as aligner:
         echo_findings(watch.check(aligner.tokens)[0])
         model = aligner.model
         if purpose == "omissions":
             equip(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
-        model.save(model_file)
+        model.save(output)
         for method, path in wanted:
             if path is not None:
                 print_lines(map(format_links, model.training_links(method)), path)
-    click.echo(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs", err=True)
+    say(f"{output}: model {model.hash}, trained on {model.manifest.pairs} pairs")
 
 
 @command.command("apply")
@@ -267,7 +263,7 @@ def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:
     """Count pairs on a terminal, unless the lines themselves go there."""
     from tqdm import tqdm
 
-    lines_are_seen = output in {None, "-"} and sys.stdout.isatty()
+    lines_are_seen = output in {None, "-"} and is_terminal()
     bar: Iterable[T] = tqdm(
         rows, desc="aligning", unit=" pairs", leave=False, disable=lines_are_seen or None
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from coverage_eval.cli.options import FiniteRange, WholeRange
+from coverage_eval.cli.sizes import parse_size
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from fast_align_wrapper.process import DEFAULT_TIMEOUT, MOST_SECONDS
 
@@ -17,18 +16,6 @@ __all__ = [
     "threads_option",
     "timeout_option",
 ]
-
-_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-
-
-def parse_size(text: str) -> int:
-    """A number of bytes, such as ``2G``; units are powers of 1024."""
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
-    size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
-    if size <= 0:
-        raise click.BadParameter(f"{text!r} is not a size such as 500M or 2G")
-    return size
-
 
 threads_option = click.option(
     "--threads", type=WholeRange(1),

@@ -16,7 +16,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
 )
 from coverage_eval.cli.options import given_options, listed_options, word_options
-from coverage_eval.cli.output import OutputFile
+from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
 from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.corpus import STDIN, check_readable_again, check_source, read_parallel

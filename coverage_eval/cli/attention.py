@@ -14,12 +14,12 @@ from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import (
     Output,
-    OutputFile,
     output_option,
     output_options,
     print_lines,
     show,
 )
+from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
 from coverage_eval.errors import DataError
@@ -40,7 +40,9 @@ _threshold_option = click.option(
 _FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
 
 
-@click.group("attention", epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}")
+@click.group(
+    "attention", cls=Group, epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}"
+)
 def command() -> None:
     """Attention maps of MT toolkits: scores, links, conversion, pictures.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.reproduce_systems import needs_torch
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.published.claims import Audit
@@ -23,7 +24,7 @@ _TITLES = {
 _NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
 
 
-@click.command("audit", epilog=_NAMES)
+@click.command("audit", cls=Command, epilog=_NAMES)
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice([*AUDITS, RUN]))
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option(

@@ -8,7 +8,8 @@ import click
 
 from coverage_eval.cli.comparison_options import Columns, ComparisonOptions, comparison_options
 from coverage_eval.cli.options import WholeRange, parse_list
-from coverage_eval.cli.output import Output, OutputFile, output_options, show
+from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.details import write_details
@@ -22,7 +23,7 @@ from coverage_eval.text.files import atomic_write
 STDOUT = "-"
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @comparison_options
 @click.option(
     "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),

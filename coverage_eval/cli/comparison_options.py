@@ -12,6 +12,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     WholeRange,
     given_options,
@@ -56,7 +57,7 @@ class Columns:
         if asked is None:
             names, missing = default_metrics(aligned=alignment.is_given)
             if missing:
-                click.echo(f"coverage-eval: note: no METEOR in the table: {missing}", err=True)
+                say(f"no METEOR in the table: {missing}", "note")
         else:
             names = asked
         self.names = list(names)
@@ -99,7 +100,7 @@ class Columns:
         for name, metric in of_text.items():
             if said := watch.objection(metric):
                 self.names.remove(name)
-                click.echo(f"coverage-eval: note: no {metric.name} in the table: {said}", err=True)
+                say(f"no {metric.name} in the table: {said}", "note")
 
     def make(self, of_links: Mapping[str, Any]) -> dict[str, Metric[Any]]:
         """The metrics by name; those of links take the aligner and further settings."""

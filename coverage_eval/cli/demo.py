@@ -8,11 +8,12 @@ from tempfile import mkdtemp
 import click
 
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.tables.printout import Printout
 from coverage_eval.testbed.demonstration import demonstrate
 
 
-@click.command("demo")
+@click.command("demo", cls=Command)
 @click.option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
               help="Write texts, model and report here, to go on with by hand.")  # fmt: skip
 @output_options

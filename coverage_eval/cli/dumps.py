@@ -14,7 +14,6 @@ from coverage_eval.attention_maps import FORMATS, AttentionMap, load
 from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import refuse_overwriting
 from coverage_eval.text.corpus import check_stdin, read_segments
 
 __all__ = ["dump_options", "gold_options", "read_golds"]
@@ -84,7 +83,6 @@ def dump_options(command: F) -> Callable[..., Any]:
 
     @wraps(command)
     def with_maps(**values: Any) -> Any:
-        refuse_overwriting()
         return command(maps=_read(**{name: values.pop(name) for name in _NAMES}), **values)
 
     wrapped: Callable[..., Any] = with_maps

@@ -10,6 +10,7 @@ import click
 from coverage_eval.alignment import fertility_files as fertilities
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import output_option, print_lines
+from coverage_eval.cli.overwriting import Group
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +24,7 @@ sink_option = click.option(
 )
 
 
-@click.group("fertility")
+@click.group("fertility", cls=Group)
 def command() -> None:
     """Fertilities of source words: constant, guided, actual or predicted.
 

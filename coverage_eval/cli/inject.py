@@ -9,7 +9,8 @@ import click
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.aligner_options import fast_align_option, threads_option
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
-from coverage_eval.cli.output import OutputFile, output_option, print_lines, refuse_overwriting
+from coverage_eval.cli.output import output_option, print_lines
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
@@ -26,7 +27,7 @@ from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 
-@click.command("inject")
+@click.command("inject", cls=Command)
 @click.argument("hyp")
 @click.option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
 @click.option("--links", metavar="FILE",
@@ -100,7 +101,6 @@ def command(
         raise click.UsageError("--kind untranslated needs --links or --model")
     if pool is None and hyp == "-":
         raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
-    refuse_overwriting()
     check_stdin(hyp, src, links, pool)
     for file in filter(None, (hyp, src, links, pool)):
         check_source(file)

@@ -10,8 +10,10 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, given_options, strict_option
 from coverage_eval.cli.output import show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
@@ -25,7 +27,7 @@ from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
 
 
-@click.command("omissions")
+@click.command("omissions", cls=Command)
 @click.argument("hyp")
 @click.option(
     "--ref", multiple=True, metavar="FILE",
@@ -131,9 +133,8 @@ def _calibrate(
     if file is not None:
         finder.aligner.save(file)
     kept = f"{file}: " if file else ""
-    click.echo(
+    say(
         f"{kept}calibrated on {calibration.segments} segments at a rate of {rate:g} per word; "
-        f"calibration error on held-out segments: {calibration.error:.3f}",
-        err=True,
+        f"calibration error on held-out segments: {calibration.error:.3f}"
     )
     return finder

@@ -5,34 +5,34 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial, wraps
-from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.overwriting import OutputFile
+from coverage_eval.errors import DataError
 from coverage_eval.tables.formats import FORMATS, render
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.files import atomic_write
 
 __all__ = [
     "Output",
-    "OutputFile",
     "echo",
+    "is_terminal",
     "output_option",
     "output_options",
     "print_lines",
-    "refuse_overwriting",
     "show",
 ]
 
+_HELD_IN_MEMORY = 1 << 24
+"""Bytes of output above which they wait on the disk until all are there."""
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class OutputFile(click.Path):
-    """The name of a file that a command writes."""
 
 
 output_option = click.option(
@@ -105,48 +105,12 @@ def output_options(
     @wraps(command)
     def with_output(**values: Any) -> Any:
         output = Output(**{name: values.pop(name) for name in options})
-        refuse_overwriting()
         return command(output=output, **values)
 
     wrapped: Callable[..., Any] = with_output
     for option in reversed(options.values()):
         wrapped = option(wrapped)
     return wrapped
-
-
-def refuse_overwriting() -> None:
-    """Refuse, before any work is done, a command line whose outputs would destroy a file.
-
-    Raises:
-        click.UsageError: A file to write is one of the input files, or is to be written twice.
-    """
-    context = click.get_current_context()
-    inputs = {os.path.realpath(name) for name in _inputs(context) if Path(name).is_file()}
-    written: dict[str, str] = {}
-    for parameter in context.command.params:
-        name = context.params.get(parameter.name or "")
-        if not isinstance(parameter.type, OutputFile) or name in {None, "-"}:
-            continue
-        target, option = os.path.realpath(name), parameter.opts[-1]
-        if target in inputs:
-            raise click.UsageError(f"{option} {name} is one of the input files")
-        if target in written and (Path(name).is_file() or not Path(name).exists()):
-            raise click.UsageError(f"{written[target]} and {option} both write to {name}")
-        written[target] = option
-
-
-def _inputs(context: click.Context) -> Iterator[str]:
-    """Every text that the command line gives that may be a file to read."""
-    for parameter in context.command.params:
-        if isinstance(parameter.type, (OutputFile, click.Choice)):
-            continue
-        value = context.params.get(parameter.name or "")
-        if isinstance(value, dict):
-            yield from value.values()
-        elif isinstance(value, tuple):
-            yield from (item for item in value if isinstance(item, str))
-        elif isinstance(value, str):
-            yield value
 
 
 def show(printout: Printout, output: Output) -> None:
@@ -165,9 +129,14 @@ def _terminal_columns(output: str | None) -> int | None:
     """The width that text must fit: of the terminal, or COLUMNS; None for files and pipes."""
     if output not in {None, "-"}:
         return None
-    if os.environ.get("COLUMNS") or sys.stdout.isatty():
+    if os.environ.get("COLUMNS") or is_terminal():
         return shutil.get_terminal_size().columns
     return None
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal; a shell's ``>&-`` leaves none at all."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def echo(text: str, output: str | None = None) -> None:
@@ -176,11 +145,30 @@ def echo(text: str, output: str | None = None) -> None:
 
 
 def print_lines(lines: Iterable[str], output: str | None = None) -> None:
-    """Print lines as they come, or write a file that appears only when it is complete."""
-    if output is None or output == "-":
-        for line in lines:
-            click.echo(line)
+    """Print lines, or write a file; either way nothing of them is seen if one cannot be made.
+
+    Raises:
+        DataError: Standard output is closed, or the lines cannot be written.
+    """
+    if output is not None and output != "-":
+        with atomic_write(output) as file:
+            file.writelines(f"{line}\n" for line in lines)
         return
-    refuse_overwriting()
-    with atomic_write(output) as file:
-        file.writelines(f"{line}\n" for line in lines)
+    if sys.stdout is None:  # a shell's >&-, which click takes for a wish to print nothing
+        raise DataError("standard output is closed; name a file with -o, or say > /dev/null")
+    with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
+        held.writelines(f"{line}\n" for line in lines)
+        held.seek(0)
+        _copy_to_stdout(held)
+
+
+def _copy_to_stdout(lines: Iterable[str]) -> None:
+    try:
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # who reads has read enough
+    except OSError as error:
+        # Python would try to write what is left at exit, and say so in lines of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise DataError(f"standard output: cannot be written: {error.strerror}") from error

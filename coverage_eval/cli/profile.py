@@ -7,6 +7,7 @@ import click
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import jobs_option, strict_option
 from coverage_eval.cli.output import show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.profile.profile import profile_rows
@@ -16,7 +17,7 @@ from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 
-@click.command("profile")
+@click.command("profile", cls=Command)
 @click.argument("hyp")
 @click.option(
     "--ref", multiple=True, metavar="FILE",

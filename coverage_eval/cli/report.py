@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
 from coverage_eval.cli.comparison_options import ComparisonOptions, Outcome, comparison_options
-from coverage_eval.cli.output import OutputFile, echo, print_lines, refuse_overwriting
+from coverage_eval.cli.options import parse_named_files
+from coverage_eval.cli.output import echo, print_lines
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.comparison.evidence import required_counts
 from coverage_eval.comparison.table import Comparison
@@ -26,15 +28,15 @@ from coverage_eval.text.files import check_target
 STDOUT = "-"
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @comparison_options
 @click.option(
-    "--attention", "dumps", metavar="NAME=DUMP", multiple=True,
+    "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
     help="Show the attention of this system, as 'attention convert' writes it, or as a toolkit "
     "does where it is of the words of --src and FILE.",
 )  # fmt: skip
 @click.option(
-    "--labels", metavar="[NAME=]GOLD", multiple=True,
+    "--labels", metavar="[NAME=]GOLD", multiple=True, callback=parse_named_files,
     help="Show the known errors of this system, and count how far the scores agree: JSON Lines as "
     "'inject' writes them.",
 )  # fmt: skip
@@ -49,8 +51,8 @@ STDOUT = "-"
 )  # fmt: skip
 def command(
     options: ComparisonOptions,
-    dumps: tuple[str, ...],
-    labels: tuple[str, ...],
+    dumps: dict[str, str],
+    labels: dict[str, str],
     suspects: bool,
     title: str | None,
     output: str,
@@ -72,7 +74,6 @@ def command(
     options.check([*maps.values(), *gold.values()])
     if suspects and not (options.alignment.has_model and options.columns.need_aligner):
         raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
-    refuse_overwriting()
     for file in (*maps.values(), *gold.values()):
         check_source(file)
     if output != STDOUT:
@@ -100,21 +101,18 @@ def command(
         print_lines(plain_verdict(comparison))
 
 
-def _by_system(option: str, values: Sequence[str], systems: Mapping[str, str]) -> dict[str, str]:
+def _by_system(option: str, files: Mapping[str, str], systems: Mapping[str, str]) -> dict[str, str]:
     """Files by the system that they are of; with one system, its name may be left out."""
     found: dict[str, str] = {}
-    for value in values:
-        name, equals, file = value.partition("=")
-        if len(systems) == 1 and (not equals or Path(value).is_file()):
-            (name,), file = systems, value
-        if name not in systems or not file:
+    for name, file in files.items():
+        unnamed = name == Path(file).name
+        system = next(iter(systems)) if unnamed and len(systems) == 1 else name
+        if system not in systems or system in found:
             listed = ", ".join(systems)
             raise click.UsageError(
-                f"{option} {value}: say whose it is, NAME=FILE, of the systems {listed}"
+                f"{option} {file}: say whose it is, NAME=FILE, of the systems {listed}"
             )
-        if name in found:
-            raise click.UsageError(f"{option}: two files for {name}")
-        found[name] = file
+        found[system] = file
     return found
 
 

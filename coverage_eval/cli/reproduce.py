@@ -9,6 +9,7 @@ import click
 
 from coverage_eval.cli.options import FiniteRange, WholeRange
 from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Group
 from coverage_eval.cli.reproduce_systems import figure2, keep, table1, table2
 from coverage_eval.digits.accuracy import DigitsSettings
 from coverage_eval.published.iris import reproduce_iris
@@ -22,7 +23,7 @@ from coverage_eval.report.reproductions import (
 )
 
 
-@click.group("reproduce")
+@click.group("reproduce", cls=Group)
 def command() -> None:
     """Run experiments of the papers again, printed figures beside ours.
 

@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.cli.output import Output, OutputFile, output_options, show
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.output import Output, output_options, print_lines, show
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.report.pictures import checked_ending, save_figure
@@ -80,7 +82,7 @@ def _training_options(command: F) -> F:
     return command
 
 
-@click.command("table1")
+@click.command("table1", cls=Command)
 @_corpus_options
 @_training_options
 @output_options(file=False)
@@ -98,7 +100,7 @@ def table1(output: Output, **options: Any) -> None:
     _reproduce("table1", output, options)
 
 
-@click.command("table2")
+@click.command("table2", cls=Command)
 @_corpus_options
 @_training_options
 @output_options(file=False)
@@ -123,7 +125,7 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     return path
 
 
-@click.command("figure2")
+@click.command("figure2", cls=Command)
 @click.argument("run", metavar="RUN")
 @click.option(
     "--system", "names", nargs=2, default=("softmax", "csparsemax"), show_default=True,
@@ -156,7 +158,7 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
     save_figure(figure_of(axes[0]), picture, tight=True)
 
 
-@click.command("keep")
+@click.command("keep", cls=Command)
 @click.argument("run", metavar="RUN")
 @click.option("-o", "--output", "folder", metavar="FOLDER", required=True,
               help="Write the files into this folder.")  # fmt: skip
@@ -173,8 +175,7 @@ def keep(run: str, folder: str) -> None:
     with needs_torch():
         from coverage_eval.nmt.keeping import keep_results
         from coverage_eval.nmt.run_folder import RunFolder
-    for path in keep_results(RunFolder.existing(Path(run)), Path(folder)):
-        click.echo(str(path))
+    print_lines(map(str, keep_results(RunFolder.existing(Path(run)), Path(folder))))
 
 
 def _reproduce(table: str, output: Output, options: dict[str, Any]) -> None:
@@ -183,5 +184,5 @@ def _reproduce(table: str, output: Output, options: dict[str, Any]) -> None:
     corpora = {name: options.pop(name) for name in _CORPORA}
     result = reproduce_table(table, corpora, Path(options.pop("folder")), **options)
     if result.note:
-        click.echo(f"coverage-eval: note: no METEOR in the table: {result.note}", err=True)
+        say(f"no METEOR in the table: {result.note}", "note")
     show(present_comparison(result.comparison), output)

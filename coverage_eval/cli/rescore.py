@@ -8,7 +8,8 @@ import click
 
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import Output, OutputFile, output_options, print_lines, show
+from coverage_eval.cli.output import Output, output_options, print_lines, show
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
@@ -19,7 +20,7 @@ from coverage_eval.text.tokenizers import TOKENIZERS
 _SHOWN_GRID = "0, 0.2, …, 1"
 
 
-@click.command("rescore")
+@click.command("rescore", cls=Command)
 @click.argument("nbest")
 @click.option(
     "--attention",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from inspect import cleandoc
 from typing import Any
@@ -19,11 +19,13 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import show
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
-from coverage_eval.metrics.base import Metric
+from coverage_eval.metrics.base import Evidence, Metric
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
 
@@ -82,7 +84,7 @@ def score_command(name: str) -> click.Command:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
     wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name)(wrapped)
+    made: click.Command = click.command(name, cls=Command)(wrapped)
     return made
 
 
@@ -101,12 +103,12 @@ def _score(
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
     watch = InputWatch([source_name(hyp)], ref, source)
     observed = metric.observe(watch.watch(read_rows([hyp], ref, source)))
+    evidence: list[Evidence] = []
     if output.sentence_level:
-        observed = list(observed)
+        observed = _explained(metric, observed, evidence)
     (statistics,) = metric.count(observed, jobs=jobs)
     score = corpus_score(metric, statistics, output, references=len(ref))
     if output.sentence_level:
-        evidence = (found for (found,) in metric.explain(observed))
         values = metric.segment_scores(statistics)
         printout = present_segments(
             score, values, evidence=evidence, errors_only=output.errors_only
@@ -115,6 +117,15 @@ def _score(
         printout = present_scores([score])
     findings, figures = watch.check(tokens, aligner, [metric])
     show(warn(printout, findings, figures, strict=strict), output)
+
+
+def _explained(
+    metric: Metric[Any], observed: Iterable[Any], evidence: list[Evidence]
+) -> Iterator[Any]:
+    """What is observed, unchanged; only the evidence of it is kept, not the texts."""
+    for batch in batched(observed):
+        evidence += (found for (found,) in metric.explain(batch))
+        yield from batch
 
 
 def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from coverage_eval.cli.overwriting import Command
 from coverage_eval.report.pictures import checked_ending, save_figure
 
 
@@ -23,7 +24,7 @@ def _triples(
     return _triple(value) if isinstance(value, str) else tuple(_triple(text) for text in value)
 
 
-@click.command("simplex")
+@click.command("simplex", cls=Command)
 @click.option(
     "-o", "--output", metavar="FILE", required=True,
     help="Write the picture to this file, a .png, .svg or .pdf.",

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import click
-
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.cli.messages import say
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric
 from coverage_eval.preflight import (
@@ -114,7 +113,7 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
     if messages and strict:
         raise DataError("; ".join(messages))
     for message in messages:
-        click.echo(f"coverage-eval: warning: {message}", err=True)
+        say(message, "warning")
     return messages
 
 

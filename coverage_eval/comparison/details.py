@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from coverage_eval.comparison.evidence import required_counts
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.metrics.base import plain_evidence
+from coverage_eval.tables.formats.cells import escape_json
 from coverage_eval.version import __version__
 
 __all__ = ["evidence_records", "write_details"]
@@ -19,7 +20,7 @@ Record = dict[str, Any]
 def write_details(comparison: Comparison, file: TextIO) -> None:
     """Write :func:`evidence_records` as JSON Lines."""
     for record in evidence_records(comparison):
-        file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+        file.write(escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
 def evidence_records(comparison: Comparison) -> Iterator[Record]:

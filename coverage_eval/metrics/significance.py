@@ -52,8 +52,8 @@ class HasFormula(Protocol):
         """Scores ``[...]`` of summed statistics ``[..., k]``; NaN where undefined."""
 
 
-_BLOCK = 20_000_000
-"""Most cells of a block of weights, 160 MB."""
+_BLOCK = 2_000_000
+"""Most cells of a block of weights, 16 MB, of which a few are under way at once."""
 
 
 def resample_counts(segments: int, resamples: int, seed: int) -> Iterator[Floats]:

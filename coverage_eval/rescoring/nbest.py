@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.attention_maps.array_files import load_arrays
 from coverage_eval.attention_maps.parsing import parse_json
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import (
@@ -235,7 +236,7 @@ def _archive(source: Source) -> Iterator[tuple[str, Any]]:
         raise DataError("an .npz file cannot be read from standard input")
     check_source(source)
     try:
-        with np.load(source, allow_pickle=False) as archive:
+        with load_arrays(str(source)) as archive:
             names = {name for name in archive.files if name.startswith("attention_")}
             flags = _archive_flags(archive, len(names))
             for index in range(len(names)):

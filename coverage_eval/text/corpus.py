@@ -8,20 +8,25 @@ DROP and the aligner agree on token positions.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import sys
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias
 
 from coverage_eval.errors import DataError
+from fast_align_wrapper.inflation import check_inflation
 from fast_align_wrapper.text import Segment, tokenize
 
 __all__ = [
+    "MAX_LINE_BYTES",
     "SINK",
     "STDIN",
     "CorpusWarning",
@@ -44,6 +49,9 @@ SINK = "<SINK>"
 Source: TypeAlias = "str | os.PathLike[str]"
 """The name of a text file: plain, ``.gz``, or ``-`` for standard input."""
 
+
+MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
+"""The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
 
 _BOM = "\ufeff"
 _GZIP = b"\x1f\x8b"
@@ -89,13 +97,34 @@ def _open_bytes(source: Source) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        opener = gzip.open if str(source).endswith(".gz") else open
-        with opener(source, "rb") as file:
-            yield cast(BinaryIO, file)
+        with Path(source).open("rb") as file:
+            yield _unpacked(source, file) if str(source).endswith(".gz") else file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{source}: damaged gzip file ({error})") from error
     except OSError as error:
         raise DataError(f"{source}: cannot be read: {error.strerror or error}") from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes that a gzip file unpacks to, as long as they are not far too many."""
+
+    def __init__(self, source: Source, packed: BinaryIO) -> None:
+        self._source = source
+        self._packed = packed
+        self._gzip = gzip.GzipFile(fileobj=packed)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._gzip.read(len(buffer))
+        buffer[: len(data)] = data
+        check_inflation(self._source, self._packed.tell(), self._gzip.tell(), DataError)
+        return len(data)
+
+
+def _unpacked(source: Source, packed: BinaryIO) -> BinaryIO:
+    return io.BufferedReader(_Unpacked(source, packed), io.DEFAULT_BUFFER_SIZE << 3)
 
 
 def read_segments(source: Source) -> Iterator[str]:
@@ -123,7 +152,7 @@ def read_segments(source: Source) -> Iterator[str]:
     with _open_bytes(source) as file:
         offset = 0
         warned = False
-        for number, raw in enumerate(file, start=1):
+        for number, raw in enumerate(_lines(source, file), start=1):
             try:
                 segment = raw.decode().rstrip("\n")
             except UnicodeDecodeError as error:
@@ -137,6 +166,18 @@ def read_segments(source: Source) -> Iterator[str]:
                     _warn_carriage_return(source, number)
             offset += len(raw)
             yield segment
+
+
+def _lines(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    """Lines with their ends; no more is read of one than is taken, for /dev/zero has but one."""
+    most = MAX_LINE_BYTES.get()
+    for number, line in enumerate(iter(partial(file.readline, most + 1), b""), start=1):
+        if len(line) > most:
+            raise DataError(
+                f"{source_name(source)}: line {number} is longer than {most:,} bytes; if it "
+                "is text, raise the limit: coverage-eval --max-line-bytes SIZE …"
+            )
+        yield line
 
 
 def _invalid_utf8(source: Source, line: int, offset: int, error: UnicodeDecodeError) -> str:

@@ -19,4 +19,7 @@ class UsageError : public std::runtime_error {
 /// "PATH: WHAT: reason" for a failed system call, the reason taken from errno.
 std::string system_message(const std::string& path, const std::string& what);
 
+/// "TOOL: MESSAGE" on standard error: one line, whatever files and command lines had in it.
+void report(const std::string& tool, const std::string& message);
+
 }  // namespace aligner

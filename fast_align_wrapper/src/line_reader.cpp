@@ -11,6 +11,9 @@ namespace aligner {
 
 namespace {
 constexpr std::size_t kReadSize = std::size_t{1} << 18;
+
+// Room for two segments of the longest line that coverage-eval reads by default.
+constexpr std::size_t kLongestLine = std::size_t{1} << 28;
 }
 
 LineReader::LineReader(const std::string& path)
@@ -49,6 +52,10 @@ bool LineReader::next(std::string_view& line) {
       return true;
     }
     searched_ = buffer_.size();
+    if (searched_ - begin_ > kLongestLine) {
+      throw Error(name_ + ":" + std::to_string(line_number_ + 1) + ": a line of more than " +
+                  std::to_string(kLongestLine) + " bytes is no segment");
+    }
     if (at_end_ || !fill()) break;
   }
   if (begin_ == buffer_.size()) return false;

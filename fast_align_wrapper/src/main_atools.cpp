@@ -212,12 +212,12 @@ int main(int argc, char** argv) {
     aligner::run(argc, argv);
     return 0;
   } catch (const aligner::UsageError& error) {
-    std::cerr << "atools: " << error.what() << '\n';
+    aligner::report("atools", error.what());
     return 2;
   } catch (const std::bad_alloc&) {
     std::cerr << "atools: out of memory\n";
   } catch (const std::exception& error) {
-    std::cerr << "atools: " << error.what() << '\n';
+    aligner::report("atools", error.what());
   }
   return 1;
 }

@@ -39,7 +39,7 @@ class ProgressLines {
 
 Corpus read_training_corpus(const Options& options) {
   return read_corpus(options.input, options.max_cells, [](const std::string& message) {
-    std::cerr << "fast_align: warning: " << message << '\n';
+    report("fast_align", "warning: " + message);
   });
 }
 
@@ -147,12 +147,12 @@ int main(int argc, char** argv) {
     aligner::run(argc, argv);
     return 0;
   } catch (const aligner::UsageError& error) {
-    std::cerr << "fast_align: " << error.what() << '\n';
+    aligner::report("fast_align", error.what());
     return 2;
   } catch (const std::bad_alloc&) {
     std::cerr << "fast_align: out of memory: a smaller --memory needs less\n";
   } catch (const std::exception& error) {
-    std::cerr << "fast_align: " << error.what() << '\n';
+    aligner::report("fast_align", error.what());
   }
   return 1;
 }

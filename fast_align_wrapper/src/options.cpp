@@ -109,6 +109,9 @@ const option kLongOptions[] = {
 
 constexpr unsigned kMostThreads = 1024;
 
+// Words are at most 1 apart, and exp(-708) is the least that a double holds with all its digits.
+constexpr double kGreatestTension = 700;
+
 std::uint64_t half_of_memory() {
   const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES));
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
@@ -129,7 +132,9 @@ bool apply_original(int code, const std::string& value, Options& options) {
     case 'q': training.prior.null_probability = parse_real("-q", value, 0, 0.999999); return true;
     case 'N': training.prior.null_word = false; return true;
     case 'a': training.update.alpha = parse_real("-a", value, 1e-6, 1e6); return true;
-    case 'T': training.prior.tension = parse_real("-T", value, 1e-3, 1e3); return true;
+    case 'T':
+      training.prior.tension = parse_real("-T", value, 1e-3, kGreatestTension);
+      return true;
     case 'p': options.parameters_to_write = value; return true;
     case 't': options.beam = parse_real("-t", value, -1e9, 1e9); return true;
     case 'f': options.parameters_to_force = value; return true;

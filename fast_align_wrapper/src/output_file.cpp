@@ -8,7 +8,9 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <random>
 
 #include "errors.hpp"
 
@@ -38,6 +40,16 @@ bool is_stream(const struct stat& status) {
   return !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
+/// A name in the target's folder that nobody can foresee, of a length that any folder takes.
+std::string temporary_beside(const std::string& path) {
+  std::random_device random;
+  std::array<char, 40> name;
+  const auto high = static_cast<std::uint32_t>(random());
+  const auto low = static_cast<std::uint32_t>(random());
+  std::snprintf(name.data(), name.size(), ".fast_align.%08x%08x", high, low);
+  return path.substr(0, path.rfind('/') + 1) + name.data();
+}
+
 extern "C" void remove_and_die(int signal_number) {
   for (auto& slot : live_temporaries) {
     if (const char* path = slot.load()) ::unlink(path);
@@ -50,6 +62,7 @@ extern "C" void remove_and_die(int signal_number) {
 
 void remove_temporaries_on_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, remove_and_die);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file grown too large is then an error of its write
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path) {
@@ -59,13 +72,20 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     return;
   }
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    temporary_ = path + ".tmp" + std::to_string(::getpid());
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    temporary_ = temporary_beside(path);
+    descriptor_ = ::open(temporary_.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   }
-  if (descriptor_ < 0) throw Error(system_message(path_, "cannot write"));
+  if (descriptor_ < 0) {
+    temporary_.clear();  // it is not ours to remove
+    throw Error(system_message(path_, "cannot write"));
+  }
+  // Whoever may not read the old file may not read the new one.
+  if (exists && !temporary_.empty()) ::fchmod(descriptor_, status.st_mode & 07777);
   if (!temporary_.empty()) remember(temporary_.c_str());
 }
 

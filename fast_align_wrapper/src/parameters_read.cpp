@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::uint64_t kEmptySlot = UINT64_MAX;
 
+// The logarithm of 1, and room for its rounding.
+constexpr double kGreatestLogarithm = 1e-3;
+
 std::uint64_t key_of(std::uint32_t conditioning, std::uint32_t generated) {
   return std::uint64_t{conditioning} << 32 | generated;
 }
@@ -19,7 +22,8 @@ double parse_logarithm(std::string_view text, const LineReader& reader) {
   const std::string digits(text);
   char* end = nullptr;
   const double value = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || end != digits.c_str() + digits.size() || std::isnan(value)) {
+  if (digits.empty() || end != digits.c_str() + digits.size() ||
+      !(value <= kGreatestLogarithm)) {
     throw Error(reader.position() + ": '" + digits + "' is not a log probability");
   }
   return value;

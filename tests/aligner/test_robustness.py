@@ -309,7 +309,7 @@ def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None
         [tools.folder / "fast_align", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     ) as run:
         deadline = time.monotonic() + 30
-        while not list(tmp_path.glob("post.tmp*")):
+        while not list(tmp_path.glob(".fast_align.*")):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         run.send_signal(signal.SIGTERM)
@@ -333,3 +333,106 @@ def test_version_and_help(tools: Tools) -> None:
     text = tools.fast_align("--help").stdout.decode()
     for flag in "idovrIqNaTpfmts":
         assert f"  -{flag}, --" in text
+
+
+OUTPUTS = ["--forward-params", "--forward-full", "--forward-links", "--stats"]
+
+
+def test_temporary_names_cannot_be_foreseen_nor_links_followed(
+    tools: Tools, tmp_path: Path
+) -> None:
+    """Everybody can write in /tmp: a name that is foreseen can be made a link to any file."""
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    shim = tmp_path / "shim"
+    shim.write_text(
+        "#!/bin/sh\n"  # the process number is known to the shell before the aligner has it
+        f"ln -s {tmp_path}/victim {tmp_path}/out.tmp$$\n"
+        f"exec {tools.folder}/fast_align -i {corpus} -p {tmp_path}/out\n"
+    )
+    (tmp_path / "victim").write_text("mine")
+    subprocess.run(["/bin/sh", shim], check=True, capture_output=True)
+    assert (tmp_path / "victim").read_text() == "mine"
+    assert (tmp_path / "out").stat().st_size > 0
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_file_keeps_its_permissions_and_takes_long_names(
+    tools: Tools, tmp_path: Path, option: str
+) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    target = tmp_path / ("n" * 250)
+    target.touch(mode=0o600)
+    tools.fast_align("-i", corpus, "--both", option, target)
+    assert target.stat().st_size > 0
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_is_one_line_and_leaves_what_was_there(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", random_corpus(2000))
+    target = tmp_path / "out"
+    target.write_text("old")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -f 4; exec {tools.folder}/fast_align -i {corpus} -p {target}"],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == f"fast_align: {target}: cannot write: File too large"
+    assert target.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"corpus", "out"}
+
+
+@pytest.mark.parametrize("tension", ["1e-3", "14", "700"])
+def test_any_tension_gives_numbers(tools: Tools, tmp_path: Path, tension: str) -> None:
+    pairs = [("a", " ".join("bcdefghi")), (" ".join("bcdefghi"), "a"), *random_corpus(50)]
+    corpus = write_corpus(tmp_path / "corpus", pairs)
+    for more in ([], ["-o", "-v"], ["-r"]):
+        done = tools.fast_align(
+            "-i", corpus, "-d", "-T", tension, "-s", "-p", tmp_path / "params", *more
+        )
+        forced = tools.fast_align(
+            "-i", corpus, "-f", tmp_path / "params", "-d", "-T", tension, *more[:1]
+        )
+        assert "nan" not in (done.stdout + forced.stdout).decode()
+        assert "nan" not in done.stderr + forced.stderr
+
+
+def test_greater_tensions_are_refused(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    done = tools.fast_align("-i", corpus, "-d", "-T", "1e3", check=False)
+    assert (done.status, done.stdout) == (2, b"")
+    assert done.stderr == "fast_align: -T takes a number from 0.001 to 700, not '1e3'\n"
+
+
+@pytest.mark.parametrize("logarithm", ["inf", "nan", "709", "0.5"])
+def test_parameters_that_are_no_probabilities_are_refused(
+    tools: Tools, tmp_path: Path, logarithm: str
+) -> None:
+    corpus = write_corpus(tmp_path / "corpus", [("a b", "x x")])
+    (tmp_path / "params").write_text(f"a\tx\t-1\nb\tx\t{logarithm}\n")
+    done = tools.fast_align("-i", corpus, "-f", tmp_path / "params", check=False)
+    assert (done.status, done.stdout) == (1, b"")
+    assert done.stderr == (
+        f"fast_align: {tmp_path}/params:2: '{logarithm}' is not a log probability\n"
+    )
+
+
+@pytest.mark.parametrize("tool", ["fast_align", "atools"])
+def test_messages_are_one_line_without_controls(tools: Tools, tmp_path: Path, tool: str) -> None:
+    name = "no\n\x1b[31m\x9b31m\u202e such"
+    more = ["-c", "convert"] if tool == "atools" else []
+    done = tools.run(tool, "-i", tmp_path / name, *more, check=False)
+    assert done.status == 1
+    assert "no\\x0a\\x1b[31m\\xc2\\x9b31m\\xe2\\x80\\xae such: cannot open" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["-i", "/dev/zero"], ["-i", "{corpus}", "-f", "/dev/zero"]])
+def test_endless_lines_end(tools: Tools, tmp_path: Path, arguments: list[str]) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    given = [argument.format(corpus=corpus) for argument in arguments]
+    done = tools.fast_align(*given, check=False, timeout=60)
+    assert done.status == 1
+    assert done.stderr == (
+        "fast_align: /dev/zero:1: a line of more than 268435456 bytes is no segment\n"
+    )

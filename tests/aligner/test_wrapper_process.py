@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -258,6 +259,64 @@ def interrupted(tmp_path: Path, fake: Path, ready: Path, number: int, temporary_
         finally:
             process.kill()
     return process.returncode, output, messages
+
+
+FLOODS = {
+    "lines": "b'flood\\n' * 10_000",
+    "one line": "b'flood ' * 10_000",
+}
+
+
+@pytest.mark.parametrize("what", FLOODS)
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_flood_is_not_held_in_memory(
+    tmp_path: Path, model_file, what, stream, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("fast_align_wrapper.process._MOST_UNREAD", 1 << 24)
+    body = f"""
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    sys.{stream}.buffer.write({FLOODS[what]})
+sys.exit(4)
+"""
+    fake = pretender(tmp_path / "fast_align", body)
+    with FastAlign.load(model_file, fast_align=fake) as model:
+        with pytest.raises(AlignerError) as caught:
+            list(model.align(PAIRS, symmetrize="forward"))
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert len(str(caught.value)) < 10_000_000
+    assert "\n" not in str(caught.value)
+    assert grown < 2 << 20, "kilobytes"
+
+
+def test_a_flood_of_links_in_training_ends_it(tmp_path: Path):
+    write_script(tmp_path / "fast_align", "while True: print('0-0')")
+    with pytest.raises(AlignerError, match="more lines of links than 60 pairs"):
+        FastAlign.train(PAIRS, fast_align=tmp_path / "fast_align")
+
+
+@pytest.mark.parametrize("body", ["while True: print('no usage')", "print('x'); time.sleep(60)"])
+def test_what_does_not_say_its_version_is_somebody_elses(tmp_path: Path, monkeypatch, body):
+    monkeypatch.setattr("fast_align_wrapper.binaries._VERSION_SECONDS", 1.5)
+    assert not find_fast_align(write_script(tmp_path / "fast_align", body)).is_own
+
+
+@pytest.mark.parametrize("when", ["--version", "-i"])
+def test_a_process_left_behind_that_holds_the_pipes(tmp_path: Path, monkeypatch, when):
+    monkeypatch.setattr("fast_align_wrapper.process._HELD_SECONDS", 0.5)
+    body = f"""
+import subprocess
+if {when!r} in sys.argv:
+    left = subprocess.Popen(["sleep", "600"])
+    print(left.pid, file=open(os.environ["TMPDIR"] + "/../pid", "w"))
+    os._exit(0)
+"""
+    if when == "--version":
+        assert not find_fast_align(write_script(tmp_path / "fast_align", body)).is_own
+    else:
+        message = fails(tmp_path, body)
+        assert message == "fast_align: ended, but a process that it started goes on"
+    assert all_gone([int((tmp_path / "pid").read_text())])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.cli.aligner_options import parse_size
+from coverage_eval.cli.sizes import parse_size
 from fast_align_wrapper.links import parse_links
 
 SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30
@@ -184,7 +184,7 @@ def error_of(run_cli, status, *arguments, cwd, **options):
         (("train", "-", "-", "-o", "new"),
          "'-' (standard input) is named more than once; give all but one as files"),
         (("train", "src", "tgt", "-o", "nowhere/new"),
-         "nowhere/new: cannot be written: No such file or directory"),
+         "nowhere/new: cannot be written: there is no folder nowhere"),
         (("train", "empty", "empty", "-o", "new"),
          "empty and empty: no segments: the file is empty"),
         (("train", "blank", "blank", "-o", "new"),

@@ -287,9 +287,14 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
         (("--labels", "careful=far"), 1, "labels of careful: segment 501, and there are 500"),
         (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, which has"),
+        (("--labels", "careful=gold", "-o", "gold"), 2, "-o gold is one of the input files"),
         (("--attention", "careful=model"), 1, "model: a zip file of"),
         (("--attention", "careful=one"), 1, "1 attention maps, but the source text has 500"),
-        (("--attention", "careful=one", "--attention", "careful=one"), 2, "two files for careful"),
+        (
+            ("--attention", "careful=one", "--attention", "careful=one"),
+            2,
+            "the name 'careful' is given twice",
+        ),
         (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model, and drop or softdrop"),
         (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
     ],
@@ -303,7 +308,7 @@ def test_wrong_options(
     (folder / "long").write_text(json.dumps(long) + "\n")
     (folder / "one").write_text("[[1.0]]\n")
     done = run_cli(
-        "report", *OPTIONS, "--resamples", 0, *SYSTEMS, *arguments, "-o", "none.html",
+        "report", *OPTIONS, "--resamples", 0, *SYSTEMS, "-o", "none.html", *arguments,
         check=False, cwd=folder,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (status, "")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from coverage_eval.attention_maps.array_files import load_arrays
 from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
     Dump,
@@ -39,11 +40,13 @@ def read_archive(dump: Dump) -> dict[str, Any]:
     if not _is_archive(dump):
         raise DataError(f"{dump.name}: not a file of NumPy arrays")
     try:
-        loaded = np.load(dump.path, allow_pickle=False)
+        loaded = load_arrays(dump.path)
         if isinstance(loaded, np.ndarray):
             return {"": loaded}
         with loaded as archive:
             arrays = {name: archive[name] for name in archive.files}
+    except DataError:
+        raise
     except Exception as error:  # zip, zlib, lzma, struct and NumPy's header parser each have theirs
         reason = str(error).replace("\n", " ")[:200]
         raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -94,7 +95,7 @@ def _read_log(dump: Dump, _: ReadOptions) -> list[RawMap]:
     start, last = 0, ""
     source: tuple[str, ...] | None = None
     hypothesis: tuple[str, ...] | None = None
-    for number, line in enumerate([*dump.lines, ""], start=1):
+    for number, line in enumerate(chain(dump.lines, [""]), start=1):
         row = _row(line)
         if row is not None:
             start = start if rows else number

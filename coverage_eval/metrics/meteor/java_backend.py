@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +24,7 @@ from coverage_eval.metrics.meteor.statistics import (
     without_perfect_chunks,
 )
 from coverage_eval.text.corpus import Segment
+from fast_align_wrapper.held import HeldFolder
 
 __all__ = ["checked_statistics", "jar_scores", "jar_statistics"]
 
@@ -102,8 +101,8 @@ def _run(rows: Sequence[Row], options: MatchOptions, *more: str) -> str:
     if any(len(several) != number for _, several in rows):
         raise DataError("the Meteor jar needs as many references for each segment as for any other")
     locale = ["-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
-    with tempfile.TemporaryDirectory(prefix="coverage-eval-") as folder:
-        files = [Path(folder) / name for name in ("hypotheses", "references")]
+    with HeldFolder("coverage-eval-") as folder:
+        files = [folder / name for name in ("hypotheses", "references")]
         for file, segments in zip(files, (hypotheses, references), strict=True):
             lines = [_line(segment) + "\n" for segment in segments]
             file.write_text("".join(lines), encoding="utf-8", newline="\n")

@@ -9,21 +9,43 @@ from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figu
 __all__ = [
     "cell_lines",
     "escape_controls",
+    "escape_csv",
+    "escape_json",
     "is_numeric",
     "notes_with_mark",
     "without_empty_columns",
 ]
 
-# C0 and C1, and the two characters that some programs take for line ends.
+_SHORT = (*range(0x20), *range(0x7F, 0xA0))
+"""C0 and C1."""
+
+_LONG = (
+    *(0x2028, 0x2029),  # some programs take them for line ends
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
+    *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
+)
+
 _CONTROLS = {
-    **{code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))},
-    **{code: f"\\u{code:04x}" for code in (0x2028, 0x2029)},
+    **{code: f"\\x{code:02x}" for code in _SHORT},
+    **{code: f"\\u{code:04x}" for code in _LONG},
 }
+_JSON_CONTROLS = {code: f"\\u{code:04x}" for code in (*_SHORT, *_LONG) if code >= 0x7F}
+_CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
 
 
 def escape_controls(text: str) -> str:
-    """Control characters as ``\\x1b``: they would break rows, or command a terminal."""
+    """Control characters as ``\\x1b``: they break rows, command a terminal, or turn its text."""
     return text.translate(_CONTROLS)
+
+
+def escape_json(text: str) -> str:
+    """JSON as the same JSON without control characters, which are in strings only."""
+    return text.translate(_JSON_CONTROLS)
+
+
+def escape_csv(text: str) -> str:
+    """As :func:`escape_controls`, but for those that CSV quotes."""
+    return text.translate(_CSV_CONTROLS)
 
 
 def cell_lines(cell: Cell, digits: int) -> list[str]:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
+from coverage_eval.tables.formats.cells import escape_csv
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
@@ -55,6 +56,7 @@ def _line(row: Sequence[object]) -> str:
 
 def _safe(cell: object) -> object:
     """Text of a corpus is data: a spreadsheet must not take it for a formula."""
-    if isinstance(cell, str) and cell[:1] in {"=", "+", "-", "@", "\t", "\r"}:
-        return f"'{cell}"
-    return cell
+    if not isinstance(cell, str):
+        return cell
+    is_formula = cell[:1] in {"=", "+", "-", "@", "\t", "\r"}
+    return escape_csv(f"'{cell}" if is_formula else cell)

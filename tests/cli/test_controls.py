@@ -1,0 +1,127 @@
+"""What is not ours cannot command a terminal: corpora, links, models, names, other programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.aligner.fake_aligners import pretender
+from tests.conftest import COMMAND, RunCli
+
+C0, C1, OVERRIDE = "\x1b[31m", "\x9b31m", "\u202e"
+NASTY = f"x{C0}{C1}{OVERRIDE}\u2066\u200f\x07y"
+CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u202e\u2066\u200f"} - {"\n"}
+
+
+def controls(text: str) -> set[str]:
+    return CONTROLS & set(text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "hyp").write_text(f"{NASTY} {NASTY} {NASTY}\n")
+    (tmp_path / "ref").write_text("a b\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "latex", "markdown"])
+def test_tables(run_cli: RunCli, folder: Path, form: str) -> None:
+    found = run_cli("rep", "hyp", "ref", "--sentence-level", "-f", form, cwd=folder).stdout
+    assert controls(found.replace("\r\n", "\n")) == set()
+    if form == "json":
+        (sentence,) = json.loads(found)["scores"][0]["sentences"]
+        assert sentence["repetitions"][0]["ngram"] == [NASTY, NASTY]
+    else:
+        assert "31m" in found
+
+
+def test_details(run_cli: RunCli, folder: Path) -> None:
+    run_cli("compare", "--ref", "ref", "hyp", "--metrics", "rep", "--details", "out", cwd=folder)
+    text = (folder / "out").read_text()
+    assert controls(text) == set()
+    assert json.loads(text.splitlines()[1])["hypothesis"] == " ".join([NASTY] * 3)
+
+
+def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:
+    result = run_cli(*arguments, check=False, **options)
+    assert result.returncode in {1, 2}
+    assert result.stdout == ""
+    assert controls(result.stderr) == set()
+    assert len(result.stderr.splitlines()) <= 6
+    return result.stderr
+
+
+def test_messages_about_files(run_cli: RunCli, folder: Path) -> None:
+    (folder / "links").write_text(f"0-{C0}{C1}\n")
+    (folder / "dump").write_text(f"{{{C1}: 1}}\n")
+    with zipfile.ZipFile(folder / "model", "w") as archive:
+        archive.writestr(
+            "manifest.json",
+            json.dumps({"format": "coverage-eval aligner model", "format_version": NASTY}),
+        )
+    assert "is not a link" in messages(run_cli, "align", "aer", "links", "links", cwd=folder)
+    messages(run_cli, "attention", "score", "dump", cwd=folder)
+    for form in ("jsonl", "opennmt", "marian", "sockeye", "alti"):
+        messages(run_cli, "attention", "score", "dump", "--input-format", form, cwd=folder)
+    said = messages(run_cli, "align", "apply", "model", "hyp", "ref", cwd=folder)
+    assert "format version" in said
+    for name in (f"no{C0}\nfile", f"no{C1}file", f"no{OVERRIDE}file"):
+        assert "no such file" in messages(run_cli, "rep", name, "ref", cwd=folder)
+
+
+def test_messages_about_the_command_line(run_cli: RunCli, folder: Path) -> None:
+    for arguments in (
+        ("rep", "hyp", "ref", "-n", NASTY),
+        ("rep", "hyp", "ref", f"--{NASTY}"),
+        (NASTY,),
+        ("compare", "--ref", "ref", "hyp", "--metrics", NASTY),
+        ("compare", "--ref", "ref", "hyp", "--baseline", NASTY),
+    ):
+        messages(run_cli, *arguments, cwd=folder)
+
+
+def test_what_other_programs_say(run_cli: RunCli, folder: Path) -> None:
+    fake = pretender(folder / "fast_align", f"sys.stderr.write({NASTY!r}); sys.exit(1)")
+    said = messages(
+        run_cli, "align", "train", "hyp", "ref", "-o", "new", "--fast-align", fake, cwd=folder
+    )
+    assert "exit status 1: x\\x1b[31m\\x9b31m\\u202e" in said
+
+
+def test_names_of_outputs(run_cli: RunCli, folder: Path) -> None:
+    done = run_cli("align", "train", "ref", "ref", "-o", f"m{C0}{OVERRIDE}", cwd=folder)
+    assert controls(done.stderr) == set()
+    assert "trained on 1 pairs" in done.stderr
+
+
+def test_half_characters_of_json(run_cli: RunCli, folder: Path) -> None:
+    (folder / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["\\ud800"]}\n')
+    said = messages(run_cli, "attention", "convert", "maps.jsonl", "-o", "new.jsonl", cwd=folder)
+    assert "maps.jsonl: line 1: a token has half a character" in said
+
+
+def test_a_closed_or_full_standard_output_is_an_error(folder: Path) -> None:
+    def run(shell: str) -> tuple[int, str]:
+        done = subprocess.run(
+            ["/bin/sh", "-c", f'"{COMMAND}" {shell}'], cwd=folder, check=False, text=True,
+            capture_output=True, timeout=300, env={**os.environ, "PYTHONUNBUFFERED": ""},
+        )  # fmt: skip
+        return done.returncode, done.stderr
+
+    status, said = run("rep hyp ref >&-")
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith("coverage-eval: error: standard output is closed")
+    assert run("rep hyp ref -o new >&-")[0] == 0
+    assert run("align train hyp ref -o model 2>&-") == (0, "")
+    assert run("align apply model hyp ref 2>&-") == (0, "")
+    assert run("rep missing ref 2>&-")[0] == 1
+    status, said = run("rep hyp ref > /dev/full")
+    assert status == 1
+    assert said == (
+        "coverage-eval: error: standard output: cannot be written: No space left on device\n"
+    )

@@ -1,0 +1,181 @@
+"""Input without end, or far more than it looks: one line, soon, and signals are obeyed."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from coverage_eval.errors import AlignerError, DataError
+from coverage_eval.text.corpus import MAX_LINE_BYTES, read_segments
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.inflation import MOST_INFLATION
+from tests.conftest import COMMAND, RunCli
+
+MEMORY = 1 << 30
+"""More than any of these commands needs, and less than the input has."""
+
+
+def refused(folder: Path, *arguments: object) -> str:
+    """The one line that a command ends with, its memory being limited."""
+    done = subprocess.run(
+        [str(COMMAND), *map(str, arguments)], cwd=folder, check=False, capture_output=True,
+        text=True, timeout=120, stdin=subprocess.DEVNULL,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY)),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert done.stderr.count("\n") == 1
+    return done.stderr.removeprefix("coverage-eval: error: ")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "text").write_text("a b\n")
+    (tmp_path / "nbest").write_text("0 ||| a ||| f=1 ||| -1\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rep /dev/zero text",
+        "rep text /dev/zero",
+        "compare --ref /dev/zero text --metrics rep",
+        "profile /dev/zero",
+        "align train text /dev/zero -o new",
+        "align symmetrize /dev/zero text",
+        "align aer text /dev/zero",
+        "fertility predicted /dev/zero",
+        "attention score /dev/zero",
+        "rescore /dev/zero --alpha 0 --beta 0",
+        "rescore nbest --attention /dev/zero --alpha 0 --beta 0",
+    ],
+)
+def test_a_line_without_end(folder: Path, command: str) -> None:
+    said = refused(folder, *command.split())
+    assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
+
+
+def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> None:
+    done = run_cli("--max-line-bytes", 3, "rep", "text", "text", cwd=folder, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "text: line 1 is longer than 3 bytes; " in done.stderr
+    run_cli("--max-line-bytes", 4, "rep", "text", "text", cwd=folder)
+    help_text = " ".join(run_cli("--help").stdout.split())
+    assert f"[default: {MAX_LINE_BYTES.get()}]" in help_text
+
+
+@pytest.mark.parametrize("length", [9, 10, 11])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_limit_is_of_a_line_with_its_end(tmp_path: Path, length: int, end: bytes) -> None:
+    (tmp_path / "text").write_bytes(b"ok\n" + b"x" * (length - len(end)) + end)
+    token = MAX_LINE_BYTES.set(10)
+    try:
+        if length > 10:
+            with pytest.raises(DataError, match="text: line 2 is longer than 10 bytes"):
+                list(read_segments(tmp_path / "text"))
+        else:
+            assert list(read_segments(tmp_path / "text"))[1] == "x" * (length - len(end))
+    finally:
+        MAX_LINE_BYTES.reset(token)
+
+
+FEED = """
+import os, time
+while True:
+    os.write(1, b"x" * 1000)
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_are_obeyed_while_a_line_is_read(folder: Path, number: int) -> None:
+    """From a pipe that gives a line without end, slowly."""
+    read_end, write_end = os.pipe()
+    with (
+        subprocess.Popen(
+            [COMMAND, "rep", "-", "text"], cwd=folder, stdin=read_end, stderr=subprocess.DEVNULL
+        ) as run,
+        subprocess.Popen(
+            [sys.executable, "-c", FEED], stdout=write_end, stderr=subprocess.DEVNULL
+        ) as feeder,
+    ):
+        os.close(read_end)
+        os.close(write_end)
+        time.sleep(1.5)
+        run.send_signal(number)
+        try:
+            assert run.wait(timeout=20) in {1, 128 + number}
+        finally:
+            run.kill()
+            feeder.kill()
+
+
+def gzip_of(path: Path, block: bytes, times: int) -> None:
+    with gzip.open(path, "wb", 9) as file:
+        for _ in range(times):
+            file.write(block)
+
+
+def test_text_that_is_packed_too_well(folder: Path) -> None:
+    gzip_of(folder / "bomb.gz", bytes(1 << 24), 8)
+    for command in ("rep bomb.gz text", "attention score bomb.gz", "align aer bomb.gz text"):
+        assert refused(folder, *command.split()).startswith(
+            f"bomb.gz: unpacks to more than {MOST_INFLATION} times its size, "
+        )
+
+
+def test_text_that_loops_is_read(folder: Path) -> None:
+    line = b"the " * 40 + b"\n"
+    gzip_of(folder / "loop.gz", line * 1000, 500)  # 80 MB of some 0.3
+    assert sum(1 for _ in read_segments(folder / "loop.gz")) == 500_000
+
+
+def test_arrays_larger_than_their_file(folder: Path) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (1 << 20, 1 << 20)}
+    )
+    (folder / "big.npy").write_bytes(header.getvalue() + b"x")
+    with zipfile.ZipFile(folder / "big.npz", "w") as archive:
+        archive.writestr("attention_0.npy", header.getvalue() + b"x")
+    with zipfile.ZipFile(folder / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        np.lib.format.write_array_header_1_0(
+            small := io.BytesIO(), {"descr": "<f8", "fortran_order": False, "shape": (1 << 24,)}
+        )
+        archive.writestr("attention_0.npy", small.getvalue() + bytes(1 << 27))
+    for name in ("big.npy", "big.npz"):
+        assert "its header says 8,796,093,022,208 bytes" in refused(
+            folder, "attention", "score", name
+        )
+    for name in ("big.npz", "bomb.npz"):
+        said = refused(folder, "rescore", "nbest", "--attention", name, "--alpha", 0, "--beta", 0)
+        assert ("its header says" if name == "big.npz" else "unpacks to more than") in said
+    assert "unpacks to more than" in refused(folder, "attention", "score", "bomb.npz")
+
+
+def test_a_model_that_is_packed_too_well(folder: Path) -> None:
+    with FastAlign.train([("a b", "x y")]) as model:
+        model.save(folder / "model")
+        manifest = json.loads(json.dumps(model.manifest.as_dict()))
+    with zipfile.ZipFile(folder / "bomb", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        for name in manifest["tables"]:
+            with archive.open(name, "w", force_zip64=True) as member:
+                for _ in range(3):
+                    member.write(bytes(1 << 23))
+    said = refused(folder, "align", "apply", "bomb", "text", "text")
+    assert said.startswith("bomb: unpacks to more than 100 times its size, ")
+    with FastAlign.load(folder / "bomb") as model, pytest.raises(AlignerError, match="unpacks"):
+        model.vocabulary()

@@ -1,0 +1,114 @@
+"""No command writes over what it reads, by whatever name, and none writes two files as one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+from coverage_eval.cli import cli
+from coverage_eval.cli.overwriting import Command
+from tests.cli.test_common import _walk
+from tests.conftest import COMMAND, RunCli
+
+SOURCE = "ein haus\nein hund\n"
+TARGET = "a house\na dog\n"
+
+
+@pytest.fixture(scope="module")
+def model(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("model")
+    (folder / "src").write_text(SOURCE)
+    (folder / "tgt").write_text(TARGET)
+    run_cli("align", "train", "src", "tgt", "-o", "model", cwd=folder)
+    return (folder / "model").read_bytes()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model: bytes) -> Path:
+    (tmp_path / "src").write_text(SOURCE)
+    (tmp_path / "tgt").write_text(TARGET)
+    (tmp_path / "hyp").write_text("a house house\na dog\n")
+    (tmp_path / "links").write_text("0-0 1-1\n0-0 1-1\n")
+    (tmp_path / "maps.jsonl").write_text('{"attention": [[1.0]], "source": ["a"]}\n')
+    (tmp_path / "nbest").write_text("0 ||| a ||| f=1 ||| -1\n")
+    (tmp_path / "model").write_bytes(model)
+    (tmp_path / "link").symlink_to("tgt")
+    os.link(tmp_path / "tgt", tmp_path / "same")
+    return tmp_path
+
+
+def test_every_command_has_the_check() -> None:
+    commands = [command for _, command in _walk(cli, "coverage-eval")]
+    leaves = [command for command in commands if not isinstance(command, click.Group)]
+    assert len(leaves) > 20
+    assert all(isinstance(command, Command) for command in leaves)
+
+
+TRAINING = ("--train-src", "src", "--train-tgt", "tgt")
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("rep hyp tgt -o hyp", "--output hyp is one of"),
+        ("rep hyp tgt -o link", "--output link is one of"),
+        ("rep hyp tgt -o same", "--output same is one of"),
+        ("rep hyp tgt -o ./tgt", "--output ./tgt is one of"),
+        ("align train src tgt -o tgt", "--output tgt is one of"),
+        ("align train src tgt -o new --links tgt", "--links tgt is one of"),
+        ("align train src tgt -o new --links new", "--output and --links both write to new"),
+        ("align train src tgt -o new --forward-links x --reverse-links ./x",
+         "--forward-links and --reverse-links both write to ./x"),
+        ("align apply model src tgt -o src", "--output src is one of"),
+        ("align apply model src tgt -o model", "--output model is one of"),
+        ("align symmetrize links links -o links", "--output links is one of"),
+        ("compare --ref tgt a=hyp -o hyp", "--output hyp is one of"),
+        ("compare --ref tgt hyp --details hyp", "--details hyp is one of"),
+        ("compare --ref tgt a=hyp --details link", "--details link is one of"),
+        ("compare --ref tgt hyp --plot t.png --details t.png",
+         "--details and --plot both write to t.png"),
+        ("drop hyp tgt --src src --train-src src --train-tgt tgt --save-model hyp",
+         "--save-model hyp is one of"),
+        ("fertility constant src -o src", "--output src is one of"),
+        ("fertility actual src links -o links", "--output links is one of"),
+        ("attention convert maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
+        ("attention links maps.jsonl -o maps.jsonl", "--output maps.jsonl is one of"),
+        ("rescore nbest --alpha 0 --beta 0 -o nbest", "--output nbest is one of"),
+        ("profile hyp -o hyp", "--output hyp is one of"),
+    ],
+)  # fmt: skip
+def test_inputs_are_kept(run_cli: RunCli, folder: Path, command: str, message: str) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = run_cli(*command.split(), cwd=folder, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"Error: {message}" in result.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_standard_input_and_output_are_files_too(folder: Path) -> None:
+    def run(arguments: str, **streams: Path) -> str:
+        with streams["stdin"].open() as read, streams["stdout"].open("a") as written:
+            done = subprocess.run(
+                [COMMAND, *arguments.split()], check=False, cwd=folder, text=True, timeout=300,
+                stdin=read, stdout=written, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        assert done.returncode == 2
+        return done.stderr.splitlines()[-1]
+
+    hyp, new, null = folder / "hyp", folder / "new", Path(os.devnull)
+    before = hyp.read_text()
+    assert run("rep - tgt -o hyp", stdin=hyp, stdout=null).endswith("hyp is one of the input files")
+    assert run("rep hyp tgt", stdin=null, stdout=hyp).startswith("Error: standard output is one of")
+    assert hyp.read_text() == before
+    both = run("align apply model src tgt -o new", stdin=null, stdout=new)
+    assert both.endswith("standard output and --output both write to new")
+
+
+def test_devices_take_everything(run_cli: RunCli, folder: Path) -> None:
+    null = os.devnull
+    run_cli("align", "train", "src", "tgt", "-o", null, "--links", null, cwd=folder)
+    run_cli("rep", "hyp", "tgt", "-o", null, cwd=folder)

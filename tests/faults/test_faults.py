@@ -1,0 +1,270 @@
+"""What befalls a run from outside: kills, full disks, closed pipes, children that die or hang.
+
+What was there is intact, nothing half-written has the final name, the next run works and cleans up.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aligner.fake_aligners import all_gone, is_running, pretender
+from tests.conftest import COMMAND
+
+OLD = "what was there\n"
+
+WRITERS = {
+    "train": ("align train src ref -o model --links links", ("model", "links")),
+    "apply": ("align apply given.model src hyp -o links", ("links",)),
+    "compare": (
+        "compare --ref ref hyp other=ref --metrics rep,chrf --resamples 50 -o table -f json "
+        "--details details --plot plot.svg",
+        ("table", "details", "plot.svg"),
+    ),
+    "drop": (
+        "drop hyp ref --src src --train-src src --train-tgt ref --save-model model -o score",
+        ("model", "score"),
+    ),
+    "convert": ("attention convert maps.jsonl -o maps.npz", ("maps.npz",)),
+}
+
+
+@dataclass
+class Place:
+    """A folder with inputs, another for temporary files, and runs in them."""
+
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def temporary(self) -> Path:
+        return Path(self.environment["TMPDIR"])
+
+    def start(self, command: str, **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [str(COMMAND), *command.split()], cwd=self.folder, text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment, **options,
+        )  # fmt: skip
+
+    def run(self, command: str, **options: Any) -> tuple[int, str]:
+        with self.start(command, **options) as run:
+            _, said = run.communicate(timeout=120)
+        assert "Traceback" not in said, said
+        return run.returncode, said
+
+    def contents(self, names: tuple[str, ...]) -> dict[str, bytes]:
+        return {name: (self.folder / name).read_bytes() for name in names}
+
+    def put_old(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            (self.folder / name).write_text(OLD)
+
+    @property
+    def leftovers(self) -> list[str]:
+        hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+        return hidden + [path.name for path in self.temporary.iterdir()]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    folder, temporary = tmp_path / "folder", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    chance = random.Random(0)
+
+    lines = [chance.choices("abcdefghij", k=chance.randint(3, 20)) for _ in range(400)]
+    for name in ("src", "ref", "hyp"):
+        words = "abcdefghij" if name == "src" else "klmnopqrst"
+        table = dict(zip("abcdefghij", words, strict=True))
+        texts = (" ".join(table[word] for word in line) + "\n" for line in lines)
+        (folder / name).write_text("".join(texts))
+    with (folder / "hyp").open("a") as file:
+        file.write("k k k\n")
+    for name in ("src", "ref"):
+        with (folder / name).open("a") as file:
+            file.write("a\n" if name == "src" else "k\n")
+    record = '{"attention": [[0.5, 0.5]], "source": ["a", "b"], "hypothesis": ["x"]}\n'
+    (folder / "maps.jsonl").write_text(record * 3000)
+    made = Place(folder, {**os.environ, "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"})
+    status, said = made.run("align train src ref -o given.model")
+    assert status == 0, said
+    return made
+
+
+def children_of(parent: int) -> Iterator[int]:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = path.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(after_name[1]) == parent:
+            yield int(path.parent.name)
+
+
+def wait_for_child(run: subprocess.Popen[str], name: str = "fast_align") -> int:
+    """The process number of a program that a run has started, as soon as it has."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        for child in children_of(run.pid):
+            if Path(f"/proc/{child}/comm").read_text().strip() == name:
+                return child
+        time.sleep(0.002)
+    raise AssertionError(f"no {name} was started")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_killed_at_any_moment(place: Place, name: str) -> None:
+    command, names = WRITERS[name]
+    started = time.monotonic()
+    status, said = place.run(command)
+    took = time.monotonic() - started
+    assert status == 0, said
+    complete = place.contents(names)
+    chance = random.Random(name)
+    for part in (0.6, 0.9, chance.uniform(0.3, 1)):
+        place.put_old(names)
+        with place.start(command) as run:
+            time.sleep(part * took)
+            offspring = list(children_of(run.pid))
+            run.kill()
+        assert all_gone(offspring), "a child goes on"
+        for file, content in place.contents(names).items():
+            assert content in {OLD.encode(), complete[file]}, f"{file} is damaged"
+    assert place.run(command)[0] == 0
+    assert place.contents(names) == complete
+    assert place.leftovers == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", ["train", "compare"])
+def test_interrupted(place: Place, name: str, number: signal.Signals) -> None:
+    command, names = WRITERS[name]
+    place.put_old(names)
+    with place.start(command) as run:
+        if name == "train":
+            wait_for_child(run)
+        else:
+            time.sleep(1)
+        offspring = list(children_of(run.pid))
+        run.send_signal(number)
+        _, said = run.communicate(timeout=60)
+    if run.returncode != 0:  # it was not faster
+        assert run.returncode == (1 if number == signal.SIGINT else 128 + number)
+        assert "Traceback" not in said
+        assert said.count("\n") <= 2
+    assert all_gone(offspring)
+    assert place.leftovers == []
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_full_disk(place: Place, name: str) -> None:
+    """A limit on the size of files fails as a full disk does, for whoever runs the tests."""
+    command, names = WRITERS[name]
+    place.put_old(names)
+    status, said = place.run(f"{command}", preexec_fn=lambda: _limit_files(2048))
+    assert status == 1
+    line = said.splitlines()[-1]
+    assert said.count("coverage-eval: error: ") == 1
+    assert "File too large" in line
+    assert any(word in line for word in (*names, str(place.temporary))), line
+    assert OLD.encode() in place.contents(names).values()
+    assert place.leftovers == []
+
+
+def _limit_files(size: int) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_folder_that_cannot_be_written_to(place: Place, name: str) -> None:
+    command, names = WRITERS[name]
+    nowhere = "/proc"  # nobody can, not even root
+    for file in names:
+        command = command.replace(f" {file}", f" {nowhere}/{file}")
+    status, said = place.run(command)
+    assert status == 1
+    assert said.count("coverage-eval: error: ") == 1
+    assert f"{nowhere}/{names[0]}: cannot be written" in said
+
+
+def test_who_reads_has_read_enough(place: Place) -> None:
+    for command in ("align apply given.model src hyp", "rep hyp ref --sentence-level"):
+        with place.start(command) as run:
+            assert run.stdout is not None
+            run.stdout.close()
+            assert run.stderr is not None
+            assert "rror" not in run.stderr.read()
+        assert run.returncode in {0, 1}
+        assert place.leftovers == []
+
+
+def test_a_killed_child(place: Place) -> None:
+    place.put_old(("model",))
+    body = "import signal; os.kill(os.getpid(), signal.SIGKILL)"
+    fake = pretender(place.folder / "fake", body)
+    status, said = place.run(f"align train src ref -o model --fast-align {fake}")
+    assert status == 1
+    assert said == "coverage-eval: error: fake: was killed by SIGKILL (out of memory?)\n"
+    assert (place.folder / "model").read_text() == OLD
+    assert place.leftovers == []
+
+
+def test_a_child_that_hangs(place: Place) -> None:
+    pid = place.folder / "pid"
+    fake = pretender(
+        place.folder / "fake", f"print(os.getpid(), file=open({str(pid)!r}, 'w')); time.sleep(600)"
+    )
+    command = f"align apply given.model src hyp -o links --timeout 1 --fast-align {fake}"
+    status, said = place.run(command)
+    assert status == 1
+    assert said == "coverage-eval: error: fake: no sign of life for 1 seconds; given up\n"
+    assert not is_running(int(pid.read_text()))
+    assert not (place.folder / "links").exists()
+    assert place.leftovers == []
+
+
+def test_two_runs_write_one_model_and_read_another(place: Place) -> None:
+    alone = (place.folder / "given.model").read_bytes()
+    runs = [place.start("align train src ref -o model") for _ in range(2)]
+    runs += [place.start(f"align apply given.model src hyp -o {name}") for name in ("one", "two")]
+    for run in runs:
+        with run:
+            _, said = run.communicate(timeout=120)
+        assert run.returncode == 0, said
+    assert (place.folder / "model").read_bytes() == alone
+    assert (place.folder / "one").read_bytes() == (place.folder / "two").read_bytes()
+    assert place.leftovers == []
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_started_in_any_way(place: Place, method: str) -> None:
+    for name in ("hyp", "ref"):
+        lines = (place.folder / name).read_text()
+        (place.folder / f"long.{name}").write_text(lines * 12)
+    program = (
+        "import multiprocessing, sys\n"
+        f"multiprocessing.set_start_method({method!r})\n"
+        "from coverage_eval.cli import main\n"
+        "main()\n"
+    )
+    arguments = ("rep", "long.hyp", "long.ref", "-f", "json")
+    one, two = (
+        subprocess.run(
+            [sys.executable, "-c", program, *arguments, "--jobs", jobs], cwd=place.folder,
+            check=True, capture_output=True, timeout=300,
+        ).stdout
+        for jobs in ("1", "2")
+    )  # fmt: skip
+    assert one == two

@@ -1,0 +1,1 @@
+"""The attack as part of the project: mutated files and command lines, checked by what must hold."""

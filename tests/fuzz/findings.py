@@ -1,0 +1,82 @@
+"""What must hold of every run on whatever input, and where inputs are kept for which it did not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["CORPUS", "Campaign", "Run", "objections"]
+
+CORPUS = Path(__file__).parent / "corpus"
+"""Inputs that once failed, a folder each; every campaign begins with them."""
+
+MOST_LINES = 6
+SECONDS = 30.0
+_CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u202e"} - set("\n\t\r")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended.
+
+    Attributes:
+        status: Its exit status; negative for a signal.
+        stdout: What it printed.
+        stderr: What it said.
+        grown: Bytes by which its memory grew.
+        prints_data: Whether it prints lines of its input as they are.
+    """
+
+    status: int
+    stdout: bytes
+    stderr: str
+    grown: int = 0
+    prints_data: bool = False
+
+
+def objections(run: Run, input_bytes: int) -> list[str]:
+    """What is wrong with a run; nothing if all holds."""
+    said = run.stderr
+    most = (1 << 28) + 2000 * input_bytes
+    wrong = {
+        f"exit status {run.status}": run.status not in {0, 1, 2},
+        "a traceback": "Traceback" in said,
+        "a sanitizer's report": "Sanitizer" in said or "runtime error" in said,
+        f"{said.count(chr(10))} lines of messages": run.status != 0
+        and said.count("\n") > MOST_LINES,
+        "control characters in messages": bool(_CONTROLS & set(said)),
+        "control characters in output": not run.prints_data
+        and bool(_CONTROLS & set(run.stdout.decode("utf-8", "replace"))),
+        "output of a run that failed": run.status != 0 and bool(run.stdout),
+        f"{run.grown >> 20} MiB for {input_bytes} bytes": run.grown > most,
+    }
+    return [what for what, is_so in wrong.items() if is_so]
+
+
+class Campaign:
+    """Counts runs, and keeps the input of those that something is wrong with.
+
+    Args:
+        folder: Where such inputs are kept.
+    """
+
+    def __init__(self, folder: Path = CORPUS) -> None:
+        self._folder = folder
+        self.runs = 0
+        self.failures: list[str] = []
+
+    def judge(self, name: str, files: Mapping[str, bytes], run: Run) -> None:
+        """Check a run of a target."""
+        self.runs += 1
+        wrong = objections(run, sum(map(len, files.values())))
+        if not wrong:
+            return
+        content = b"".join(files[key] for key in sorted(files))
+        kept = self._folder / f"{name}.{hashlib.sha256(content).hexdigest()[:12]}"
+        kept.mkdir(parents=True, exist_ok=True)
+        for file, data in files.items():
+            (kept / file).write_bytes(data)
+        tail = " / ".join(run.stderr.strip().splitlines()[-3:])
+        self.failures.append(f"{kept}: {', '.join(wrong)}: {tail[-400:]}")

@@ -1,0 +1,75 @@
+"""A short run of ``make fuzz``, the same every time, and proof that it finds what is wrong."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.fuzz.aligner import attack_aligner
+from tests.fuzz.findings import Campaign, Run, objections
+from tests.fuzz.mutation import mutate
+
+SECONDS = 10.0
+
+
+@pytest.mark.parametrize(
+    ("run", "found"),
+    [
+        (Run(0, b"score", ""), []),
+        (Run(1, b"", "coverage-eval: error: x: no such file\n"), []),
+        (Run(-11, b"", ""), ["exit status -11"]),
+        (Run(1, b"", "Traceback (most recent call last):\n"), ["a traceback"]),
+        (Run(99, b"", "ERROR: AddressSanitizer: heap"), ["exit status 99", "a sanitizer's report"]),
+        (Run(1, b"", "line\n" * 7), ["7 lines of messages"]),
+        (Run(1, b"", "\x1b[31m\n"), ["control characters in messages"]),
+        (Run(0, b"\xc2\x9b", ""), ["control characters in output"]),
+        (Run(0, b"\xc2\x9b", "", prints_data=True), []),
+        (Run(1, b"half", ""), ["output of a run that failed"]),
+        (Run(0, b"", "", 1 << 30), ["1024 MiB for 100 bytes"]),
+    ],
+)
+def test_what_must_hold(run: Run, found: list[str]) -> None:
+    assert objections(run, 100) == found
+
+
+def test_what_fails_is_kept(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path)
+    campaign.judge("rep", {"hyp": b"a", "ref": b"b"}, Run(-6, b"", "first\nlast\n"))
+    (kept,) = tmp_path.iterdir()
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == {"hyp": b"a", "ref": b"b"}
+    assert campaign.failures == [f"{kept}: exit status -6: first / last"]
+
+
+def test_damage_is_repeatable_and_varied() -> None:
+    data = b"the house is red\n" * 5
+    damaged = [mutate(data, random.Random(seed), [b"other"]) for seed in range(200)]
+    assert damaged == [mutate(data, random.Random(seed), [b"other"]) for seed in range(200)]
+    assert len(set(damaged)) > 150
+
+
+def test_the_aligner_shortly() -> None:
+    found = attack_aligner("asan", SECONDS, most=400)
+    assert found.failures == []
+    assert found.runs > 10
+
+
+def test_commands_shortly() -> None:
+    """In a process of its own: one that has run other tests is larger, and has threads."""
+    program = (
+        "from tests.fuzz.commands import attack_commands\n"
+        f"found = attack_commands({SECONDS}, most=400)\n"
+        "print(*found.failures, sep='\\n')\n"
+        "assert found.runs > 10\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, check=False, capture_output=True, text=True,
+        timeout=300, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.stdout.strip() == "", done.stdout
+    assert done.returncode == 0, done.stderr
