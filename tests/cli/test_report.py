@@ -287,8 +287,8 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
         (("--labels", "careful=far"), 1, "labels of careful: segment 501, and there are 500"),
         (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, which has"),
-        (("--labels", "careful=gold", "-o", "gold"), 2, "-o gold is one of the input files"),
-        (("--attention", "careful=model"), 1, "model: a zip file of"),
+        (("--labels", "careful=gold", "-o", "gold"), 2, "--output gold is one of the input files"),
+        (("--attention", "careful=model"), 1, "model: damaged file of NumPy arrays"),
         (("--attention", "careful=one"), 1, "1 attention maps, but the source text has 500"),
         (
             ("--attention", "careful=one", "--attention", "careful=one"),
