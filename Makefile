@@ -1,17 +1,19 @@
-# make demo | test | test-torch | lint | bench | fuzz: each creates its environment and installs what it
-# needs, once. The tests that need PyTorch have an environment of their own, since it is large.
+# make demo | test | test-torch | lint | bench | fuzz | evidence: each creates its environment and
+# installs what it needs, once. The tests that need PyTorch have an environment of their own, since
+# it is large.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 RUNTIME := $(VENV)/.runtime
 DEVELOPMENT := $(VENV)/.development
+COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch lint format bench fuzz figures clean
+.PHONY: demo test test-torch lint format bench fuzz figures evidence clean
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
@@ -45,6 +47,10 @@ fuzz: $(DEVELOPMENT)
 
 figures: $(DEVELOPMENT)
 	$(PY) notebooks/make_figures.py
+
+# Minutes, on the corpora of COVERAGE_EVAL_SHARED: writes notebooks/evidence.md and its figure.
+evidence: $(DEVELOPMENT)
+	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
 
 clean:
 	rm -rf $(VENV) $(TORCH_VENV) build dist

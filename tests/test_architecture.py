@@ -41,11 +41,12 @@ ARROWS = {
     "testbed": "fast_align_wrapper errors tables text alignment metrics published",
     "digits": "version errors torch text metrics attention_maps published",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
+    "meta": "errors text alignment metrics testbed omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "digits omissions",
+    "digits omissions meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions report "
-    "torch",
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta "
+    "report torch",
     "__main__": "cli",
 }
 
@@ -63,6 +64,7 @@ SAME_MODULE_NAMES = {
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",
+    "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",

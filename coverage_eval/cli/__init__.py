@@ -29,6 +29,7 @@ __all__ = ["cli", "main"]
 # The commands of single metrics come before these, and are made from the metrics.
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
+    "meta": "What each score sees of errors that people marked, or that are put in.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +17,7 @@ from coverage_eval.cli.options import (
     jobs_option,
     listed_options,
     parse_list,
+    parse_named_files,
     strict_option,
 )
 from coverage_eval.cli.output import Output, output_options, show
@@ -46,30 +46,6 @@ from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 STDOUT = "-"
-
-
-def parse_systems(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-    """Outputs by name, from ``NAME=FILE`` or from ``FILE``, whose name is the system's."""
-    systems: dict[str, str] = {}
-    for value in values:
-        name, equals, path = value.partition("=")
-        if not equals or _is_file(value):
-            name, path = Path(value).name, value
-        if not (name and path):
-            raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
-        if not name.isprintable():
-            raise click.BadParameter(f"the name {name!r} has characters that cannot be printed")
-        if name in systems:
-            raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
-        systems[name] = path
-    return systems
-
-
-def _is_file(name: str) -> bool:
-    try:
-        return Path(name).is_file()
-    except OSError:  # such as a name that is too long for a file
-        return False
 
 
 class _Columns:
@@ -189,7 +165,7 @@ class _Breakdowns:
 
 @click.command("compare", cls=Command)
 @click.argument(
-    "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_systems
+    "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
 )
 @click.option(
     "--ref", required=True, multiple=True, metavar="FILE",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -19,6 +20,7 @@ __all__ = [
     "jobs_option",
     "listed_options",
     "parse_list",
+    "parse_named_files",
     "strict_option",
     "word_options",
 ]
@@ -133,3 +135,29 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
         return names
 
     return parse
+
+
+def parse_named_files(
+    _: click.Context, __: click.Parameter, values: Sequence[str]
+) -> dict[str, str]:
+    """A callback for files by name, from ``NAME=FILE`` or from ``FILE``, whose own name it is."""
+    files: dict[str, str] = {}
+    for value in values:
+        name, equals, path = value.partition("=")
+        if not equals or _is_file(value):
+            name, path = Path(value).name, value
+        if not (name and path):
+            raise click.BadParameter(f"{value!r} is neither a file nor of the form NAME=FILE")
+        if not name.isprintable():
+            raise click.BadParameter(f"the name {name!r} has characters that cannot be printed")
+        if name in files:
+            raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
+        files[name] = path
+    return files
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except OSError:  # such as a name that is too long for a file
+        return False

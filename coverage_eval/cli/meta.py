@@ -1,0 +1,298 @@
+"""``coverage-eval meta``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.options import (
+    FiniteRange,
+    WholeRange,
+    given_options,
+    parse_list,
+    parse_named_files,
+    strict_option,
+)
+from coverage_eval.cli.output import Output, OutputFile, output_options, show
+from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.errors import DataError
+from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
+from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
+from coverage_eval.meta.injection_loop import DEFAULT_RATES, Spoiling, evaluate_own_text
+from coverage_eval.meta.judgements import Labels
+from coverage_eval.meta.labelled_files import TextFiles, choose_columns, evaluate_labelled
+from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
+from coverage_eval.meta.labels.plain import write_texts
+from coverage_eval.meta.matching import of_system
+from coverage_eval.meta.score_files import read_scores
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
+from coverage_eval.omissions.units import equip
+from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
+from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
+from coverage_eval.text.corpus import check_readable_again, check_source, source_name
+from coverage_eval.text.rows import read_rows
+from coverage_eval.text.tokenizers import Tokenizer
+
+_OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
+_OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}
+_FLAGS = {"label_format": "labels-format", "rates": "rate"}
+_OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
+"""Of the options of an aligner, those that labels have a use for."""
+
+
+@click.command("meta")
+@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_named_files)
+@click.option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
+@click.option(
+    "--inject", metavar="FILE",
+    help="Put errors into this text, of correct translations, and score it by this command.",
+)  # fmt: skip
+@click.option(
+    "--kind", "kinds", multiple=True, metavar="KIND",
+    help="Evaluate this kind of error; with --inject, give it once for each of several kinds of "
+    f"{', '.join(KINDS)}.  [default: omission; with --inject, all]",
+)  # fmt: skip
+@click.option(
+    "--labels-format", "label_format", type=click.Choice(list(LABEL_FORMATS)),
+    help="Read labels as this.  [default: by their first line]",
+)  # fmt: skip
+@click.option(
+    "--system", metavar="NAME",
+    help="Evaluate only this system; of HalOmi, a pair such as deu_Latn-eng_Latn.",
+)  # fmt: skip
+@click.option(
+    "--texts", metavar="FOLDER", type=click.Path(),
+    help="Write the labels' own texts there, to be scored: src.txt and hyp.txt, and labels.tsv to "
+    "go with them.",
+)  # fmt: skip
+@click.option("--hyp", metavar="FILE",
+              help="Read the labelled translations from this file, for baselines.")  # fmt: skip
+@click.option("--ref", metavar="FILE", help="Read the reference from this file.")
+@click.option(
+    "--columns", metavar="LIST",
+    help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
+)  # fmt: skip
+@click.option(
+    "--flip", metavar="LIST",
+    help="Read these columns the other way round: as pointing at errors by high values where they "
+    "are taken to do so by low ones, or by low where by high.",
+)  # fmt: skip
+@click.option(
+    "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED),
+    help=f"With --inject, compute these scores, separated by commas, of: {', '.join(COMPUTED)}.  "
+    "[default: those that the texts allow]",
+)  # fmt: skip
+@click.option(
+    "--rate", "rates", multiple=True, type=FiniteRange(0, HIGHEST_RATE),
+    help="With --inject, make an output at this rate of words concerned; give it once for each.  "
+    f"[default: {', '.join(map(str, DEFAULT_RATES))}]",
+)  # fmt: skip
+@click.option(
+    "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
+    help="With --inject, put function words, or words of another segment, in the place of those "
+    "left out.",
+)  # fmt: skip
+@click.option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
+              help="With --inject, seed the errors with this number.")  # fmt: skip
+@click.option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
+              help="Show precision where this share of the errors is found.")  # fmt: skip
+@click.option(
+    "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
+    help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
+)  # fmt: skip
+@click.option("--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
+              help="Seed the resampling with this number.")  # fmt: skip
+@click.option(
+    "--plot", metavar="FILE", type=OutputFile(),
+    help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
+)  # fmt: skip
+@alignment_options()
+@strict_option
+@output_options(width=3)
+def command(
+    labels: str | None,
+    inject: str | None,
+    recall: float,
+    resamples: int,
+    seed: int,
+    plot: str | None,
+    output: Output,
+    **options: Any,
+) -> None:
+    """What each score sees of errors that people marked, or that are put in.
+
+    With --labels, SCORES are files of scores of segments: CSV with a column segment, and system
+    where there are several, or JSON, as the commands of this package print them with
+    --sentence-level; only JSON tells which words a score points at. Labels are a TSV file with the
+    columns segment and label (and system, source, words, raters), an MQM file of WMT, HalOmi, or
+    the gold file of 'inject'.
+
+    With --inject, errors of every kind are put into a text whose translations are correct, such as
+    a reference, and the scores of this package are computed and evaluated.
+
+    \b
+    Example:
+      coverage-eval drop hyp.txt ref.txt --src src.txt --model m --sentence-level -f csv -o drop.csv
+      coverage-eval meta --labels labels.tsv drop.csv --src src.txt --hyp hyp.txt --ref ref.txt
+      coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
+    """
+    _check_mode(labels, inject, options["kinds"], plotted=plot is not None)
+    if plot:
+        checked_ending(plot)
+    how = Evaluating(recall, resamples, seed)
+    if labels is None:
+        evaluations = _evaluate_injected(str(inject), how, **options)
+    elif options["texts"] is not None:
+        write_texts(_read_labels(labels, **options), Path(options["texts"]))
+        return
+    else:
+        evaluations = _evaluate_labels(labels, how, **options)
+    (kind, first), *others = evaluations.items()
+    show(present_kinds(evaluations) if others else present_meta(first, kind), output)
+    if plot:
+        save_figure(draw_meta(first), plot)
+
+
+def _check_mode(
+    labels: str | None, inject: str | None, kinds: Sequence[str], *, plotted: bool
+) -> None:
+    """Refuse options of the other way to use the command."""
+    if (labels is None) == (inject is None):
+        raise click.UsageError("give one of --labels and --inject")
+    of_models = {item.name for item in fields(AlignmentOptions)} - _OF_LABELS_TOO
+    others = _OF_LABELS if labels is None else _OF_INJECTION | of_models
+    wrong = sorted(given_options() & others)
+    if wrong:
+        name = "SCORES" if wrong[0] == "scores" else f"--{_FLAGS.get(wrong[0], wrong[0])}"
+        mode = "--inject" if labels is None else "--labels"
+        raise click.UsageError(f"{name.replace('_', '-')} is not for {mode}")
+    if labels is not None and len(kinds) > 1:
+        raise click.UsageError("--labels are of one --kind at a time")
+    if plotted and inject is not None and len(set(kinds)) != 1:
+        raise click.UsageError("--plot is of one --kind")
+    unknown = [kind for kind in kinds if inject is not None and kind not in KINDS]
+    if unknown:
+        raise click.UsageError(f"unknown kind {unknown[0]!r}; one of {', '.join(KINDS)}")
+
+
+def _tokens(alignment: AlignmentOptions) -> Tokenizer:
+    return Tokenizer(alignment.tokenize or "none", alignment.lowercase)
+
+
+def _read_labels(
+    labels: str,
+    *,
+    kinds: Sequence[str],
+    label_format: str | None,
+    system: str | None,
+    alignment: AlignmentOptions,
+    **_: Any,
+) -> Labels:
+    found = read_labels(labels, _kind(kinds), _tokens(alignment), label_format)
+    return found if system is None else of_system(found, system)
+
+
+def _kind(kinds: Sequence[str]) -> str:
+    return kinds[0] if kinds else "omission"
+
+
+def _evaluate_labels(
+    labels: str,
+    how: Evaluating,
+    *,
+    scores: Mapping[str, str],
+    hyp: str | None,
+    ref: str | None,
+    columns: str | None,
+    flip: str | None,
+    **options: Any,
+) -> dict[str, MetaEvaluation]:
+    """Evaluate files of scores against labels; the figures by the kind of error."""
+    alignment, kind = options["alignment"], _kind(options["kinds"])
+    if hyp is not None and alignment.src is None and ref is None:
+        raise click.UsageError("--hyp is for baselines, which need --src or --ref")
+    for file in filter(None, (labels, *scores.values(), alignment.src, hyp, ref)):
+        check_source(file)
+    check_readable_again(labels, *scores.values(), *filter(None, (alignment.src, ref)))
+    found = [
+        column
+        for name, file in scores.items()
+        for column in read_scores(file, None if name == Path(file).name else name)
+    ]
+    evaluation = evaluate_labelled(
+        _read_labels(labels, **options),
+        choose_columns(found, _listed(columns), _listed(flip) or ()),
+        kind,
+        texts=TextFiles(alignment.src, hyp, ref),
+        tokens=_tokens(alignment),
+        evaluating=how,
+    )
+    return {kind: evaluation}
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",")]
+
+
+def _evaluate_injected(
+    text: str,
+    how: Evaluating,
+    *,
+    kinds: Sequence[str],
+    metrics: Sequence[str] | None,
+    rates: Sequence[float],
+    repair: str,
+    injection_seed: int,
+    ref: str | None,
+    alignment: AlignmentOptions,
+    strict: bool,
+    **_: Any,
+) -> dict[str, MetaEvaluation]:
+    """Put errors of each kind into a text and evaluate scores; the figures by kind."""
+    if alignment.src is None:
+        raise click.UsageError("--inject needs --src")
+    refs = [] if ref is None else [ref]
+    alignment.check([text, *refs], needs_reference_links=False)
+    if alignment.has_links:
+        raise click.UsageError("--inject makes new texts, which have no links: give a model")
+    alignment.check_files([text, *refs])
+    aligner = alignment.make(equip)
+    chosen = kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]
+    names = list(metrics or default_scores(aligner))
+    try:
+        computed = make_scores(names, aligner, alignment.settings())
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    watch = InputWatch([source_name(text)], refs, alignment.src)
+    rows = list(watch.watch(read_rows([text], refs, alignment.src)))
+    echo_findings(
+        watch.check(whole_words(aligner.tokens) if aligner else Tokenizer(), aligner)[0],
+        strict=strict,
+    )
+    if ref is None:
+        click.echo(
+            "coverage-eval: note: without --ref, the text itself is the reference, and scores that "
+            "look at it see every error and nothing else",
+            err=True,
+        )
+    found, reasons = {}, []
+    for kind in chosen:
+        spoiling = Spoiling(
+            kind, tuple(dict.fromkeys(rates)) or DEFAULT_RATES, repair, injection_seed
+        )
+        try:
+            found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
+        except DataError as error:
+            reasons.append(f"{kind}: {error}")
+            if kinds:
+                raise
+            click.echo(f"coverage-eval: note: no {reasons[-1]}", err=True)
+    if not found:
+        raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
+    return found

@@ -1,0 +1,1 @@
+"""What each score sees of errors that people marked, or that were put into a text."""

@@ -1,0 +1,40 @@
+"""Two translations of the same source, one with an error: which of them does a score suspect?
+
+A score may separate segments because hard sources lead to errors. Within a source it cannot.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["compare_within_sources"]
+
+Floats = NDArray[np.float64]
+
+
+def compare_within_sources(
+    labels: NDArray[np.bool_], scores: Floats, sources: NDArray[np.intp]
+) -> Floats:
+    """Pairs of translations of one source, only one of which has an error.
+
+    Won pairs divided by pairs are an AUROC that compares each translation only with others of its
+    own source.
+
+    Args:
+        labels: ``[translations]``, whether each has an error.
+        scores: ``[translations]``, the higher the more likely an error.
+        sources: ``[translations]``, the number of each one's source, from 0.
+
+    Returns:
+        ``[sources, 2]``: pairs in which the translation with the error scores higher, a tie
+        counting half, and all pairs.
+    """
+    result = np.zeros((int(sources.max()) + 1, 2))
+    order = np.argsort(sources, kind="stable")
+    starts = np.flatnonzero(np.diff(sources[order], prepend=-1))
+    for own in np.split(order, starts[1:]):
+        wrong, right = scores[own][labels[own]], scores[own][~labels[own]]
+        signs = np.sign(wrong[:, None] - right[None, :])
+        result[sources[own[0]]] = ((signs + 1) / 2).sum(), signs.size
+    return result

@@ -1,0 +1,254 @@
+"""What scores see of known errors, as it is printed and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from coverage_eval.meta.detection import Ranking, precision_recall_curve, roc_curve
+from coverage_eval.meta.evaluation import MetaEvaluation, ScoreFigures
+from coverage_eval.meta.reliability import ReliabilityBins
+from coverage_eval.meta.resampling import Estimate
+from coverage_eval.tables.printout import Printout, tables_as_dicts
+from coverage_eval.tables.table import Cell, Measured, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_meta", "present_kinds", "present_meta"]
+
+_RECORDS = ("score", "figure", "value", "low", "high", "p", "p_holm")
+_DRAWN = 6
+"""Curves in a panel: the best scores by AUROC."""
+
+
+def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
+    """The figures of every score, those of words and of systems in tables of their own.
+
+    Args:
+        evaluation: What is presented.
+        kind: The kind of error.
+    """
+    tables = tuple(table for table in _tables(evaluation, kind) if table is not None)
+    return Printout(
+        tables,
+        records=Table(_RECORDS, tuple(_records(evaluation))),
+        data={"kind": kind, **_as_dict(evaluation), "tables": tables_as_dicts(tables)},
+        numbers=tuple(score.auroc.value for score in evaluation.scores),
+    )
+
+
+def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printout:
+    """The AUROC of every score, which are the columns, for each kind of error.
+
+    Intervals and tests are in CSV and JSON: with them the table would be too wide to be read.
+
+    Args:
+        evaluations: By kind; all of the same scores.
+    """
+    first = next(iter(evaluations.values()))
+    names = [score.name.removeprefix("−") for score in first.scores]
+    rows: list[tuple[Cell, ...]] = [
+        (kind, *(replace(cell, low=None, high=None, p=None) for cell in _areas(evaluation)))
+        for kind, evaluation in evaluations.items()
+    ]
+    sizes = (_size(evaluation, kind) for kind, evaluation in evaluations.items())
+    table = Table(("AUROC", *names), tuple(rows), notes=tuple(sizes))
+    records = [(kind, *record) for kind, item in evaluations.items() for record in _records(item)]
+    return Printout(
+        (table,),
+        records=Table(("kind", *_RECORDS), tuple(records)),
+        data={"kinds": [{"kind": kind, **_as_dict(item)} for kind, item in evaluations.items()]},
+    )
+
+
+def _areas(evaluation: MetaEvaluation) -> list[Measured]:
+    best = max(score.auroc.value for score in evaluation.scores)
+    return [
+        _measured(score.auroc, p=score.adjusted, best=score.auroc.value == best)
+        for score in evaluation.scores
+    ]
+
+
+def _measured(estimate: Estimate, p: float | None = None, *, best: bool = False) -> Measured:
+    interval = estimate.interval
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return Measured(estimate.value, low, high, p, best)
+
+
+def _cell(estimate: Estimate | None) -> Cell:
+    return None if estimate is None else _measured(estimate)
+
+
+def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table | None]:
+    """The main table, and those of words and systems if there is anything in them."""
+    recall = f"P at R {evaluation.evaluating.recall:g}"
+    header = ("score", "AUROC", "AP", recall, "r_pb", "τ", "within source", "one rater", "ECE")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            score.name, area, *map(_cell, (score.average_precision, score.precision)),
+            score.point_biserial, score.kendall,
+            *map(_cell, (score.within_source, score.one_rater, score.calibration)),
+        )
+        for score, area in zip(evaluation.scores, _areas(evaluation), strict=True)
+    ]  # fmt: skip
+    if evaluation.ceiling:
+        ceiling = ("other raters", *[None] * 6, _measured(evaluation.ceiling), None)
+        rows.append(ceiling)
+    notes = [_size(evaluation, kind), *evaluation.matched.notes, *_meanings(evaluation)]
+    yield Table(header, tuple(rows), notes=tuple(notes + _notes_of_tests(evaluation)))
+    words = [(s.name, s.words) for s in evaluation.scores if s.words]
+    if words:
+        cells = [(n, *map(_cell, (w.precision, w.recall, w.auroc))) for n, w in words]
+        title = "Source words that scores point at, and those that errors concern"
+        yield Table(("score", "precision", "recall", "AUROC"), tuple(cells), title, "words")
+    systems = len(evaluation.matched.systems)
+    if systems > 2:
+        means = [(s.name, s.system_kendall, s.system_pearson) for s in evaluation.scores]
+        title = f"Means of {systems} systems: scores against labels"
+        yield Table(("score", "τ", "r"), tuple(means), title, "systems")
+
+
+def _size(evaluation: MetaEvaluation, kind: str) -> str:
+    matched = evaluation.matched
+    translations, sources = len(matched.judgements), len(set(matched.sources.tolist()))
+    of = "" if sources == translations else f" of {sources:,} sources"
+    return f"{translations:,} translations{of}, {int(matched.positive.sum()):,} with {kind}."
+
+
+def _meanings(evaluation: MetaEvaluation) -> list[str]:
+    """What the columns that are there mean."""
+    scores = evaluation.scores
+    meanings = [
+        "AUROC: chance that a translation with an error scores higher than one without.",
+        "r_pb: point-biserial correlation with the label; τ: Kendall's τ-b with its grade "
+        f"({evaluation.matched.grade}).",
+    ]
+    if any(score.name.startswith("−") for score in scores):
+        meanings.append("−: low values point at errors.")
+    if any(score.within_source for score in scores):
+        meanings.append("within source: AUROC of translations of the same source.")
+    if evaluation.ceiling:
+        meanings.append(
+            "one rater: AUROC against what one rater marked; other raters: of the share of the "
+            "others who marked an error."
+        )
+    if any(score.calibration for score in scores):
+        meanings.append("ECE: expected calibration error of a probability, 10 bins.")
+    return meanings
+
+
+def _notes_of_tests(evaluation: MetaEvaluation) -> list[str]:
+    how = evaluation.evaluating
+    if not how.resamples:
+        return []
+    drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
+    notes = [f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."]
+    first, *others = evaluation.scores
+    if others:
+        corrected = f"Holm-corrected over {len(others)} scores" if len(others) > 1 else "one score"
+        notes.append(
+            f"p: AUROC against that of {first.name} (bootstrap of the difference, the same "
+            f"resamples; {corrected})."
+        )
+    return notes
+
+
+def _figures(score: ScoreFigures) -> dict[str, Estimate | float | None]:
+    """All figures of a score by name."""
+    words = score.words
+    return {
+        "auroc": score.auroc,
+        "average_precision": score.average_precision,
+        "precision_at_recall": score.precision,
+        "point_biserial": score.point_biserial,
+        "kendall": score.kendall,
+        "within_source": score.within_source,
+        "one_rater": score.one_rater,
+        "calibration_error": score.calibration,
+        "word_precision": words.precision if words else None,
+        "word_recall": words.recall if words else None,
+        "word_auroc": words.auroc if words else None,
+        "system_kendall": score.system_kendall,
+        "system_pearson": score.system_pearson,
+    }
+
+
+def _records(evaluation: MetaEvaluation) -> Iterator[tuple[Cell, ...]]:
+    for score in evaluation.scores:
+        for name, figure in _figures(score).items():
+            if figure is None:
+                continue
+            p = (score.p_value, score.adjusted) if name == "auroc" else (None, None)
+            yield (score.name, name, *_value(figure), *p)
+    if evaluation.ceiling:
+        yield ("other raters", "one_rater", *_value(evaluation.ceiling), None, None)
+
+
+def _value(figure: Estimate | float) -> tuple[float, float | None, float | None]:
+    if not isinstance(figure, Estimate):
+        return figure, None, None
+    interval = figure.interval
+    return figure.value, interval.low if interval else None, interval.high if interval else None
+
+
+def _as_dict(evaluation: MetaEvaluation) -> dict[str, Any]:
+    """The evaluation as plain values."""
+    matched, how = evaluation.matched, evaluation.evaluating
+    columns = ("value", "low", "high")
+    scores = [
+        {
+            "score": score.name,
+            "p_value": score.p_value,
+            "p_value_holm": score.adjusted,
+            **{
+                name: None if figure is None else dict(zip(columns, _value(figure), strict=True))
+                for name, figure in _figures(score).items()
+            },
+        }
+        for score in evaluation.scores
+    ]
+    ceiling = evaluation.ceiling
+    return {
+        "translations": len(matched.judgements),
+        "sources": len(set(matched.sources.tolist())),
+        "with_error": int(matched.positive.sum()),
+        "baseline": evaluation.scores[0].name,
+        "recall": how.recall,
+        "resamples": how.resamples,
+        "seed": how.seed,
+        "notes": list(matched.notes),
+        "other_raters": ceiling and dict(zip(columns, _value(ceiling), strict=True)),
+        "scores": scores,
+    }
+
+
+def draw_meta(evaluation: MetaEvaluation) -> Figure:
+    """ROC and precision–recall curves of the best scores, and the reliability of probabilities."""
+    from coverage_eval.plotting import precision_recall_curves, reliability_diagram, roc_curves
+    from coverage_eval.plotting.canvas import new_figure
+
+    matched = evaluation.matched
+    ranked = sorted(
+        zip(matched.scores, evaluation.scores, strict=True),
+        key=lambda pair: -pair[1].auroc.value,
+    )
+    scores = [score for score, _ in ranked]
+    found = {s.name: Ranking(matched.positive, s.suspicion).detect() for s in scores[:_DRAWN]}
+    bins = {s.name: ReliabilityBins.of(matched.positive, s.suspicion)
+            for s in scores if s.probability}  # fmt: skip
+    panels = 3 if bins else 2
+    figure = new_figure(3.4 * panels, 3.4)
+    axes = [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
+    roc_curves({name: roc_curve(item) for name, item in found.items()}, ax=axes[0])
+    precision_recall_curves(
+        {name: precision_recall_curve(item) for name, item in found.items()},
+        share=float(matched.positive.mean()),
+        ax=axes[1],
+    )
+    if bins:
+        curves = {name: (item.probability, item.share) for name, item in bins.items()}
+        counts = {name: item.count for name, item in bins.items()}
+        reliability_diagram(curves, counts=counts, ax=axes[2])
+    return figure

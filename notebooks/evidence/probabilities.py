@@ -1,0 +1,74 @@
+"""Whether P(omission) is what it says, on segments that it was not calibrated on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from corpora import Corpus, Translator
+from numpy.typing import NDArray
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.meta.detection import Ranking, auroc
+from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
+from coverage_eval.meta.matching import match
+from coverage_eval.meta.reliability import calibration_error, reliability_statistics
+from coverage_eval.meta.ways_to_score import FinderScorer, Scorer
+from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
+from coverage_eval.tables.table import Table
+from coverage_eval.text.rows import Row
+
+KINDS = (
+    ("phrases left out", "omission-phrase", "none"),
+    ("phrases replaced by fillers", "omission-phrase", "filler"),
+    ("content words left out", "omission-content", "none"),
+    ("content words replaced by fillers", "omission-content", "filler"),
+)
+"""What the calibration puts in, too: there as here, all of them equally often."""
+
+
+def calibration(corpus: Corpus, aligner: ModelAligner, translator: Translator) -> Table:
+    """Calibration error of the finder's probabilities."""
+    rows = translator.rows(len(corpus.test))
+    seen, held_out = rows[::2], rows[1::2]
+    scorers: dict[str, Scorer] = {}
+    for name, referenced in (("with reference", True), ("without", False)):
+        finder = OmissionFinder.of(aligner, referenced=referenced)
+        own = seen if referenced else [row._replace(references=()) for row in seen]
+        scorers[name] = FinderScorer(replace(finder, calibration=calibrate(finder, own)))
+    found = {name: _probabilities(held_out, aligner, scorers, *how) for name, *how in KINDS}
+    found["all of these"] = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
+    figures = [(name, float(labels.mean()), *_figures(labels, chances))
+               for name, (labels, *chances) in found.items()]  # fmt: skip
+    header = (f"{what}, {name}" for what in ("ECE", "AUROC") for name in scorers)
+    return Table(
+        (corpus.name, "share of segments", *header),
+        tuple(figures),
+        f"P(omission), calibrated on one half of the test set, on the other half, {corpus.name}",
+        notes=(f"{DEFAULT_RATE:.0%} of the words; ECE: expected calibration error, 10 bins.",),
+    )
+
+
+def _probabilities(
+    rows: Sequence[Row],
+    aligner: ModelAligner,
+    scorers: Mapping[str, Scorer],
+    kind: str,
+    repair: str,
+) -> list[NDArray[np.float64]]:
+    """Whether source words of segments are lost by new errors, and each scorer's probabilities."""
+    spoiling = Spoiling(kind, (DEFAULT_RATE,), repair, seed=99)
+    spoilt, labels = spoil_text(rows, spoiling, aligner)
+    matched = match(labels, score_text(spoilt, scorers, spoiling.systems))
+    chances = [score.suspicion for score in matched.scores if score.probability]
+    return [np.array([float(bool(item.words)) for item in matched.judgements]), *chances]
+
+
+def _figures(labels: NDArray[np.float64], chances: Sequence[NDArray[np.float64]]) -> list[float]:
+    """Calibration errors, then AUROC."""
+    marked = labels > 0
+    sums = [reliability_statistics(marked, item).sum(axis=0) for item in chances]
+    areas = [auroc(Ranking(marked, item).detect()) for item in chances]
+    return [*(float(calibration_error(item)) for item in sums), *map(float, areas)]

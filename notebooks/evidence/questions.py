@@ -1,0 +1,86 @@
+"""Which score for which question, and when scores of omission mislead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from corpora import Corpus, Pairs, sampled, train
+from scores import Spoilt, all_scores, omission_scores
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.tables.table import Table
+from coverage_eval.text.rows import Row
+
+QUESTIONS = (
+    ("words left out", "omission-word", "none"),
+    ("rare words left out", "omission-rare", "none"),
+    ("phrases left out", "omission-phrase", "none"),
+    ("the end is missing", "early-stop", "none"),
+    ("phrases replaced by fillers", "omission-phrase", "filler"),
+    ("phrases replaced by others", "omission-phrase", "detached"),
+    ("words twice", "repetition-word", "none"),
+    ("phrases twice", "repetition-phrase", "none"),
+    ("phrases again elsewhere", "repetition-distant", "none"),
+    ("phrases again and again", "repetition-oscillating", "none"),
+    ("words of another segment added", "addition", "none"),
+    ("words left untranslated", "untranslated", "none"),
+    ("another segment's translation", "hallucination", "none"),
+)
+"""What is asked, the kind of error, and what takes the place of words left out."""
+
+
+def which_score(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
+    """AUROC of every score for every kind of error, put into correct translations."""
+    found = {}
+    for question, kind, repair in QUESTIONS:
+        linked = aligner if kind == "untranslated" else None
+        spoilt = Spoilt.of(rows, kind, repair, linked)
+        found[question] = spoilt.areas(all_scores(aligner), baselines=True)
+    names = next(iter(found.values()))
+    return Table(
+        (corpus.name, *names),
+        tuple((question, *areas.values()) for question, areas in found.items()),
+        f"Which score for which question: AUROC by kind of error, {corpus.name}",
+    )
+
+
+def when_it_misleads(corpus: Corpus, aligner: ModelAligner, rows: Sequence[Row]) -> Table:
+    """AUROC of scores of omission with models and texts that do not fit."""
+    size = len(corpus.training) // 4
+    far, some = farthest(corpus, size), sampled(corpus.training, size)
+    spoilt = Spoilt.of(rows)
+    cases = {
+        "the right model": (spoilt, aligner),
+        "the model of the other direction": (spoilt, train(corpus.flipped().training)),
+        f"{size:,} pairs at random": (spoilt, train(some)),
+        f"{size:,} pairs least like the test set": (spoilt, train(far)),
+        "capitals in the text, none in the model": (spoilt.seen_as(str.title), aligner),
+        "punctuation glued on in the text": (spoilt.seen_as(_glued), aligner),
+        "phrases replaced by fillers": (Spoilt.of(rows, repair="filler"), aligner),
+        "phrases replaced by others": (Spoilt.of(rows, repair="detached"), aligner),
+    }
+    found = {case: text.areas(omission_scores(model)) for case, (text, model) in cases.items()}
+    return Table(
+        (corpus.name, *omission_scores(aligner)),
+        tuple((case, *areas.values()) for case, areas in found.items()),
+        f"When scores of omission mislead: AUROC for phrases left out, {corpus.name}",
+    )
+
+
+def farthest(corpus: Corpus, size: int) -> Pairs:
+    """The training pairs whose content words the test set has least: another domain, so to say."""
+    test = Counter(word for source, _ in corpus.test for word in source.split())
+    common = {word for word, _ in test.most_common(100)}
+
+    def known(pair: tuple[str, str]) -> float:
+        words = [word for word in pair[0].split() if word not in common]
+        return sum(word in test for word in words) / max(1, len(words))
+
+    return sorted(corpus.training, key=known)[:size]
+
+
+def _glued(text: str) -> str:
+    for mark in (".", ",", "。", "、", "?", "!"):
+        text = text.replace(f" {mark}", mark)
+    return text

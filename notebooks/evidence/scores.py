@@ -1,0 +1,116 @@
+"""The scores that are compared, by the names that the tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.meta.baselines import baseline_scores
+from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
+from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
+from coverage_eval.meta.judgements import Labels
+from coverage_eval.meta.matching import match
+from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
+from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.profile.against_source import UncoveredSource
+from coverage_eval.metrics.profile.ngram_repetition import SeqRep
+from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.soft_drop import SoftDROP
+from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.text.rows import Row
+from coverage_eval.text.tokenizers import Tokenizer
+from fast_align_wrapper import FastAlign, Links
+
+RATE = 0.05
+"""Words concerned per word, in texts whose segments are told apart."""
+
+Scorers = Mapping[str, Scorer]
+
+
+class FullTables:
+    """A model whose links are made by its tables in full, and not as fast_align saves them."""
+
+    def __init__(self, model: FastAlign) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def align(self, pairs: Any, symmetrize: str) -> Iterator[Links]:
+        """Links of some pairs."""
+        return self._model.align(pairs, symmetrize, prune=False)
+
+
+def by(aligner: ModelAligner, symmetrize: str) -> ModelAligner:
+    """The same model with links joined in another way."""
+    return ModelAligner(aligner.model, symmetrize=symmetrize)
+
+
+def drop_scores(aligner: ModelAligner) -> Scorers:
+    """DROP as in the paper and by forward links, soft DROP, and uncovered source words."""
+    forward = by(aligner, "forward")
+    return {
+        "DROP": MetricScorer(DROP(aligner)),
+        "DROP forward": MetricScorer(DROP(forward)),
+        "soft DROP": MetricScorer(SoftDROP(aligner)),
+        "uncovered source": MetricScorer(UncoveredSource(forward)),
+    }
+
+
+def omission_scores(aligner: ModelAligner) -> Scorers:
+    """These, and the finder of omissions with and without the reference."""
+    return {
+        **drop_scores(aligner),
+        "omissions": FinderScorer(OmissionFinder.of(aligner, referenced=True)),
+        "omissions, no ref.": FinderScorer(OmissionFinder.of(aligner)),
+    }
+
+
+def all_scores(aligner: ModelAligner) -> Scorers:
+    """These and the scores of repetition."""
+    repetition = {"REP": MetricScorer(REP()), "seq-rep-1": MetricScorer(SeqRep(n=1))}
+    return {**repetition, **omission_scores(aligner)}
+
+
+@dataclass(frozen=True)
+class Spoilt:
+    """Correct translations with errors put in, and which of them have some.
+
+    Attributes:
+        rows: The translations, with reference and source.
+        labels: One a row.
+    """
+
+    rows: list[Row]
+    labels: Labels
+
+    @classmethod
+    def of(
+        cls,
+        rows: Sequence[Row],
+        kind: str = "omission-phrase",
+        repair: str = "none",
+        aligner: ModelAligner | None = None,
+    ) -> Spoilt:
+        """Put errors of a kind into correct translations; some kinds need an aligner."""
+        return cls(*spoil_text(rows, Spoiling(kind, (RATE,), repair, seed=7), aligner))
+
+    def seen_as(self, cut: Callable[[str], str]) -> Spoilt:
+        """The same errors in texts that are cut or written in another way."""
+        rows = [
+            Row(*(tuple(cut(str(text)) for text in side) for side in row[:2]), cut(str(row.source)))
+            for row in self.rows
+        ]
+        return Spoilt(rows, self.labels)
+
+    def areas(self, scorers: Scorers, *, baselines: bool = False) -> dict[str, float]:
+        """AUROC of scores by name."""
+        systems = self.labels.systems
+        columns = score_text(self.rows, scorers, systems)
+        if baselines:
+            keys = [item.key for item in self.labels.judgements]
+            columns += baseline_scores(self.rows, Tokenizer(), self.labels.name, keys)
+        evaluation = meta_evaluate(match(self.labels, columns), Evaluating(resamples=0))
+        return {item.name.removeprefix("−"): item.auroc.value for item in evaluation.scores}

@@ -1,0 +1,101 @@
+"""What a good REP or DROP is, and whether scores tell systems apart that differ a little."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from corpora import Corpus, Translator
+from scores import by
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.metrics.base import Metric
+from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.significance import paired_test, percentile_interval, sample_scores
+from coverage_eval.metrics.soft_drop import SoftDROP
+from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.testbed.injection import inject_lines
+from coverage_eval.text.rows import make_rows
+
+PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
+
+
+def what_is_good(corpus: Corpus, aligner: ModelAligner, translator: Translator) -> Table:
+    """Corpus scores by the share of words concerned, with their spread over test sets."""
+    clean = translator.translate(1)
+    scored: tuple[tuple[str, str, Metric[Any]], ...] = (
+        ("REP, words twice", "repetition-word", REP()),
+        ("REP, phrases twice", "repetition-phrase", REP()),
+        ("DROP", "omission-phrase", DROP(aligner)),
+        ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
+        ("soft DROP", "omission-phrase", SoftDROP(aligner)),
+    )
+    columns = []
+    for _, kind, metric in scored:
+        systems = {f"{p:g} %": inject_lines(clean, kind, p / 100, seed=3) for p in PERCENT}
+        columns.append(_corpus_scores(corpus, systems, metric))
+    rows = zip((f"{p:g} %" for p in PERCENT), *columns, strict=True)
+    return Table(
+        ("words concerned", *(name for name, _, _ in scored)),
+        tuple(rows),
+        f"What a good score is: corpus scores by share of the words, {corpus.name}",
+        notes=(f"[low, high]: 95 % of test sets of {len(clean):,} segments (bootstrap).",),
+    )
+
+
+def _corpus_scores(
+    corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]
+) -> list[Cell]:
+    statistics = _count(corpus, systems, metric)
+    (sampled,) = sample_scores([(metric, statistics)], 1000, 1)
+    cells: list[Cell] = []
+    for name, counted in statistics.items():
+        interval = percentile_interval(sampled[name], seed=1)
+        score = float(metric.formula(counted.sum(axis=0)))
+        cells.append(Measured(score, interval.low, interval.high))
+    return cells
+
+
+def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]) -> dict[str, Any]:
+    """Statistics of each system's segments."""
+    sources, references = zip(*corpus.test, strict=True)
+    rows = make_rows(systems, references, sources)
+    return dict(zip(systems, metric.count(metric.observe(rows)), strict=True))
+
+
+def eight_systems(corpus: Corpus, aligner: ModelAligner, translator: Translator) -> Table:
+    """Eight systems: two without errors, three that drop and three that repeat more and more.
+
+    Each is another translator. The p-value is of the difference from the row above.
+    """
+    clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
+    rows: list[tuple[Cell, ...]] = []
+    for kind, metric in (
+        ("repetition-phrase", REP()),
+        ("omission-phrase", DROP(aligner)),
+        ("omission-phrase", DROP(by(aligner, "forward"))),
+        ("omission-phrase", SoftDROP(aligner)),
+    ):
+        systems = dict(clean)
+        for seed, percent in enumerate((1, 2, 5), 13 if "rep" in kind else 16):
+            name = f"{percent} % {'twice' if 'rep' in kind else 'left out'}"
+            systems[name] = inject_lines(translator.translate(seed), kind, percent / 100, seed)
+        rows += _ladder(_count(corpus, systems, metric), metric)
+    return Table(
+        ("score", "system", "value", "p against the row above"),
+        tuple(rows),
+        f"Eight systems, each another translator, {corpus.name}",
+        notes=("p: approximate randomisation, two-sided, 10,000 trials.",),
+    )
+
+
+def _ladder(statistics: dict[str, Any], metric: Metric[Any]) -> list[tuple[Cell, ...]]:
+    names = list(statistics)
+    values = {name: float(metric.formula(item.sum(axis=0))) for name, item in statistics.items()}
+    rows: list[tuple[Cell, ...]] = [(metric.name, names[0], values[names[0]], None)]
+    for above, name in pairwise(names):
+        both = {key: statistics[key] for key in (above, name)}
+        test = paired_test(metric, both, above, test="randomization", resamples=9999)
+        rows.append((metric.name, name, values[name], f"{test[name].p_value:.4f}"))
+    return rows

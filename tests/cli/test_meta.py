@@ -1,0 +1,164 @@
+"""``meta``: what scores see of known errors, by the installed command, from text to picture."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import RunCli
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A text with omissions, its gold file, and scores of its segments in three forms."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, pairs in (("train", generate(600, seed=1)), ("test", generate(200, seed=2))):
+        for side in ("source", "target"):
+            lines = [" ".join(getattr(pair, side)) for pair in pairs]
+            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
+
+    def run(*arguments: object) -> None:
+        run_cli(*arguments, cwd=folder)
+
+    run("align", "train", "train.source", "train.target", "-o", "model")
+    kind = ("--kind", "omission-phrase", "--rate", 0.1, "-o", "hyp", "--gold", "gold")
+    run("inject", "test.target", "--src", "test.source", "--model", "model", *kind)
+    texts = ("hyp", "test.target", "--src", "test.source", "--model", "model")
+    run("drop", *texts, "--sentence-level", "-f", "csv", "-o", "drop.csv")
+    run("drop", *texts, "--soft", "--sentence-level", "-f", "json", "-o", "soft.json")
+    run("compare", "--ref", *texts[1:], "hyp", "--metrics", "drop,bleu", "--details", "details")
+    return folder
+
+
+TEXTS = ("--src", "test.source", "--hyp", "hyp", "--ref", "test.target")
+LABELLED = ("meta", "--labels", "gold")
+
+
+def test_scores_of_this_package_against_its_gold(run_cli: RunCli, corpus: Path) -> None:
+    arguments = ("drop.csv", "soft.json", *TEXTS, "--plot", "curves.png", "--resamples", 50)
+    done = run_cli(*LABELLED, *arguments, cwd=corpus)
+    assert "200 translations" in done.stdout
+    assert "words concerned" in done.stdout
+    assert "hyp/src length" in done.stdout
+    assert (corpus / "curves.png").read_bytes().startswith(b"\x89PNG")
+    files = (*arguments[:2], "--src", "test.source")
+    printed = run_cli(*LABELLED, *files, "-f", "json", cwd=corpus).stdout
+    data: dict[str, Any] = json.loads(printed)
+    by_name = {item["score"]: item for item in data["scores"]}
+    gold = {json.loads(line)["segment"] for line in (corpus / "gold").read_text().splitlines()}
+    with (corpus / "drop.csv").open(newline="") as file:
+        scores = [float(row["score"]) for row in csv.DictReader(file)]
+    truth = [n in gold for n in range(1, len(scores) + 1)]
+    assert by_name["drop"]["auroc"]["value"] == pytest.approx(roc_auc_score(truth, scores))
+    assert data["with_error"] == len(gold)
+    assert by_name["soft"]["word_recall"]["value"] > 0.9
+    assert by_name["soft"]["p_value_holm"] < 0.05
+    records = run_cli(*LABELLED, *files, "-f", "csv", cwd=corpus).stdout.splitlines()
+    assert records[0] == "score,figure,value,low,high,p,p_holm"
+    figures = {tuple(line.split(",")[:2]): line.split(",")[2] for line in records[1:]}
+    assert float(figures["drop", "auroc"]) == by_name["drop"]["auroc"]["value"]
+
+
+def test_details_of_compare_are_scores_too(run_cli: RunCli, corpus: Path) -> None:
+    files = ("details", "a=drop.csv", "--resamples", 0)
+    found = json.loads(run_cli(*LABELLED, *files, "-f", "json", cwd=corpus).stdout)
+    areas = {item["score"]: item["auroc"]["value"] for item in found["scores"]}
+    assert areas["DROP"] == areas["a"]
+    assert list(areas) == ["DROP", "−BLEU", "a"]
+    turned = run_cli(*LABELLED, *files, "--flip", "a", "-f", "json", cwd=corpus).stdout
+    assert json.loads(turned)["scores"][-1]["auroc"]["value"] == pytest.approx(1 - areas["a"])
+
+
+def test_texts_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
+    header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
+    rows = [
+        f"{system}\td\t1\t{n}\t{rater}\t"
+        + (f"<v>ein</v> \"haus {n}\t\"house\tAccuracy/Omission\tMinor" if system == "B" and n % 2
+           else f"ein \"haus {n}\ta \"house {n}\tNo-error\tno-error")
+        for n in range(1, 9) for system in "ABC" for rater in ("r1", "r2")
+    ]  # fmt: skip
+    (tmp_path / "mqm.tsv").write_text("\n".join([header, *rows]) + "\n")
+    run_cli("meta", "--labels", "mqm.tsv", "--texts", "out", cwd=tmp_path)
+    hyp = ("out/hyp.txt", "--src", "out/src.txt", "--sentence-level", "-f", "csv")
+    run_cli("profile", *hyp, "-o", "profile.csv", cwd=tmp_path)
+    arguments = ("--labels", "out/labels.tsv", "profile.csv", "--columns", "length-ratio")
+    found = run_cli("meta", *arguments, "-f", "json", "--resamples", 20, cwd=tmp_path).stdout
+    (score,) = json.loads(found)["scores"]
+    assert score["score"] == "−length-ratio"
+    for figure in ("auroc", "within_source", "one_rater", "system_kendall", "system_pearson"):
+        assert score[figure]["value"] == pytest.approx(1)
+    (corpus := tmp_path / "one.tsv").write_text("\n".join([header, *rows]) + "\n")
+    shown = run_cli("meta", "--labels", corpus, "--system", "B", "--resamples", 0).stdout
+    assert "8 translations, 4 with omission." in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["meta"], 2, "give one of --labels and --inject"),
+        ([*LABELLED, "--inject", "hyp"], 2, "give one of --labels and --inject"),
+        ([*LABELLED, "--model", "model"], 2, "--model is not for --labels"),
+        ([*LABELLED, "--rate", "0.1"], 2, "--rate is not for --labels"),
+        ([*LABELLED, "--hyp", "hyp"], 2, "--hyp is for baselines, which need --src or --ref"),
+        ([*LABELLED, "drop.csv", "--plot", "x.doc"], 1, "name a file that ends in"),
+        ([*LABELLED], 1, "no scores, and no texts for baselines"),
+        ([*LABELLED, "missing.csv"], 1, "missing.csv: no such file"),
+        ([*LABELLED, "drop.csv", "--columns", "x"], 1, "there is no score 'x'; there are: drop"),
+        ([*LABELLED, "drop.csv", "--kind", "repetition"], 1, "its kinds are: omission-phrase"),
+        ([*LABELLED, "short.csv"], 1, "has no score in short.csv, which has 1 of them"),
+        ([*LABELLED, "drop.csv", "--src", "test.source", "--hyp", "part"], 1, "unequal numbers"),
+        (["meta", "--labels", "all", "drop.csv"], 1, "all 200 labels are equal: each says an err"),
+        (["meta", "--labels", "long", "drop.csv"], 1, "long: line 201: segment 201 has no score"),
+        (["meta", "--labels", "-", "drop.csv"], 1, "standard input: is read several times"),
+        (["meta", "--labels", "gold", "--texts", "out"], 1, "gold: has no texts"),
+        (["meta", "--labels", "hyp", "drop.csv"], 1, "hyp: line 1: not known as labels"),
+        (["meta", "--inject", "hyp"], 2, "--inject needs --src"),
+        (["meta", "--inject", "hyp", "--src", "hyp", "--plot", "x.png"], 2, "--plot is of one --k"),
+        (["meta", "--inject", "hyp", "--src", "test.source", "--kind", "x"], 2, "unknown kind 'x'"),
+        (["meta", "--inject", "hyp", "drop.csv"], 2, "SCORES is not for --inject"),
+        (["meta", "--inject", "hyp", "--src", "part"], 1, "unequal numbers of lines"),
+        (["meta", "--inject", "hyp", "--src", "test.source", "--metrics", "drop"], 2, "aligner"),
+    ],
+)  # fmt: skip
+def test_mistakes(
+    run_cli: RunCli, corpus: Path, arguments: list[str], status: int, said: str
+) -> None:
+    (corpus / "short.csv").write_text("segment,score\n1,2\n")
+    (corpus / "part").write_text("a\nb\n")
+    (corpus / "all").write_text("1\n" * 200)
+    (corpus / "long").write_text("1\n0\n" * 101)
+    done = run_cli(*arguments, cwd=corpus, check=False)
+    assert done.returncode == status
+    assert said in done.stderr
+    assert done.stdout == ""
+    if status == 1:
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_whole_loop_on_own_text(run_cli: RunCli, corpus: Path) -> None:
+    texts = ("--inject", "test.target", "--src", "test.source", "--model", "model")
+    kinds = ("--kind", "omission-word", "--kind", "repetition-phrase")
+    more = ("--rate", 0, "--rate", 0.1, "--resamples", 0)
+    done = run_cli("meta", *texts, *kinds, *more, "-f", "json", cwd=corpus)
+    assert "without --ref, the text itself is the reference" in done.stderr
+    found = {
+        item["kind"]: {score["score"]: score for score in item["scores"]}
+        for item in json.loads(done.stdout)["kinds"]
+    }
+    assert found["repetition-phrase"]["rep"]["auroc"]["value"] > 0.95
+    assert found["omission-word"]["softdrop"]["auroc"]["value"] > 0.95
+    assert found["omission-word"]["rep"]["auroc"]["value"] < 0.6
+    assert found["omission-word"]["softdrop"]["word_auroc"]["value"] > 0.9
+    assert found["omission-word"]["−hyp/src length"]["within_source"]["value"] > 0.9
+    table = run_cli("meta", *texts, *kinds, *more, "--ref", "test.target", cwd=corpus)
+    assert "warning: test.target and test.target: the same text" in table.stderr
+    assert table.stdout.splitlines()[0].split()[:2] == ["AUROC", "rep"]
+    one = run_cli("meta", *texts, *kinds[:2], *more, "--rate", 0.02, cwd=corpus).stdout
+    assert "Means of 3 systems" in one
+    assert "Source words that scores point at" in one

@@ -1,0 +1,78 @@
+"""``make evidence``: it runs on any text of its form, and the README quotes what it wrote."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import ROOT
+
+TABLES = 9
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Corpora of the grammar where the real ones are expected."""
+    folder = tmp_path_factory.mktemp("data")
+    layouts = {
+        "multi30k-de-en": ("de", ["test_2016_flickr", "test_2017_flickr", "val"]),
+        "small-enja": ("ja", ["test", "dev"]),
+    }
+    for corpus, (source, tests) in layouts.items():
+        (folder / corpus).mkdir()
+        for seed, (name, size) in enumerate([("train", 3000), *((name, 40) for name in tests)]):
+            pairs = generate(size, seed)
+            for side, lines in (
+                (source, [" ".join(pair.source) for pair in pairs]),
+                ("en", [" ".join(pair.target) for pair in pairs]),
+            ):
+                (folder / corpus / f"{name}.{side}").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_it_prints_what_it_writes(data: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "notebooks" / "evidence"), str(data), "--most", "60",
+         "--folder", str(tmp_path)],
+        capture_output=True, text=True, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "evidence.md").read_text(encoding="utf-8")
+    assert written.split() == done.stdout.split()
+    assert (tmp_path / "figures" / "evidence.png").read_bytes().startswith(b"\x89PNG")
+    titles = re.findall(r"^\*\*(.*), (de-en|ja-en)\*\*$", written, re.MULTILINE)
+    assert len(titles) == len(set(titles)) == 2 * TABLES
+    # words said twice are REP's to see, and omissions are not
+    rows = dict(re.findall(r"^\| (phrases twice|phrases left out) +\| +(\S+) ", written, re.M))
+    assert float(rows["phrases twice"]) > 0.8 > float(rows["phrases left out"])
+
+
+def tables(path: str) -> list[list[dict[str, str]]]:
+    """The tables of a Markdown file: the rows of each, by the names of its columns."""
+    found: list[list[dict[str, str]]] = []
+    header: list[str] = []
+    for line in (ROOT / path).read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|"):
+            header = []
+        elif not header:
+            header = cells
+            found.append([])
+        elif set(line) - set("|-: "):
+            found[-1].append(dict(zip(header, cells, strict=True)))
+    return found
+
+
+def test_the_readme_quotes_the_evidence() -> None:
+    """Every row of its tables is, as far as it goes, a row of some table of the evidence."""
+    written = [row.items() for table in tables("notebooks/evidence.md") for row in table]
+    quoted = [row for table in tables("README.md") for row in table]
+    assert len(quoted) >= 10
+    for row in quoted:
+        assert any(row.items() <= other for other in written), row
