@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     WholeRange,
@@ -18,7 +19,8 @@ from coverage_eval.cli.options import (
     parse_named_files,
     strict_option,
 )
-from coverage_eval.cli.output import Output, OutputFile, output_options, show
+from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
@@ -46,7 +48,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 """Of the options of an aligner, those that labels have a use for."""
 
 
-@click.command("meta")
+@click.command("meta", cls=Command)
 @click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_named_files)
 @click.option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
 @click.option(
@@ -276,10 +278,10 @@ def _evaluate_injected(
         strict=strict,
     )
     if ref is None:
-        click.echo(
-            "coverage-eval: note: without --ref, the text itself is the reference, and scores that "
-            "look at it see every error and nothing else",
-            err=True,
+        say(
+            "without --ref, the text itself is the reference, and scores that look at it see every "
+            "error and nothing else",
+            "note",
         )
     found, reasons = {}, []
     for kind in chosen:
@@ -292,7 +294,7 @@ def _evaluate_injected(
             reasons.append(f"{kind}: {error}")
             if kinds:
                 raise
-            click.echo(f"coverage-eval: note: no {reasons[-1]}", err=True)
+            say(f"no {reasons[-1]}", "note")
     if not found:
         raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
     return found
