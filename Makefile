@@ -1,6 +1,5 @@
-# make demo | test | test-torch | lint | bench | fuzz | evidence: each creates its environment and
-# installs what it needs, once. The tests that need PyTorch have an environment of their own, since
-# it is large.
+# make demo | test | test-torch | test-browser | lint | bench | evidence | fuzz: each creates its
+# environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,19 +10,30 @@ COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
+BROWSER := $(VENV)/.browser
+FRONTEND := coverage_eval/html_report/frontend
+PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch lint format bench fuzz figures evidence clean
+.PHONY: demo test test-torch test-browser report lint format bench fuzz figures evidence clean
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
 
 test: $(DEVELOPMENT)
-	$(PY) -m pytest -n 2 --dist loadfile --mpl
+	$(PY) -m pytest -n 2 --dist loadfile --mpl --ignore tests/browser
 
 # The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
 	$(TORCH_PY) -m pytest --no-skips $$(grep -rl 'importorskip("torch"' tests)
+
+# What is not there (Chromium, node and its packages) is said, and its tests are skipped.
+test-browser: $(BROWSER) $(PACKAGES)
+	$(PY) -m pytest tests/browser
+
+# The script of the HTML report, which the repository carries.
+report: $(PACKAGES)
+	cd $(FRONTEND) && npm run build
 
 lint: $(DEVELOPMENT)
 	$(BIN)/ruff check .
@@ -45,8 +55,9 @@ FUZZ_SECONDS ?= 60
 fuzz: $(DEVELOPMENT)
 	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
-figures: $(DEVELOPMENT)
+figures: $(DEVELOPMENT) $(BROWSER)
 	$(PY) notebooks/make_figures.py
+	$(PY) -m tests.browser.make_pictures
 
 # Minutes, on the corpora of COVERAGE_EVAL_SHARED: writes notebooks/evidence.md and its figure.
 evidence: $(DEVELOPMENT)
@@ -70,6 +81,15 @@ $(RUNTIME): $(PY) $(BUILD_INPUTS)
 $(DEVELOPMENT): $(PY) $(BUILD_INPUTS)
 	$(PY) -m pip install --quiet --editable '.[meteor]' --group dev
 	@touch $@ $(RUNTIME)
+
+$(BROWSER): $(DEVELOPMENT)
+	$(PY) -m pip install --quiet --group browser
+	@touch $@
+
+$(PACKAGES): $(FRONTEND)/package.json $(FRONTEND)/package-lock.json
+	@command -v npm >/dev/null || echo "no npm: the report's script is not built or tested" >&2
+	@! command -v npm >/dev/null || (cd $(FRONTEND) && npm ci --ignore-scripts --no-audit --no-fund) || \
+	  echo "npm could not install the packages of the report's script, which is not built or tested" >&2
 
 # The build for processors comes first: the other brings gigabytes for graphics cards.
 $(TORCH): $(BUILD_INPUTS)

@@ -34,11 +34,13 @@ ARROWS = {
     "metrics": "fast_align_wrapper version errors text alignment",
     "attention_maps": "fast_align_wrapper errors text alignment metrics",
     "rescoring": "errors attention text metrics attention_maps",
-    "comparison": "version errors tables plotting text alignment metrics",
+    "html_report": "version tables text",
+    "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
+    "html_report",
     "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
     "nmt": "fast_align_wrapper version errors tables attention torch plotting text alignment "
     "metrics attention_maps rescoring comparison published",
-    "testbed": "fast_align_wrapper errors tables text alignment metrics published",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
     "digits": "version errors torch text metrics attention_maps published",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "meta": "errors text alignment metrics testbed omissions",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import mkdtemp
 
 import click
 
@@ -14,14 +15,17 @@ from coverage_eval.testbed.demonstration import demonstrate
 
 @click.command("demo", cls=Command)
 @click.option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
-              help="Write texts and model to this folder, to go on with by hand.")  # fmt: skip
+              help="Write texts, model and report here, to go on with by hand.")  # fmt: skip
 @output_options
 def command(folder: Path | None, output: Output) -> None:
     """Show the main job on bundled input: REP, DROP and BLEU where the errors are known.
+
+    It also writes an HTML report of the outputs, and says where.
 
     \b
     Example:
       coverage-eval demo --folder trial
     """
     output.require_several("demo")
-    show(Printout(tuple(demonstrate(folder))), output)
+    report = (folder or Path(mkdtemp(prefix="coverage-eval-"))) / "report.html"
+    show(Printout(tuple(demonstrate(folder, report))), output)

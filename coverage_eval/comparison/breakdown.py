@@ -14,14 +14,25 @@ from coverage_eval.comparison.buckets import (
 )
 from coverage_eval.comparison.differences import most_different
 from coverage_eval.comparison.evidence import find_metric
-from coverage_eval.comparison.frequent import most_dropped_words, most_repeated_ngrams
+from coverage_eval.comparison.frequent import (
+    most_dropped_words,
+    most_repeated_ngrams,
+    words_dropped_by_one,
+)
 from coverage_eval.errors import check_whole
 from coverage_eval.tables.table import Table
 
 if TYPE_CHECKING:
     from coverage_eval.comparison.table import Comparison
 
-__all__ = ["BREAKDOWNS", "DEFAULT_TOP", "Breakdown", "Options", "break_down"]
+__all__ = [
+    "BREAKDOWNS",
+    "DEFAULT_TOP",
+    "Breakdown",
+    "Options",
+    "available_breakdowns",
+    "break_down",
+]
 
 DEFAULT_TOP = 5
 
@@ -74,6 +85,9 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
     "dropped-words": Breakdown(
         lambda c, o: most_dropped_words(c, o.top), "dropped", needs_source=True
     ),
+    "dropped-by-one": Breakdown(
+        lambda c, o: words_dropped_by_one(c, o.top), "dropped", needs_source=True
+    ),
     "repeated-ngrams": Breakdown(lambda c, o: most_repeated_ngrams(c, o.top), "repetitions"),
     "differences": Breakdown(lambda c, o: most_different(c, o.top)),
 }
@@ -94,7 +108,7 @@ def break_down(
             the source is not there.
     """
     if names is None:
-        names = [name for name, item in BREAKDOWNS.items() if not _missing(comparison, item)]
+        names = available_breakdowns(comparison)
     tables = []
     for name in names:
         if name not in BREAKDOWNS:
@@ -103,6 +117,11 @@ def break_down(
             raise ValueError(f"breakdown {name} needs {missing}")
         tables.append(BREAKDOWNS[name].make(comparison, options or Options()))
     return tables
+
+
+def available_breakdowns(comparison: Comparison) -> list[str]:
+    """The names of the breakdowns that a comparison's texts and metrics allow."""
+    return [name for name, item in BREAKDOWNS.items() if not _missing(comparison, item)]
 
 
 def _missing(comparison: Comparison, item: Breakdown) -> str | None:

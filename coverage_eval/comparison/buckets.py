@@ -16,6 +16,7 @@ from coverage_eval.comparison.evidence import (
     find_metric,
     repetitions,
     required_counts,
+    superfluous_starts,
 )
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.text.corpus import Segment, Source, read_segments
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from coverage_eval.comparison.table import Comparison
 
 __all__ = [
+    "FrequencyClasses",
     "dropped_by_frequency",
     "dropped_by_position",
     "frequency_class",
+    "length_classes",
     "position_class",
     "read_frequencies",
     "repeated_by_position",
@@ -77,15 +80,10 @@ def scores_by_length(comparison: Comparison, side: str) -> Table:
         side: ``"source"`` or ``"reference"``: whose length.
     """
     counted = required_counts(comparison)
-    texts = counted.texts
-    if side == "source":
-        lengths = [len(texts.source_tokens(row.source or "")) for row in texts.rows]
-    else:
-        lengths = [len(texts.tokens(row.references[0])) for row in texts.rows]
-    buckets = _bucket(lengths, LENGTHS)
     rows = []
-    for index, name in enumerate(_bucket_names(LENGTHS)):
-        members = buckets == index
+    names = length_classes(comparison, side)
+    for name in _bucket_names(LENGTHS):
+        members = np.array([found == name for found in names])
         if not members.any():
             continue
         for system in comparison.rows:
@@ -97,6 +95,17 @@ def scores_by_length(comparison: Comparison, side: str) -> Table:
     header = (f"{side} words", "segments", "system", *_labels(comparison))
     title = f"By length of the {side}, in words"
     return Table(header, tuple(rows), title, f"{side}-length")
+
+
+def length_classes(comparison: Comparison, side: str) -> list[str]:
+    """The bucket that each segment is in by the length of a side, as :func:`scores_by_length`."""
+    texts = required_counts(comparison).texts
+    if side == "source":
+        lengths = [len(texts.source_tokens(row.source or "")) for row in texts.rows]
+    else:
+        lengths = [len(texts.tokens(row.references[0])) for row in texts.rows]
+    names = _bucket_names(LENGTHS)
+    return [names[index] for index in _bucket(lengths, LENGTHS)]
 
 
 def _labels(comparison: Comparison) -> list[str]:
@@ -113,20 +122,35 @@ def dropped_by_frequency(
     comparison: Comparison, frequencies: Mapping[str, int] | None = None
 ) -> Table:
     """DROP by how often the source word stands in the training text, or else in the source."""
-    where = "the training text"
-    if frequencies is None:
-        where = "the source text itself"
-        texts = required_counts(comparison).texts
-        frequencies = _count_words((row.source or "" for row in texts.rows), texts.source_tokens)
-    known = frequencies
-
-    def class_of(word: ExpectedWord) -> str:
-        return frequency_class(known.get(word.word, 0))
-
-    rows = _dropped(comparison, _bucket_names(FREQUENCIES), class_of)
+    where = "the training text" if frequencies is not None else "the source text itself"
+    classes = FrequencyClasses(comparison, frequencies)
+    rows = _dropped(comparison, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
     title = f"Dropped source words by how often they stand in {where}"
     header = ("frequency", "system", "expected", "dropped", "% dropped")
     return Table(header, tuple(rows), title, "frequency")
+
+
+class FrequencyClasses(dict[str, str]):
+    """The frequency class of each word, found when it is first asked for.
+
+    Args:
+        comparison: The systems.
+        frequencies: How often each word stands in the training text; None to count the source.
+    """
+
+    def __init__(
+        self, comparison: Comparison, frequencies: Mapping[str, int] | None = None
+    ) -> None:
+        super().__init__()
+        if frequencies is None:
+            texts = required_counts(comparison).texts
+            sources = (row.source or "" for row in texts.rows)
+            frequencies = _count_words(sources, texts.source_tokens)
+        self._frequencies = frequencies
+
+    def __missing__(self, word: str) -> str:
+        self[word] = found = frequency_class(self._frequencies.get(word, 0))
+        return found
 
 
 def read_frequencies(file: Source, tokens: Tokenizer) -> Counter[str]:
@@ -181,8 +205,7 @@ def repeated_by_position(comparison: Comparison) -> Table:
     for system in comparison.rows:
         for length, found in repetitions(comparison, system):
             for item in found:
-                # The reference's share of the occurrences comes first; the later ones repeat.
-                for position in item.positions[-item.excess :]:
+                for position in superfluous_starts(item):
                     key = (position_class(position, length), system)
                     counts[key] += 1
                     parts[key] += weights[item.kind]

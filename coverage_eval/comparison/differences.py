@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.comparison.evidence import find_metric, output_words, required_counts
+from coverage_eval.comparison.evidence import (
+    find_metric,
+    output_words,
+    required_counts,
+    superfluous_words,
+)
 from coverage_eval.tables.table import Cell, Table
 
 if TYPE_CHECKING:
@@ -93,10 +98,7 @@ def _marked_output(comparison: Comparison, system: str, index: int) -> str:
     repeated: set[int] = set()
     if name := find_metric(comparison, "repetitions"):
         for item in counted.evidence_of(name, system, index)["repetitions"]:
-            for start in item.positions[-item.excess :]:
-                # Of a word twice in a row, the second is too much.
-                first = start + 1 if item.kind == "word" else start
-                repeated.update(range(first, start + len(item.ngram)))
+            repeated.update(*superfluous_words(item))
     return _marked(output_words(comparison, system, index), repeated)
 
 

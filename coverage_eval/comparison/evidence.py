@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.metrics.base import TokenMetric
@@ -20,11 +19,12 @@ __all__ = [
     "output_words",
     "repetitions",
     "required_counts",
+    "superfluous_starts",
+    "superfluous_words",
 ]
 
 
-@dataclass(frozen=True)
-class ExpectedWord:
+class ExpectedWord(NamedTuple):
     """A source word that the reference translates.
 
     Attributes:
@@ -70,9 +70,8 @@ def expected_words(comparison: Comparison, system: str) -> Iterator[ExpectedWord
     counted = required_counts(comparison)
     rows = counted.observed[name]
     # What an empty hypothesis drops is all that could be dropped.
-    nothing = (row._replace(hypotheses=((),)) for row in rows)
-    droppable = counted.metrics[name].explain(nothing)
-    for row, (most,), found in zip(rows, droppable, counted.evidence(name, system), strict=True):
+    droppable = counted.explained_empty(name)
+    for row, most, found in zip(rows, droppable, counted.evidence(name, system), strict=True):
         dropped = {item.position for item in found["dropped"]}
         for item in most["dropped"]:
             is_dropped = item.position in dropped
@@ -100,3 +99,16 @@ def output_words(comparison: Comparison, system: str, index: int) -> Sequence[st
     metric = comparison.metrics[name] if name else None
     tokens = metric.tokens if isinstance(metric, TokenMetric) else texts.tokens
     return tokens(texts.hypothesis(index, system))
+
+
+def superfluous_starts(item: Repetition) -> tuple[int, ...]:
+    """Where those occurrences start that count as errors: the reference's share comes first."""
+    return item.positions[-item.excess :]
+
+
+def superfluous_words(item: Repetition) -> list[range]:
+    """The positions of the words that each superfluous occurrence says again."""
+    # Of a word twice in a row, the second is too much.
+    skipped = 1 if item.kind == "word" else 0
+    length = len(item.ngram)
+    return [range(start + skipped, start + length) for start in superfluous_starts(item)]

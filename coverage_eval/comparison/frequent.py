@@ -1,4 +1,4 @@
-"""The commonest errors of each system: words it drops most often, n-grams it repeats most often."""
+"""The commonest errors of each system: words it drops, alone or not, and n-grams it repeats."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coverage_eval.tables.table import Cell, Table
 if TYPE_CHECKING:
     from coverage_eval.comparison.table import Comparison
 
-__all__ = ["most_dropped_words", "most_repeated_ngrams"]
+__all__ = ["most_dropped_words", "most_repeated_ngrams", "words_dropped_by_one"]
 
 _KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
 
@@ -38,6 +38,28 @@ def most_dropped_words(comparison: Comparison, top: int) -> Table:
     header = ("system", "word", "dropped", "expected", "% dropped")
     title = "Source words that are dropped most often"
     return Table(header, tuple(rows), title, "dropped-words")
+
+
+def words_dropped_by_one(comparison: Comparison, top: int) -> Table:
+    """The source words that the baseline drops and another system does not, and the reverse.
+
+    Args:
+        comparison: The systems, DROP among the metrics.
+        top: Words of each two systems; ties are in alphabetical order.
+    """
+    others = [system for system in comparison.rows if system != comparison.baseline]
+    pairs = [(comparison.baseline, other) for other in others]
+    rows: list[tuple[Cell, ...]] = []
+    for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
+        words = zip(
+            expected_words(comparison, system), expected_words(comparison, other), strict=True
+        )
+        alone = Counter(ours.word for ours, theirs in words if ours.dropped and not theirs.dropped)
+        most = sorted(alone, key=lambda word: (-alone[word], word))[:top]
+        rows += [(system, other, word, alone[word]) for word in most]
+    header = ("system", "but not", "word", "times")
+    title = f"Source words that one drops and the other does not, of {comparison.baseline} and each"
+    return Table(header, tuple(rows), title, "dropped-by-one")
 
 
 def most_repeated_ngrams(comparison: Comparison, top: int) -> Table:

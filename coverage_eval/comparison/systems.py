@@ -59,12 +59,28 @@ class Counted:
     metrics: Mapping[str, Metric[Any]]
     statistics: Mapping[str, Mapping[str, Statistics]]
     observed: Mapping[str, Sequence[Any]]
+    _explained: dict[str, list[tuple[Evidence, ...]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def explained(self, name: str) -> Sequence[tuple[Evidence, ...]]:
+        """What the scores of each segment by a metric rest on, for each system; found once."""
+        if name not in self._explained:
+            self._explained[name] = list(self.metrics[name].explain(self.observed[name]))
+        return self._explained[name]
+
+    def explained_empty(self, name: str) -> Sequence[Evidence]:
+        """What the scores of empty outputs would rest on: all that a metric of links can find."""
+        key = f"{name} of empty outputs"
+        if key not in self._explained:
+            nothing = (row._replace(hypotheses=((),)) for row in self.observed[name])
+            self._explained[key] = list(self.metrics[name].explain(nothing))
+        return [found for (found,) in self._explained[key]]
 
     def evidence(self, name: str, system: str) -> Iterator[Evidence]:
         """What the score of each segment of a system by a metric rests on."""
         index = self.texts.systems.index(system)
-        for found in self.metrics[name].explain(self.observed[name]):
-            yield found[index]
+        return (found[index] for found in self.explained(name))
 
     def evidence_of(self, name: str, system: str, segment: int) -> Evidence:
         """The same of one segment, counted from 0."""

@@ -12,7 +12,7 @@ import numpy as np
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
-from coverage_eval.comparison.testing import Cell, Testing
+from coverage_eval.comparison.testing import SIGNIFICANT, Cell, Testing
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from coverage_eval.html_report.rendering import Report
     from coverage_eval.tables.table import Table
 
 __all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
@@ -146,6 +147,31 @@ class Comparison:
 
         return break_down(self, names, Options(DEFAULT_TOP if top is None else top, frequencies))
 
+    def to_report(self, **settings: Any) -> Report:
+        """One HTML file that a person reads, with a browser of segments; a notebook shows it.
+
+        >>> import coverage_eval as ce
+        >>> systems = {"good": ["a house"], "bad": ["a house house"]}
+        >>> report = ce.compare(systems, ["a house"], metrics=["rep"]).to_report()
+        >>> "bad repeats most" in report.html
+        True
+
+        Its ``save`` writes the file.
+
+        Args:
+            **settings: What the report may be told beside the scores, the fields of
+                :class:`~coverage_eval.comparison.report_data.Extras`, such as ``attention`` (maps
+                of each segment by system), ``labels`` (known errors by system) or ``title``.
+
+        Raises:
+            ValueError: The comparison was made from statistics alone, or maps or labels are of an
+                unknown system or of other segments.
+        """
+        from coverage_eval.comparison.report_data import Extras, make_document
+        from coverage_eval.html_report.rendering import render_report
+
+        return render_report(make_document(self, Extras(**settings)))
+
     def _render(self, output_format: str, width: int = 2) -> str:
         from coverage_eval.tables.formats import render
 
@@ -159,9 +185,6 @@ class Comparison:
         frame = self.to_frame().to_html(float_format=_short, na_rep="")
         return f"{frame}<small>{signatures}</small>"
 
-
-SIGNIFICANT = 0.05
-"""The level at which pictures mark a difference."""
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 

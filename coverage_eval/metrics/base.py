@@ -74,6 +74,8 @@ class Formula(ABC):
     statistic_names: ClassVar[tuple[str, ...]]
     undefined: ClassVar[str]
     """Why the corpus score does not exist when :meth:`formula` gives NaN, and what to do."""
+    limits: ClassVar[str] = ""
+    """What the figure does not tell, in two sentences."""
 
     @abstractmethod
     def formula(self, summed: Statistics) -> NDArray[np.float64]:

@@ -94,6 +94,11 @@ class DROP(AlignedMetric[AlignedRow]):
         "no source word is aligned with the reference, so nothing can have been dropped; "
         "check the links, or the model's language pair"
     )
+    limits: ClassVar[str] = (
+        "DROP rests on word links: a paraphrase that the aligner does not know looks like an "
+        "omission, and a wrong link hides one. Only scores whose signatures name the same model "
+        "and settings can be compared."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

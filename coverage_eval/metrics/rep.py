@@ -114,6 +114,11 @@ class REP(TokenMetric):
         "the reference has no words at all, and the score is per reference word; "
         "check that the reference file is the right one"
     )
+    limits: ClassVar[str] = (
+        "REP counts words, not meanings: a rightful repetition that the reference lacks counts, "
+        "and what is said twice in other words does not. It is per 100 reference words and has "
+        "no upper bound, so it is not a percentage."
+    )
     norm: ClassVar[str] = "refwords"
 
     def __post_init__(self) -> None:

@@ -100,6 +100,11 @@ class BLEU(SacreBLEUMetric):
         *(f"matches_{n}" for n in _ORDERS),
         *(f"ngrams_{n}" for n in _ORDERS),
     )
+    limits: ClassVar[str] = (
+        "BLEU counts n-grams shared with the reference: another good wording scores low, and a "
+        "dropped or repeated word moves it little. Its score of one segment says next to "
+        "nothing."
+    )
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "acl2018": {"tokenize": "none", "lowercase": True, "smooth": "none"}
     }
@@ -168,6 +173,11 @@ class CHRF(SacreBLEUMetric):
     name: ClassVar[str] = "chrF2"
     statistic_names: ClassVar[tuple[str, ...]] = tuple(
         f"{what}_{n}" for n in range(1, 7) for what in ("hypothesis", "reference", "matches")
+    )
+    limits: ClassVar[str] = (
+        "chrF2 counts letters shared with the reference: another good wording scores low, and a "
+        "dropped or repeated word moves it little. It does not tell one kind of error from "
+        "another."
     )
 
     def _make(self) -> SacreMetric:

@@ -83,6 +83,11 @@ class SoftDROP(AlignedMetric[CoveredRow]):
         "the reference covers no source word at all, so no coverage can have been lost; "
         "check the files, or the model's language pair"
     )
+    limits: ClassVar[str] = (
+        "Soft DROP rests on a model's probabilities: what the model does not know looks half "
+        "lost, even in a good translation. It shows how much coverage is lost, not that a "
+        "certain word is."
+    )
 
     def settings(self) -> Mapping[str, object]:
         """The aligner's settings but for the symmetrisation, then the metric's."""

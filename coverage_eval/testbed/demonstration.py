@@ -7,13 +7,16 @@ outputs at known rates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import Gold
+from coverage_eval.comparison.table import compare
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
+from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
@@ -25,7 +28,7 @@ from coverage_eval.testbed.grammar_texts import RATES, GrammarTexts, make_texts,
 __all__ = ["demonstrate"]
 
 
-def demonstrate(folder: Path | None = None) -> Iterator[Table]:
+def demonstrate(folder: Path | None = None, report: Path | None = None) -> Iterator[Table]:
     """Run the demonstration, a table at a time.
 
     >>> *_, outputs = demonstrate()
@@ -34,6 +37,7 @@ def demonstrate(folder: Path | None = None) -> Iterator[Table]:
 
     Args:
         folder: Write the texts and the model there too, to go on with by hand.
+        report: Write the HTML report of the three outputs to this file.
 
     Raises:
         DataError: The folder has other files of their names, which are kept.
@@ -43,14 +47,18 @@ def demonstrate(folder: Path | None = None) -> Iterator[Table]:
     yield _appendix_b()
     texts = make_texts()
     if folder is not None:
-        if (folder / "model").exists() and not (folder / "train.de").exists():
-            raise DataError(f"{folder / 'model'}: is there already; name a new folder")
+        for path in filter(None, (folder / "model", report)):
+            if path.exists() and not (folder / "train.de").exists():
+                raise DataError(f"{path}: is there already; name a new folder")
         write_texts(texts, folder)
     aligner = Aligner.train_pairs((pair.source, pair.target) for pair in texts.training)
     if folder is not None:
         aligner.save(folder / "model")
     yield _alignment(aligner, texts)
-    yield _outputs(aligner, texts)
+    metrics = (REP(), DROP(aligner), SoftDROP(aligner), BLEU(tokenize="none"))
+    yield _outputs(metrics, texts)
+    if report is not None:
+        yield _write_report(metrics, texts, report)
     if folder is not None:
         yield _commands(folder)
 
@@ -91,8 +99,7 @@ def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
     return Table(("links", "AER"), tuple(rows), title, notes=(f"model {aligner.model.hash}",))
 
 
-def _outputs(aligner: ModelAligner, texts: GrammarTexts) -> Table:
-    metrics = (REP(), DROP(aligner), SoftDROP(aligner), BLEU(tokenize="none"))
+def _outputs(metrics: Sequence[Metric[Any]], texts: GrammarTexts) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, hypotheses in texts.outputs.items():
         columns = (hypotheses, texts.references, texts.sources)
@@ -105,6 +112,13 @@ def _outputs(aligner: ModelAligner, texts: GrammarTexts) -> Table:
         "Three outputs with repetitions and omissions put in per word: what the scores find",
         signatures=tuple(str(score.signature) for score in scores),
     )
+
+
+def _write_report(metrics: Sequence[Metric[Any]], texts: GrammarTexts, path: Path) -> Table:
+    """The report of the outputs, and where it is; a table of notes alone."""
+    comparison = compare(texts.outputs, texts.references, texts.sources, metrics=metrics)
+    comparison.to_report(title="Three outputs with known errors").save(path)
+    return Table((), (), "Read where the errors are, in a browser:", notes=(f"  {path}",))
 
 
 def _commands(folder: Path) -> Table:

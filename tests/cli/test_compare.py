@@ -380,10 +380,10 @@ def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
     assert [table["name"] for table in found] == [
         "source-length", "reference-length", "frequency", "source-position", "output-position",
-        "dropped-words", "repeated-ngrams", "differences",
+        "dropped-words", "dropped-by-one", "repeated-ngrams", "differences",
     ]  # fmt: skip
     assert "in the source text itself" in found[2]["title"]
-    assert [row["system"] for row in found[6]["rows"]] == ["few", "many", "drops"]
+    assert [row["system"] for row in found[7]["rows"]] == ["few", "many", "drops"]
     only = run_cli(
         "compare", *options, "--breakdown", "frequency", "--frequencies", "train.src", cwd=corpus
     ).stdout

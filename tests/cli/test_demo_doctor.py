@@ -50,11 +50,16 @@ def test_the_commands_it_shows_give_its_figures(demo: tuple[str, Path], run_cli:
     rep, drop = (run_cli(*line.split(), "-b").stdout.strip() for line in shown)
     assert float(rep) == row(text, "repeating")[0]
     assert float(drop) == row(text, "dropping")[1]
-    assert {path.name for path in folder.iterdir()} >= {"train.de", "test.links", "model"}
+    assert {path.name for path in folder.iterdir()} >= {
+        "train.de",
+        "test.links",
+        "model",
+        "report.html",
+    }
 
 
 def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> None:
-    for name in ("test.de", "model"):
+    for name in ("test.de", "model", "report.html"):
         folder = tmp_path / f"with {name}"
         folder.mkdir()
         (folder / name).write_text("mine\n")
@@ -66,8 +71,10 @@ def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> Non
 
 def test_it_is_the_same_every_time(demo: tuple[str, Path], run_cli: RunCli) -> None:
     assert run_cli("demo", "--folder", demo[1]).stdout == demo[0]
-    again = run_cli("demo").stdout
-    assert again == demo[0][: len(again)]
+    again, _, where = run_cli("demo").stdout.partition("\n\nRead where the errors are")
+    assert again == demo[0].partition("\n\nRead where the errors are")[0]
+    (report,) = re.findall(r"^  (/.*\.html)$", where, re.MULTILINE)
+    assert Path(report).read_bytes() == (demo[1] / "report.html").read_bytes()
 
 
 def test_doctor(run_cli: RunCli) -> None:

@@ -23,7 +23,7 @@ from tests.conftest import COMMAND, RunCli
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "doctor", "fertility constant", "fertility guided",
-    "fertility actual", "fertility predicted",
+    "fertility actual", "fertility predicted", "report", "inject",
 }  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def test_several_tables_are_refused_where_one_is_meant(run_cli: RunCli) -> None:
 def test_demo_and_doctor_in_other_forms(run_cli: RunCli, tmp_path: Path) -> None:
     run_cli("demo", "-f", "json", "-o", tmp_path / "demo.json")
     tables = json.loads((tmp_path / "demo.json").read_text())["tables"]
-    assert [len(table["rows"]) for table in tables] == [4, 3, 3]
+    assert [len(table["rows"]) for table in tables] == [4, 3, 3, 0]
     assert tables[2]["rows"][1]["output"] == "repeating"
     assert all(table["title"] for table in tables)
     text = run_cli("doctor", "-f", "markdown").stdout

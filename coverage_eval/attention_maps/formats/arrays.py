@@ -44,12 +44,16 @@ def read_archive(dump: Dump) -> dict[str, Any]:
         if isinstance(loaded, np.ndarray):
             return {"": loaded}
         with loaded as archive:
-            return {name: archive[name] for name in archive.files}
+            arrays = {name: archive[name] for name in archive.files}
     except DataError:
         raise
     except Exception as error:  # zip, zlib, lzma, struct and NumPy's header parser each have theirs
         reason = str(error).replace("\n", " ")[:200]
         raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error
+    others = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
+    if others:  # any zip file looks like an archive of arrays
+        raise DataError(f"{dump.name}: a zip file of {others[0]!a}, which is no NumPy array")
+    return arrays
 
 
 def _is_archive(dump: Dump) -> bool:

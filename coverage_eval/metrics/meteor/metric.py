@@ -119,6 +119,11 @@ class METEOR(TextMetric):
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = FIELDS
     undefined: ClassVar[str] = "there are no segments"
+    limits: ClassVar[str] = (
+        "METEOR knows stems, synonyms and paraphrases of English, and nothing of what they leave "
+        "out. It weighs recall, so that dropped words lower it, but does not tell them from "
+        "other ones."
+    )
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:

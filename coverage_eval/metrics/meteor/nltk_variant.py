@@ -86,6 +86,10 @@ class NLTKMeteor(TextMetric):
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
     undefined: ClassVar[str] = "there are no segments"
+    limits: ClassVar[str] = (
+        "NLTK's METEOR is another metric than Meteor 1.5 and gives other figures. Compare it "
+        "only with figures of the same program."
+    )
 
     def settings(self) -> dict[str, object]:
         """NLTK's parameters and version, and the origin of WordNet.

@@ -1,0 +1,262 @@
+"""A comparison as the values of an HTML report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import ceil
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from coverage_eval.comparison.breakdown import Options, available_breakdowns, break_down
+from coverage_eval.comparison.buckets import length_classes
+from coverage_eval.comparison.evidence import find_metric, required_counts
+from coverage_eval.comparison.known_errors import Labels, agreement, check_labels
+from coverage_eval.comparison.presentation import (
+    comparison_as_dict,
+    comparison_notes,
+    present_comparison,
+)
+from coverage_eval.comparison.segment_records import Record, Suspect, segment_records
+from coverage_eval.comparison.verdict import plain_verdict
+from coverage_eval.html_report.document import Document, ReportBreakdown, Topic
+from coverage_eval.tables.formats import render
+from coverage_eval.tables.printout import tables_as_dicts
+from coverage_eval.tables.table import Table
+from coverage_eval.version import __version__
+
+if TYPE_CHECKING:
+    from coverage_eval.attention_maps.maps import AttentionMap
+    from coverage_eval.comparison.table import Comparison
+
+__all__ = ["MOST_OUTPUTS", "Extras", "make_document", "shown_segments"]
+
+MOST_OUTPUTS = 1_000_000
+"""Outputs of segments that a report holds; a browser is slow to open more."""
+
+BLOCK = 250
+"""Segments in a block of data: what the page unpacks to show one of them."""
+
+TOP = 10
+"""Words or n-grams in each list."""
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a report may be told beside the scores.
+
+    Attributes:
+        title: Its title; by default it names the systems.
+        command: The command that makes it.
+        warnings: What looked wrong about the input.
+        model: Figures of how well the aligner's model knows the texts, by name.
+        attention: Attention maps by system, one a segment.
+        labels: Known errors by system.
+        suspects: Spans of the source that seem to be left out, by system, for each segment.
+        frequencies: How often each source word stands in the training text; by default, how often
+            it stands in the source itself.
+    """
+
+    title: str | None = None
+    command: str | None = None
+    warnings: Sequence[str] = ()
+    model: Mapping[str, float] = field(default_factory=dict)
+    attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
+    suspects: Mapping[str, Sequence[Sequence[Suspect]]] = field(default_factory=dict)
+    frequencies: Mapping[str, int] | None = None
+
+
+def shown_segments(comparison: Comparison) -> int:
+    """How many segments, from the first on, the browser of a report has."""
+    return min(comparison.segments, MOST_OUTPUTS // len(comparison.rows))
+
+
+def make_document(comparison: Comparison, extras: Extras) -> Document:
+    """The report of a comparison.
+
+    Raises:
+        ValueError: There are only statistics, or maps or labels are of an unknown system or of
+            other segments.
+    """
+    required_counts(comparison)
+    check_labels(comparison, extras.labels)
+    _check_sizes(comparison, "attention", extras.attention)
+    _check_sizes(comparison, "suspects", extras.suspects)
+    names = [name for name in available_breakdowns(comparison) if name != "differences"]
+    names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
+    tables = break_down(comparison, names, Options(TOP, extras.frequencies))
+    breakdowns = [_linked(table) for table in tables if table.rows]
+    return Document(
+        title=extras.title or f"Coverage errors of {', '.join(comparison.rows)}",
+        verdict=plain_verdict(comparison),
+        scores=present_comparison(comparison).tables[0],
+        breakdowns=breakdowns,
+        agreement=agreement(comparison, extras.labels) if extras.labels else None,
+        topics=list(_topics(comparison, extras)),
+        notice=_notice(comparison),
+        blocks=_blocks(comparison, extras, breakdowns),
+    )
+
+
+def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse what is of other systems, or of more or fewer segments."""
+    for system, found in items.items():
+        if system not in comparison.rows:
+            raise ValueError(f"{what} of {system!r}, which is none of the systems")
+        if len(found) != comparison.segments:
+            raise ValueError(
+                f"{what} of {system}: of {len(found)} segments, and there are {comparison.segments}"
+            )
+
+
+def _notice(comparison: Comparison) -> str:
+    shown = shown_segments(comparison)
+    if shown == comparison.segments:
+        return ""
+    return (
+        f"The browser of segments has the first {shown:,} of {comparison.segments:,} segments: a "
+        f"report holds {MOST_OUTPUTS:,} outputs. All figures above are of the whole text. For the "
+        "other segments, make reports of fewer systems or of parts of the text."
+    )
+
+
+# Column of each breakdown that its charts show; where there is none, its figures are the scores.
+_MEASURES = {
+    "frequency": "% dropped",
+    "source-position": "% dropped",
+    "output-position": "part of REP",
+}
+_LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
+
+
+def _linked(table: Table) -> ReportBreakdown:
+    """A breakdown whose rows lead to their segments."""
+    measures: tuple[str, ...] = ()
+    if table.name in _MEASURES:
+        measures = (_MEASURES[table.name],)
+    elif table.name not in _LISTS:
+        measures = table.header[3:]
+    links = [_view(table, dict(zip(table.header, row, strict=True))) for row in table.rows]
+    return ReportBreakdown(table, links, measures)
+
+
+def _view(table: Table, row: Mapping[str, Any]) -> str:
+    """The page's fragment for the segments that a row counts; empty where it counts none."""
+    if 0 in {row.get("dropped"), row.get("repetitions")}:
+        return ""
+    entry = next(name for name in table.header if name not in {"system", "but not"})
+    view = {"found": table.name, "entry": row[entry], "of": row["system"]}
+    if "but not" in row:
+        view["not"] = row["but not"]
+    return urlencode(view)
+
+
+def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
+    """How it was measured."""
+    for name, metric in comparison.metrics.items():
+        score = comparison.rows[comparison.baseline][name].score
+        yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
+    yield Topic("Intervals and tests", comparison_notes(comparison))
+    yield Topic("Empty segments", [_empty_segments(comparison)])
+    if extras.model:
+        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f} %" for name, share in
+                  extras.model.items()]  # fmt: skip
+        yield Topic("Words that the aligner's model does not know", shares)
+    yield Topic("Warnings", list(extras.warnings) or ["There were none."])
+    command = [extras.command] if extras.command else []
+    yield Topic("Made by", [f"coverage-eval {__version__}"], command)
+
+
+def _empty_segments(comparison: Comparison) -> str:
+    texts = required_counts(comparison).texts
+    counts = {"the reference": sum(not any(map(texts.tokens, r.references)) for r in texts.rows)}
+    if texts.has_source:
+        counts["the source"] = sum(not texts.source_tokens(r.source or "") for r in texts.rows)
+    for index, system in enumerate(texts.systems):
+        counts[system] = sum(not texts.tokens(row.hypotheses[index]) for row in texts.rows)
+    listed = ", ".join(f"{count:,} in {name}" for name, count in counts.items() if count)
+    return f"Scored like all others: {listed}." if listed else "There are none."
+
+
+def _blocks(
+    comparison: Comparison, extras: Extras, breakdowns: Sequence[ReportBreakdown]
+) -> Iterator[tuple[str, Any]]:
+    """The data of the page by name: tables, segments, and columns that filters and sorting need."""
+    shown = shown_segments(comparison)
+    systems = list(comparison.rows)
+    tables = tables_as_dicts([item.table for item in breakdowns])
+    yield "comparison", comparison_as_dict(comparison)
+    yield "scores.csv", render(present_comparison(comparison), "csv")
+    yield (
+        "breakdowns",
+        [
+            {"measures": list(item.measures), **table}
+            for item, table in zip(breakdowns, tables, strict=True)
+        ],
+    )
+    yield (
+        "contents",
+        {
+            "systems": systems,
+            "baseline": comparison.baseline,
+            "metrics": [
+                {"name": metric.name, "higherIsBetter": metric.higher_is_better}
+                for metric in comparison.metrics.values()
+            ],
+            "kinds": [kind for kind, there in _kinds(comparison, extras).items() if there],
+            "segments": shown,
+            "block": BLOCK,
+        },
+    )
+    counts: Counter[tuple[str, str, int]] = Counter()
+    records = enumerate(
+        segment_records(
+            comparison,
+            suspects=extras.suspects,
+            attention=extras.attention,
+            labels=extras.labels,
+            frequencies=extras.frequencies,
+        )
+    )
+    for number in range(ceil(shown / BLOCK)):
+        block = []
+        for index, record in islice(records, min(BLOCK, shown - number * BLOCK)):
+            block.append(record)
+            for system, output in zip(systems, record["outputs"], strict=True):
+                for kind in _kinds_of(output):
+                    counts[kind, system, index] += 1
+        yield f"segments/{number}", block
+    for kind, system in dict.fromkeys(key[:2] for key in counts):
+        yield f"count/{kind}/{system}", [counts[kind, system, i] for i in range(shown)]
+    for name, metric in comparison.metrics.items():
+        for system in systems:
+            values = required_counts(comparison).statistics[name][system][:shown]
+            yield f"score/{metric.name}/{system}", metric.segment_scores(values)
+    for side in ("source", "reference"):
+        if side == "reference" or required_counts(comparison).texts.has_source:
+            yield f"{side}-length", length_classes(comparison, side)[:shown]
+
+
+def _kinds(comparison: Comparison, extras: Extras) -> dict[str, bool]:
+    """The kinds of marks, and whether this report can have them."""
+    return {
+        "repeated": find_metric(comparison, "repetitions") is not None,
+        "dropped": find_metric(comparison, "dropped") is not None,
+        "lost": find_metric(comparison, "lost") is not None,
+        "suspected": bool(extras.suspects),
+        "label": bool(extras.labels),
+        "missed": bool(extras.labels),
+    }
+
+
+def _kinds_of(output: Record) -> Iterator[str]:
+    """The kind of each mark and label; a label that no mark touches is also missed."""
+    for mark in output["marks"]:
+        yield mark["kind"]
+    for label in output.get("labels", ()):
+        yield "label"
+        if not label["marked"]:
+            yield "missed"

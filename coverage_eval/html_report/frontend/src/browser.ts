@@ -1,0 +1,317 @@
+/** The browser of segments: filters, the list, the open segment, and the view they share. */
+
+import { segmentsCsv } from "./csv";
+import type { Contents, Data, Segment } from "./data";
+import { choice, h, save, shownText } from "./dom";
+import { figure } from "./figures";
+import { VirtualList } from "./list";
+import { Superseded, select } from "./select";
+import { type Scores, segmentElement } from "./segment";
+import { type Choices, type View, defaultView, formatView, parseNumber, parseView } from "./view";
+
+/** Segments that a print shows in full. */
+const PRINTED = 40;
+const SNIPPET = 160;
+const TYPING = 200;
+
+const KINDS: Record<string, string> = {
+  repeated: "repeated words",
+  dropped: "dropped words",
+  lost: "lost coverage",
+  suspected: "suspected omissions",
+  label: "labels",
+  missed: "labels that no mark touches",
+};
+
+export class Browser {
+  private view: View;
+  private found: number[] = [];
+  private wanted = 0;
+  private drawn = 0;
+  private readonly choices: Choices;
+  private readonly columns = new Map<string, (number | null)[]>();
+  private readonly form = h("form", { class: "filters", "aria-label": "Filters", onsubmit: (e: Event) => e.preventDefault() });
+  private readonly count = h("p", { class: "count", role: "status" });
+  private readonly head = h("div", { class: "row head", "aria-hidden": "true" });
+  private readonly list: VirtualList;
+  private readonly pane = h("div", { class: "pane", tabindex: -1 });
+  private readonly printed = h("div", { class: "printed" });
+  private readonly snippets = new Map<number, Segment[]>();
+
+  constructor(private readonly root: HTMLElement, private readonly contents: Contents, private readonly data: Data) {
+    this.choices = {
+      systems: contents.systems, kinds: contents.kinds,
+      metrics: contents.metrics.map((metric) => metric.name),
+    };
+    this.view = parseView(location.hash.slice(1), this.choices) ?? defaultView(this.choices);
+    this.list = new VirtualList(
+      "Segments", (item, row) => this.fill(item, row), (position) => this.open(position),
+    );
+  }
+
+  async start(): Promise<void> {
+    this.root.replaceChildren(
+      this.form, this.count,
+      h("div", { class: "panes" }, h("div", { class: "lists" }, this.head, this.list.element), this.pane),
+      this.printed,
+    );
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    addEventListener("hashchange", () => this.follow());
+    addEventListener("afterprint", () => this.printed.replaceChildren());
+    this.drawForm();
+    await this.update();
+    if (location.hash.includes("=")) this.root.scrollIntoView();
+  }
+
+  /** A link in the page, or the reader, has changed the fragment. */
+  private follow(): void {
+    const view = parseView(location.hash.slice(1), this.choices);
+    if (!view) return;
+    this.view = view;
+    this.drawForm();
+    void this.update().then(() => this.root.scrollIntoView());
+  }
+
+  private change(part: Partial<View>): void {
+    // Another list begins at its top; other systems beside each other leave the segment open.
+    this.view = { ...this.view, segment: part.show ? this.view.segment : 0, ...part };
+    void this.update();
+  }
+
+  private remember(): void {
+    // In a notebook's frame there is no address to change.
+    try {
+      history.replaceState(null, "", `#${formatView(this.view, this.choices)}`);
+    } catch { /* nothing to share */ }
+  }
+
+  private async update(): Promise<void> {
+    const turn = ++this.wanted;
+    const watch = {
+      progress: (done: number, total: number) => {
+        if (done && turn === this.wanted) this.say(`Reading segments: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} …`);
+      },
+      wanted: () => turn === this.wanted,
+    };
+    try {
+      const found = await select(this.view, this.contents, this.data, watch);
+      await this.loadColumns();
+      if (turn !== this.wanted) return;
+      this.found = found;
+      this.say(`${found.length.toLocaleString("en")} of ${this.contents.segments.toLocaleString("en")} segments`);
+    } catch (error) {
+      if (error instanceof Superseded) return;
+      if (!(error instanceof SyntaxError)) throw error;
+      this.found = [];
+      this.say(`Not a regular expression: ${error.message}`);
+    }
+    this.drawHead();
+    const position = Math.max(0, this.found.indexOf(this.view.segment - 1));
+    const item = this.found[position];
+    if (item !== undefined) this.view.segment = item + 1;
+    this.remember();
+    this.list.show(this.found, item === undefined ? -1 : position);
+    await this.drawSegment(item);
+  }
+
+  private say(text: string): void {
+    this.count.textContent = text;
+  }
+
+  /** The metric that the list shows. */
+  private get listed(): string {
+    return this.view.sort === "number" ? this.view.metric : this.view.sort;
+  }
+
+  private async loadColumns(): Promise<void> {
+    for (const system of this.view.show) {
+      const scores = await this.data.scores(this.listed, system);
+      this.columns.set(`${this.listed}/${system}`, scores);
+    }
+  }
+
+  private drawHead(): void {
+    this.head.style.setProperty("--systems", String(this.view.show.length));
+    this.head.replaceChildren(
+      h("span", {}, "#"),
+      h("span", {}, "text"),
+      ...this.view.show.map((name) => h("span", { class: "number" }, `${this.listed} of `, h("bdi", {}, shownText(name)))),
+    );
+  }
+
+  private fill(item: number, row: HTMLElement): void {
+    row.style.setProperty("--systems", String(this.view.show.length));
+    const text = h("bdi", { class: "snippet" }, this.snippet(item));
+    row.append(
+      h("span", { class: "number" }, String(item + 1)), text,
+      ...this.view.show.map((system) =>
+        h("span", { class: "number" }, figure(this.columns.get(`${this.listed}/${system}`)?.[item])),
+      ),
+    );
+  }
+
+  /** The beginning of a segment; where it is not unpacked yet, the list is drawn again later. */
+  private snippet(item: number): string {
+    const number = Math.floor(item / this.contents.block);
+    const segment = this.snippets.get(number)?.[item % this.contents.block];
+    if (segment) {
+      const words = segment.source ?? segment.references[0] ?? [];
+      return shownText(words.slice(0, 40).join(" ").slice(0, SNIPPET));
+    }
+    if (!this.snippets.has(number)) {
+      this.snippets.set(number, []);
+      void this.data.segments(number).then((block) => {
+        this.snippets.set(number, block);
+        if (this.snippets.size > 12) {
+          const oldest = [...this.snippets.keys()].find((key) => key !== number);
+          if (oldest !== undefined) this.snippets.delete(oldest);
+        }
+        this.list.draw();
+      });
+    }
+    return "…";
+  }
+
+  private open(position: number): void {
+    const item = this.found[position];
+    if (item === undefined) return;
+    this.view.segment = item + 1;
+    this.remember();
+    this.list.moveTo(position);
+    void this.drawSegment(item);
+  }
+
+  private async drawSegment(item: number | undefined): Promise<void> {
+    const turn = ++this.drawn;
+    if (item === undefined) {
+      this.pane.replaceChildren(h("p", {}, "No segment is left by these filters."));
+      return;
+    }
+    const element = await this.segment(item);
+    if (turn === this.drawn) this.pane.replaceChildren(element);
+  }
+
+  private async segment(item: number): Promise<HTMLElement> {
+    const block = await this.data.segments(Math.floor(item / this.contents.block));
+    const scores: Scores = new Map();
+    for (const metric of this.choices.metrics) {
+      const row = new Map<string, number | null>();
+      for (const system of this.view.show) {
+        row.set(system, (await this.data.scores(metric, system))[item] ?? null);
+      }
+      scores.set(metric, row);
+    }
+    const segment = block[item % this.contents.block] as Segment;
+    return segmentElement(segment, item + 1, this.contents, this.view.show, scores);
+  }
+
+  private drawForm(): void {
+    const { view, choices } = this;
+    const systems = (none: string): [string, string][] => [["", none], ...pairs(choices.systems)];
+    const found = view.found
+      ? h("p", { class: "found" }, "Only ", h("strong", {}, view.found.replaceAll("-", " ")), " ",
+          h("bdi", {}, `“${shownText(view.entry)}”`), " ",
+          h("button", { type: "button", onclick: () => { this.change({ found: "", entry: "", not: "" }); this.drawForm(); } }, "Show others too"))
+      : null;
+    this.form.replaceChildren(
+      fieldset("Systems side by side", ...choices.systems.map((name) => this.systemBox(name))),
+      fieldset(
+        "Filter",
+        choice("kind", "With", [["", "anything"], ...choices.kinds.map((kind): [string, string] => [kind, KINDS[kind] ?? kind]), ["none", "nothing repeated or dropped"]], view.kind, (kind) => this.change({ kind })),
+        choice("of", "of", systems("any system"), view.of, (of) => this.change({ of })),
+        ...this.textFields(),
+        found,
+      ),
+      fieldset(
+        "Scores",
+        choice("metric", "Metric", pairs(choices.metrics), view.metric, (metric) => this.change({ metric })),
+        this.numberField("least", "from"), this.numberField("most", "to"),
+        choice("winner", "better is", systems("any"), view.winner, (winner) => this.change({ winner })),
+        choice("loser", "than", systems("all others"), view.loser, (loser) => this.change({ loser })),
+      ),
+      fieldset(
+        "Sort",
+        choice("sort", "By", [["number", "number"], ...pairs(choices.metrics)], view.sort, (sort) => this.change({ sort })),
+        choice("whose", "of", pairs(choices.systems), view.whose, (whose) => this.change({ whose })),
+        choice("minus", "minus", systems("nothing"), view.minus, (minus) => this.change({ minus })),
+        checkbox("descending", "highest first", view.descending, (descending) => this.change({ descending })),
+      ),
+      h("div", { class: "actions" },
+        h("button", { type: "button", id: "segments-csv", onclick: () => void this.export() }, "Save these segments as CSV"),
+        h("button", { type: "button", id: "print", onclick: () => void this.print() }, "Print these segments"),
+        h("button", { type: "button", id: "reset", onclick: () => { this.view = defaultView(choices); this.drawForm(); void this.update(); } }, "Clear all filters"),
+        h("span", { class: "note" }, "Keys: ↑ ↓ in the list or j and k anywhere here for the next and previous segment, / for the search, ← → from word to word."),
+      ),
+    );
+  }
+
+  private systemBox(name: string): HTMLElement {
+    const { systems } = this.choices;
+    return checkbox(`show-${systems.indexOf(name)}`, shownText(name), this.view.show.includes(name), (on) => {
+      const show = systems.filter((item) => (item === name ? on : this.view.show.includes(item)));
+      this.change({ show: show.length ? show : [name] });
+      if (!show.length) this.drawForm();
+    });
+  }
+
+  private textFields(): HTMLElement[] {
+    let timer = 0;
+    const input = h("input", {
+      id: "text", type: "search", value: this.view.text, size: 18,
+      oninput: () => {
+        clearTimeout(timer);
+        timer = window.setTimeout(() => this.change({ text: input.value }), TYPING);
+      },
+    });
+    return [
+      h("span", { class: "field" }, h("label", { for: "text" }, "Text"), input),
+      choice("within", "in", [["", "all texts"], ["source", "source"], ["reference", "reference"], ["output", "outputs"]], this.view.within, (within) => this.change({ within })),
+      checkbox("regex", "regular expression", this.view.regex, (regex) => this.change({ regex })),
+    ];
+  }
+
+  private numberField(name: "least" | "most", label: string): HTMLElement {
+    const input = h("input", {
+      id: name, type: "number", step: "any", value: this.view[name],
+      onchange: () => this.change({ [name]: parseNumber(input.value) }),
+    });
+    return h("span", { class: "field" }, h("label", { for: name }, label), input);
+  }
+
+  private async export(): Promise<void> {
+    const systems = this.view.of ? [this.view.of] : this.choices.systems;
+    save("segments.csv", "text/csv", await segmentsCsv(this.found, systems, this.contents, this.data));
+  }
+
+  /** Prints the report with the first of the filtered segments, instead of the open one. */
+  private async print(): Promise<void> {
+    const items = this.found.slice(0, PRINTED);
+    const said = `${items.length} of the ${this.found.length.toLocaleString("en")} segments that the filters leave`;
+    this.printed.replaceChildren(h("p", {}, said), ...await Promise.all(items.map((item) => this.segment(item))));
+    print();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
+    const position = this.found.indexOf(this.view.segment - 1);
+    if (event.key === "j") this.open(position + 1);
+    else if (event.key === "k") this.open(position - 1);
+    else if (event.key === "/") document.getElementById("text")?.focus();
+    else return;
+    event.preventDefault();
+  }
+}
+
+function pairs(values: string[]): [string, string][] {
+  return values.map((value) => [value, value]);
+}
+
+function fieldset(legend: string, ...children: (HTMLElement | null)[]): HTMLElement {
+  return h("fieldset", {}, h("legend", {}, legend), ...children);
+}
+
+function checkbox(id: string, label: string, on: boolean, changed: (on: boolean) => void): HTMLElement {
+  const input = h("input", { id, type: "checkbox", checked: on, onchange: () => changed(input.checked) });
+  return h("span", { class: "field" }, input, h("label", { for: id }, label));
+}

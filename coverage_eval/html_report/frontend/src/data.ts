@@ -1,0 +1,148 @@
+/** The report's data: compressed blocks in the page, unpacked when they are asked for. */
+
+export interface Metric {
+  name: string;
+  higherIsBetter: boolean;
+}
+
+export interface Contents {
+  systems: string[];
+  baseline: string;
+  metrics: Metric[];
+  kinds: string[];
+  segments: number;
+  block: number;
+}
+
+export interface Score {
+  system: string;
+  metric: string;
+  score: number;
+  higher_is_better: boolean;
+  confidence: { low: number; high: number } | null;
+}
+
+export interface Breakdown {
+  name: string;
+  title: string;
+  measures: string[];
+  rows: Record<string, string | number | null>[];
+}
+
+export interface Repeated {
+  kind: "repeated";
+  start: number;
+  end: number;
+  first: number;
+  ngram: string;
+  place: string;
+}
+
+export interface Dropped {
+  kind: "dropped";
+  position: number;
+  place?: string;
+  frequency?: string;
+}
+
+export interface Lost {
+  kind: "lost";
+  position: number;
+  amount: number;
+}
+
+export interface Suspected {
+  kind: "suspected";
+  start: number;
+  end: number;
+  amount: number;
+}
+
+export type Mark = Repeated | Dropped | Lost | Suspected;
+
+export interface Label {
+  kind: string;
+  start: number;
+  end: number;
+  source: number[];
+  marked: boolean;
+}
+
+export interface Attention {
+  source: string[];
+  words: string[];
+  weights: number[][];
+}
+
+export interface Output {
+  words: string[];
+  links: number[] | null;
+  marks: Mark[];
+  labels?: Label[];
+  attention?: Attention;
+}
+
+export interface Segment {
+  source: string[] | null;
+  references: string[][];
+  referenceLinks: (number[] | null)[];
+  outputs: Output[];
+}
+
+/** How many blocks of segments stay unpacked; columns always do. */
+const KEPT = 40;
+
+export class Data {
+  private readonly packed = new Map<string, Element>();
+  private readonly unpacked = new Map<string, Promise<unknown>>();
+  private readonly segmentBlocks: string[] = [];
+
+  constructor(root: ParentNode) {
+    for (const block of root.querySelectorAll("script[data-block]")) {
+      this.packed.set(block.getAttribute("data-block") ?? "", block);
+    }
+  }
+
+  /** A block by its name; null if the report has none of that name. */
+  read<T>(name: string): Promise<T | null> {
+    let found = this.unpacked.get(name);
+    if (!found) {
+      const block = this.packed.get(name);
+      found = block ? unpack(block.textContent ?? "") : Promise.resolve(null);
+      this.unpacked.set(name, found);
+      if (name.startsWith("segments/")) this.forgetBut(name);
+    }
+    return found as Promise<T | null>;
+  }
+
+  async need<T>(name: string): Promise<T> {
+    const found = await this.read<T>(name);
+    if (found === null) throw new Error(`the report has no block ${name}`);
+    return found;
+  }
+
+  /** The scores of each segment of a system. */
+  scores(metric: string, system: string): Promise<(number | null)[]> {
+    return this.need(`score/${metric}/${system}`);
+  }
+
+  /** How many marks of a kind each segment of a system has; null if it has none at all. */
+  counts(kind: string, system: string): Promise<number[] | null> {
+    return this.read(`count/${kind}/${system}`);
+  }
+
+  segments(block: number): Promise<Segment[]> {
+    return this.need(`segments/${block}`);
+  }
+
+  private forgetBut(name: string): void {
+    this.segmentBlocks.push(name);
+    if (this.segmentBlocks.length > KEPT) this.unpacked.delete(this.segmentBlocks.shift() ?? "");
+  }
+}
+
+async function unpack(text: string): Promise<unknown> {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}

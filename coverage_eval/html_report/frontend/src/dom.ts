@@ -1,0 +1,53 @@
+/** Making elements; text only ever becomes text. */
+
+type Child = Node | string | null | false;
+type Attributes = Record<string, string | number | boolean | null | ((event: never) => void)>;
+
+/** An element with attributes, listeners (`onclick` and the like) and children. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K, attributes: Attributes = {}, ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value as never);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null) element.setAttribute(name, String(value));
+  }
+  element.append(...children.filter((child) => child !== null && child !== false));
+  return element;
+}
+
+export function byId(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/** A choice; its entries are values with their names. */
+export function choice(
+  id: string, label: string, entries: [string, string][], value: string,
+  chosen: (value: string) => void,
+): HTMLElement {
+  const select = h("select", { id, onchange: () => chosen(select.value) });
+  for (const [entry, name] of entries) {
+    select.append(h("option", { value: entry, selected: entry === value }, shownText(name)));
+  }
+  return h("span", { class: "field" }, h("label", { for: id }, label), select);
+}
+
+/** Gives the reader a file. */
+export function save(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
+}
+
+// C0 and C1, line and paragraph separators, and what turns the direction of text.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text with control characters as `\u{202E}`, which would change what stands around them. */
+export function shownText(text: string): string {
+  return text.replace(
+    UNSEEN, (letter) => `\\u{${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}}`,
+  );
+}

@@ -1,0 +1,30 @@
+import { Browser } from "./browser";
+import { breakdownChart, scoreChart } from "./charts";
+import { type Breakdown, type Contents, Data, type Score } from "./data";
+import { byId, save } from "./dom";
+
+async function start(): Promise<void> {
+  const data = new Data(document);
+  const contents = await data.need<Contents>("contents");
+  const browser = new Browser(byId("browser"), contents, data);
+  await Promise.all([drawCharts(data, contents), browser.start()]);
+  byId("scores-csv").addEventListener("click", () => {
+    void data.need<string>("scores.csv").then((text) => save("scores.csv", "text/csv", text));
+  });
+  document.documentElement.dataset["ready"] = "yes";
+}
+
+async function drawCharts(data: Data, contents: Contents): Promise<void> {
+  const { scores } = await data.need<{ scores: Score[] }>("comparison");
+  for (const { name } of contents.metrics) {
+    const own = scores.filter((score) => score.metric === name);
+    byId("score-charts").append(scoreChart(name, own, contents.baseline));
+  }
+  const breakdowns = await data.need<Breakdown[]>("breakdowns");
+  for (const place of document.querySelectorAll<HTMLElement>("[data-breakdown]")) {
+    const item = breakdowns[Number(place.dataset["breakdown"])];
+    for (const measure of item?.measures ?? []) place.append(breakdownChart(item as Breakdown, measure));
+  }
+}
+
+void start();

@@ -1,0 +1,176 @@
+/** Which segments a view has, in which order. */
+
+import type { Contents, Data, Dropped, Segment } from "./data";
+import type { View } from "./view";
+
+type Test = (segment: Segment) => boolean;
+
+/** Thrown where a newer view has made this one idle. */
+export class Superseded extends Error {}
+
+export interface Watch {
+  /** Told now and then how many of how many segments were read. */
+  progress(done: number, total: number): void;
+  /** Whether the answer is still wanted. */
+  wanted(): boolean;
+}
+
+/**
+ * The indices of the segments, counted from 0, in the view's order. Columns are looked at first;
+ * texts and marks, which must be unpacked, only of segments that are left.
+ *
+ * Throws SyntaxError if the text is no regular expression.
+ */
+export async function select(
+  view: View, contents: Contents, data: Data, watch: Watch,
+): Promise<number[]> {
+  let left = Array.from({ length: contents.segments }, (_, index) => index);
+  for (const keep of await columnTests(view, contents, data)) left = left.filter(keep);
+  const tests = segmentTests(view, contents);
+  if (tests.length) left = await readAndFilter(left, tests, contents, data, watch);
+  return sort(left, view, data);
+}
+
+async function columnTests(
+  view: View, contents: Contents, data: Data,
+): Promise<((index: number) => boolean)[]> {
+  const tests: ((index: number) => boolean)[] = [];
+  const systems = view.of ? [view.of] : contents.systems;
+  if (view.kind) {
+    const kinds = view.kind === "none" ? ["repeated", "dropped"] : [view.kind];
+    const columns = await Promise.all(
+      kinds.flatMap((kind) => systems.map((system) => data.counts(kind, system))),
+    );
+    const has = (index: number) => columns.some((counts) => (counts?.[index] ?? 0) > 0);
+    tests.push(view.kind === "none" ? (index) => !has(index) : has);
+  }
+  if (view.least !== null || view.most !== null) {
+    const columns = await Promise.all(systems.map((name) => data.scores(view.metric, name)));
+    tests.push((index) => columns.some((scores) => inRange(scores[index] ?? null, view)));
+  }
+  if (view.winner) tests.push(await winTest(view, contents, data));
+  if (view.found === "source-length" || view.found === "reference-length") {
+    const column = await data.read<string[]>(view.found);
+    tests.push((index) => column?.[index] === view.entry);
+  }
+  return tests;
+}
+
+function inRange(score: number | null, view: View): boolean {
+  if (score === null) return false;
+  return score >= (view.least ?? -Infinity) && score <= (view.most ?? Infinity);
+}
+
+async function winTest(
+  view: View, contents: Contents, data: Data,
+): Promise<(index: number) => boolean> {
+  const others = view.loser ? [view.loser] : contents.systems.filter((s) => s !== view.winner);
+  const own = await data.scores(view.metric, view.winner);
+  const theirs = await Promise.all(others.map((name) => data.scores(view.metric, name)));
+  const metric = contents.metrics.find((item) => item.name === view.metric);
+  const sign = metric?.higherIsBetter ? 1 : -1;
+  return (index) =>
+    theirs.every((scores) => {
+      const [ours, other] = [own[index] ?? null, scores[index] ?? null];
+      return ours !== null && other !== null && sign * (ours - other) > 0;
+    });
+}
+
+function segmentTests(view: View, contents: Contents): Test[] {
+  const tests: Test[] = [];
+  const outputs = (view.of ? [view.of] : contents.systems).map((s) => contents.systems.indexOf(s));
+  if (view.text) tests.push(textTest(view, outputs));
+  const found = foundTest(view, outputs, contents.systems.indexOf(view.not));
+  if (found) tests.push(found);
+  return tests;
+}
+
+function textTest(view: View, outputs: number[]): Test {
+  const matches = view.regex ? regexMatcher(view.text) : plainMatcher(view.text);
+  return (segment) => {
+    const texts: string[][] = [];
+    if (view.within !== "reference" && view.within !== "output") texts.push(segment.source ?? []);
+    if (view.within !== "source" && view.within !== "output") texts.push(...segment.references);
+    if (view.within !== "source" && view.within !== "reference") {
+      texts.push(...outputs.map((index) => segment.outputs[index]?.words ?? []));
+    }
+    return texts.some((words) => matches(words.join(" ")));
+  };
+}
+
+function regexMatcher(text: string): (line: string) => boolean {
+  const expression = new RegExp(text, "iu");
+  return (line) => expression.test(line);
+}
+
+function plainMatcher(text: string): (line: string) => boolean {
+  const wanted = text.toLowerCase();
+  return (line) => line.toLowerCase().includes(wanted);
+}
+
+/** Whether a segment is among those that an entry of a breakdown counts. */
+function foundTest(view: View, outputs: number[], not: number): Test | null {
+  const { found, entry } = view;
+  const dropped = (segment: Segment, test: (mark: Dropped) => boolean): boolean =>
+    outputs.some((index) =>
+      segment.outputs[index]?.marks.some((mark) => mark.kind === "dropped" && test(mark)),
+    );
+  const repeated = (segment: Segment, key: "ngram" | "place"): boolean =>
+    outputs.some((index) =>
+      segment.outputs[index]?.marks.some((mark) => mark.kind === "repeated" && mark[key] === entry),
+    );
+  const isEntry = (segment: Segment, mark: Dropped) => segment.source?.[mark.position] === entry;
+  const isKept = (segment: Segment, mark: Dropped) =>
+    !segment.outputs[not]?.marks.some(
+      (other) => other.kind === "dropped" && other.position === mark.position,
+    );
+  const tests: Record<string, Test> = {
+    "dropped-words": (s) => dropped(s, (mark) => isEntry(s, mark)),
+    "dropped-by-one": (s) => dropped(s, (mark) => isEntry(s, mark) && isKept(s, mark)),
+    "frequency": (s) => dropped(s, (mark) => mark.frequency === entry),
+    "source-position": (s) => dropped(s, (mark) => mark.place === entry),
+    "repeated-ngrams": (s) => repeated(s, "ngram"),
+    "output-position": (s) => repeated(s, "place"),
+  };
+  return tests[found] ?? null;
+}
+
+async function readAndFilter(
+  left: number[], tests: Test[], contents: Contents, data: Data, watch: Watch,
+): Promise<number[]> {
+  const kept: number[] = [];
+  let number = -1;
+  let block: Segment[] = [];
+  for (const [done, index] of left.entries()) {
+    const here = Math.floor(index / contents.block);
+    if (here !== number) {
+      watch.progress(done, left.length);
+      block = await data.segments(here);
+      if (!watch.wanted()) throw new Superseded();
+      number = here;
+    }
+    const segment = block[index % contents.block];
+    if (segment && tests.every((test) => test(segment))) kept.push(index);
+  }
+  return kept;
+}
+
+/** Undefined scores come last in either direction, ties in the order of the text. */
+async function sort(left: number[], view: View, data: Data): Promise<number[]> {
+  const sign = view.descending ? -1 : 1;
+  if (view.sort === "number") return view.descending ? left.reverse() : left;
+  const own = await data.scores(view.sort, view.whose);
+  const other = view.minus ? await data.scores(view.sort, view.minus) : null;
+  const value = (index: number): number | null => {
+    const [ours, theirs] = [own[index] ?? null, other ? other[index] ?? null : 0];
+    return ours === null || theirs === null ? null : ours - theirs;
+  };
+  const values = new Map(left.map((index) => [index, value(index)]));
+  return left.sort((a, b) => {
+    const [first, second] = [values.get(a) ?? null, values.get(b) ?? null];
+    if (first === null || second === null) {
+      return Number(first === null) - Number(second === null) || a - b;
+    }
+    return sign * (first - second) || a - b;
+  });
+}

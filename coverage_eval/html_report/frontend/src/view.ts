@@ -1,0 +1,94 @@
+/** What the reader looks at, as the URL's fragment says it, so that a view can be sent. */
+
+export interface View {
+  /** Systems side by side. */
+  show: string[];
+  /** Kind of mark that a segment must have, "none" for no repeated and no dropped word. */
+  kind: string;
+  /** The system whose marks, scores and outputs filters are about; "" for any. */
+  of: string;
+  /** A breakdown's name, and the entry whose segments are wanted. */
+  found: string;
+  entry: string;
+  /** A system that must not drop the entry. */
+  not: string;
+  /** The metric of the score filters. */
+  metric: string;
+  least: number | null;
+  most: number | null;
+  /** The system that must be better by the metric, and than which; "" for than all others. */
+  winner: string;
+  loser: string;
+  text: string;
+  regex: boolean;
+  within: string;
+  /** "number", or the metric to sort by. */
+  sort: string;
+  /** Whose score, and minus whose; "" for no difference. */
+  whose: string;
+  minus: string;
+  descending: boolean;
+  /** The segment that is open, from 1; 0 for the first of the list. */
+  segment: number;
+}
+
+export type Choices = Record<"systems" | "metrics" | "kinds", string[]>;
+
+export function defaultView(choices: Choices): View {
+  const coverage = choices.metrics.find((name) => name === "DROP" || name === "REP");
+  return {
+    show: choices.systems.slice(0, 3),
+    kind: "", of: "", found: "", entry: "", not: "",
+    metric: coverage ?? choices.metrics[0] ?? "", least: null, most: null,
+    winner: "", loser: "",
+    text: "", regex: false, within: "",
+    sort: "number", whose: choices.systems[0] ?? "", minus: "", descending: false,
+    segment: 0,
+  };
+}
+
+/** The fragment of a view, without "#": what differs from the default. */
+export function formatView(view: View, choices: Choices): string {
+  const usual = defaultView(choices);
+  const found = new URLSearchParams();
+  for (const key of Object.keys(usual) as (keyof View)[]) {
+    const value = view[key];
+    if (JSON.stringify(value) === JSON.stringify(usual[key])) continue;
+    if (Array.isArray(value)) for (const item of value) found.append(key, item);
+    else found.set(key, value === true ? "yes" : value === null ? "" : String(value));
+  }
+  return found.toString();
+}
+
+/** The view that a fragment says; null if it is no view, such as the name of a heading. */
+export function parseView(fragment: string, choices: Choices): View | null {
+  if (!fragment.includes("=")) return fragment === "" ? defaultView(choices) : null;
+  const said = new URLSearchParams(fragment);
+  const view = defaultView(choices);
+  const one = (key: string, known: string[], usual: string): string => {
+    const value = said.get(key) ?? usual;
+    return known.includes(value) ? value : usual;
+  };
+  const { systems, metrics, kinds } = choices;
+  const shown = said.getAll("show").filter((name) => systems.includes(name));
+  if (shown.length) view.show = [...new Set(shown)];
+  view.kind = one("kind", [...kinds, "none"], "");
+  for (const key of ["of", "not", "winner", "loser", "minus"] as const) {
+    view[key] = one(key, systems, "");
+  }
+  view.whose = one("whose", systems, view.whose);
+  view.metric = one("metric", metrics, view.metric);
+  view.sort = one("sort", metrics, "number");
+  view.within = one("within", ["source", "reference", "output"], "");
+  for (const key of ["found", "entry", "text"] as const) view[key] = said.get(key) ?? "";
+  for (const key of ["least", "most"] as const) view[key] = parseNumber(said.get(key) ?? "");
+  for (const key of ["regex", "descending"] as const) view[key] = said.get(key) === "yes";
+  const segment = Number(said.get("segment") ?? 0);
+  view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;
+  return view;
+}
+
+export function parseNumber(text: string): number | null {
+  const value = Number(text);
+  return text.trim() === "" || !Number.isFinite(value) ? null : value;
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Contents, Data, Mark, Segment } from "../src/data";
+import { select, Superseded } from "../src/select";
+import { defaultView, type View } from "../src/view";
+
+const contents: Contents = {
+  systems: ["a", "b"], baseline: "a", kinds: ["repeated", "dropped"], segments: 5, block: 2,
+  metrics: [{ name: "DROP", higherIsBetter: false }, { name: "BLEU", higherIsBetter: true }],
+};
+const columns: Record<string, (number | null)[]> = {
+  "DROP/a": [0, 50, 25, null, 0], "DROP/b": [0, 0, 50, 0, 10],
+  "BLEU/a": [10, 20, 30, 40, 50], "BLEU/b": [10, 30, 20, 40, 60],
+};
+const dropped = (position: number, frequency = "2–9", place = "0–20 %"): Mark => ({ kind: "dropped", position, frequency, place });
+const segments: Segment[] = [
+  segment("ein Haus", [], []),
+  segment("das Haus", [dropped(1)], []),
+  segment("das Haus", [dropped(1, "0")], [dropped(0), dropped(1)]),
+  segment("ein (Hund", [], [{ kind: "repeated", start: 0, end: 2, first: 0, ngram: "a b", place: "20–40 %" }]),
+  segment("", [], [dropped(0)]),
+];
+const counts: Record<string, number[]> = {
+  "dropped/a": [0, 1, 1, 0, 0], "dropped/b": [0, 0, 2, 0, 1], "repeated/b": [0, 0, 0, 1, 0],
+};
+const data = {
+  read: async (name: string) => (name === "source-length" ? ["2", "2", "2", "2", "0"] : null),
+  scores: async (metric: string, system: string) => columns[`${metric}/${system}`],
+  counts: async (kind: string, system: string) => counts[`${kind}/${system}`] ?? null,
+  segments: async (block: number) => segments.slice(2 * block, 2 * block + 2),
+} as unknown as Data;
+
+function segment(source: string, a: Mark[], b: Mark[]): Segment {
+  const output = (words: string, marks: Mark[]) => ({ words: words.split(" "), links: null, marks });
+  return {
+    source: source ? source.split(" ") : [], references: [["the", "reference"]],
+    referenceLinks: [null], outputs: [output("of a", a), output("of b", b)],
+  };
+}
+
+async function found(part: Partial<View>): Promise<number[]> {
+  const choices = { systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds };
+  const watch = { progress: () => {}, wanted: () => true };
+  return select({ ...defaultView(choices), ...part }, contents, data, watch);
+}
+
+const cases: [string, Partial<View>, number[]][] = [
+  ["nothing asked", {}, [0, 1, 2, 3, 4]],
+  ["a kind of any system", { kind: "dropped" }, [1, 2, 4]],
+  ["a kind of one", { kind: "dropped", of: "a" }, [1, 2]],
+  ["a kind that a system never has", { kind: "repeated", of: "a" }, []],
+  ["no mark", { kind: "none" }, [0]],
+  ["scores from", { metric: "DROP", least: 25 }, [1, 2]],
+  ["scores to, undefined ones left out", { metric: "DROP", of: "a", most: 0 }, [0, 4]],
+  ["the lower DROP wins", { metric: "DROP", winner: "a" }, [2, 4]],
+  ["the higher BLEU wins", { metric: "BLEU", winner: "b", loser: "a" }, [1, 4]],
+  ["plain text, any case", { text: "HAUS" }, [0, 1, 2]],
+  ["plain text has no signs", { text: "(h" }, [3]],
+  ["an expression", { text: "^(das|ein) h.us$", regex: true }, [0, 1, 2]],
+  ["the outputs of a system only", { text: "of b", of: "a" }, []],
+  ["in a side only", { text: "reference", within: "source" }, []],
+  ["an entry of dropped words", { found: "dropped-words", entry: "Haus", of: "b" }, [2]],
+  ["dropped by one only", { found: "dropped-by-one", entry: "Haus", of: "a", not: "b" }, [1]],
+  ["a frequency class", { found: "frequency", entry: "0" }, [2]],
+  ["a place", { found: "source-position", entry: "0–20 %", of: "a" }, [1, 2]],
+  ["an n-gram", { found: "repeated-ngrams", entry: "a b" }, [3]],
+  ["a place in the output", { found: "output-position", entry: "20–40 %" }, [3]],
+  ["a length", { found: "source-length", entry: "0" }, [4]],
+  ["all at once", { kind: "dropped", text: "das", winner: "b", metric: "DROP" }, [1]],
+  ["numbers down", { descending: true }, [4, 3, 2, 1, 0]],
+  ["a score, ties in order, undefined last", { sort: "DROP", whose: "a" }, [0, 4, 2, 1, 3]],
+  ["a score down, undefined last", { sort: "DROP", whose: "a", descending: true }, [1, 2, 0, 4, 3]],
+  ["a difference", { sort: "BLEU", whose: "b", minus: "a", descending: true }, [1, 4, 0, 3, 2]],
+];
+for (const [name, part, expected] of cases) {
+  test(name, async () => assert.deepEqual(await found(part), expected));
+}
+
+test("an expression that is none is said", async () => {
+  await assert.rejects(found({ text: "(", regex: true }), SyntaxError);
+});
+
+test("an old view stops reading", async () => {
+  const choices = { systems: contents.systems, metrics: ["DROP"], kinds: [] };
+  const idle = { progress: () => {}, wanted: () => false };
+  await assert.rejects(select({ ...defaultView(choices), text: "x" }, contents, data, idle), Superseded);
+});

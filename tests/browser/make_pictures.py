@@ -1,0 +1,44 @@
+"""Writes the README's pictures of the report that ``demo`` writes: part of ``make figures``."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from tests.browser.conftest import FLAGS, find_chromium
+from tests.conftest import COMMAND, ROOT
+
+PICTURES = {
+    "report_scores.png": ("", "#which"),
+    "report_segments.png": ("#kind=dropped&of=dropping&sort=DROP&whose=dropping&descending=yes"
+                            "&show=repeating&show=dropping&segment=130", ".count"),
+}  # fmt: skip
+"""File → the view that it shows, and what is at its top."""
+
+
+def main() -> None:
+    """Write both pictures."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        subprocess.run([COMMAND, "demo", "--folder", folder], check=True, capture_output=True)
+        chromium = find_chromium()
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        for name, (fragment, top) in PICTURES.items():
+            page = browser.new_page(
+                viewport={"width": 1100, "height": 620}, reduced_motion="reduce"
+            )
+            page.goto(f"{(Path(folder) / 'report.html').as_uri()}{fragment}")
+            page.wait_for_selector("html[data-ready]", state="attached")
+            page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
+            page.wait_for_timeout(500)
+            picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(64)
+            picture.save(ROOT / "notebooks" / "figures" / name, optimize=True)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""The script's sources: types, unit tests, and the bundle that the package carries."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "coverage_eval" / "html_report"
+FRONTEND = PACKAGE / "frontend"
+
+
+def npm(*command: str) -> str:
+    if shutil.which("npm") is None or not (FRONTEND / "node_modules").is_dir():
+        pytest.skip("no node, or its packages are not installed: make test-browser")
+    done = subprocess.run(
+        ["npm", "--silent", *command], cwd=FRONTEND, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_types() -> None:
+    npm("run", "check")
+
+
+def test_units() -> None:
+    assert "# fail 0" in npm("test")
+
+
+def test_the_bundle_is_what_the_sources_give(tmp_path: Path) -> None:
+    npm("run", "build", "--", str(tmp_path / "report.js"))
+    carried = (PACKAGE / "assets" / "report.js").read_bytes()
+    assert (tmp_path / "report.js").read_bytes() == carried, "npm run build, and commit the bundle"
+
+
+def test_the_bundle_carries_licences() -> None:
+    text = (PACKAGE / "assets" / "report.js").read_text(encoding="utf-8")
+    for name in ("@observablehq/plot", "d3-dsv", "diff"):
+        assert f"\n{name} " in text
+    assert "Permission to use, copy, modify, and/or distribute this software" in text
+
+
+def test_locked_packages_name_no_host() -> None:
+    assert "://" not in (FRONTEND / "package-lock.json").read_text(encoding="utf-8")

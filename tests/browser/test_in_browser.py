@@ -1,0 +1,475 @@
+"""Reports in a real browser: what a reader does with them, and what no text may do to them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.attention_maps import AttentionMap, save
+from tests.browser.conftest import Reader
+from tests.conftest import ROOT, RunCli
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
+OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop", "--symmetrize", "forward")
+SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
+AXE = ROOT / "coverage_eval/html_report/frontend/node_modules/axe-core/axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of three systems, with labels and attention of one."""
+    path = tmp_path_factory.mktemp("browser") / "demo"
+    run_cli("demo", "--folder", path)
+    kinds = ("--kind", "omission-content", "--kind", "repetition-word", "--rate", 0.05)
+    run_cli("inject", "test.en", "--src", "test.de", "--model", "model", *kinds,
+            "-o", "bad.en", "--gold", "gold", cwd=path)  # fmt: skip
+    sources, outputs = (
+        [line.split() for line in ce.read_segments(path / name)] for name in ("test.de", "bad.en")
+    )
+    maps = [
+        AttentionMap([[1 / len(source)] * len(source)] * len(output), source, output)
+        for source, output in zip(sources, outputs, strict=True)
+    ]
+    save(maps, path / "maps.npz")
+    more = ("--labels", "bad=gold", "--attention", "bad=maps.npz")
+    run_cli("report", *OPTIONS, *SYSTEMS, *more, "-o", "report.html", cwd=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def compared(folder: Path, run_cli: RunCli) -> Any:
+    return json.loads(run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "json", cwd=folder).stdout)
+
+
+@pytest.fixture(scope="module")
+def details(folder: Path, run_cli: RunCli) -> dict[tuple[str, int], Any]:
+    """The evidence of each system and segment, as ``compare`` says it."""
+    run_cli("compare", *OPTIONS, *SYSTEMS, "--resamples", 0, "--details", "details", cwd=folder)
+    _, *records = map(json.loads, (folder / "details").read_text().splitlines())
+    return {(record["system"], record["segment"]): record for record in records}
+
+
+def count(page: Page) -> int:
+    return int(page.inner_text(".count").split()[0].replace(",", ""))
+
+
+def numbers(page: Page) -> list[int]:
+    return [
+        int(text) for text in page.locator(".list .row > .number:first-child").all_inner_texts()
+    ]
+
+
+def settled(page: Page, expected: int) -> None:
+    """Wait until the filters leave so many segments."""
+    page.locator(".count", has_text=f"{expected} of 500 segments").wait_for()
+
+
+def with_errors(
+    details: dict[tuple[str, int], Any], system: str, metric: str, kind: str
+) -> set[int]:
+    return {
+        number
+        for (name, number), record in details.items()
+        if name == system and record["metrics"][metric][kind]
+    }
+
+
+def test_every_score_on_the_page(reader: Reader, folder: Path, compared: Any, details: Any) -> None:
+    page = reader.open(folder / "report.html")
+    for row, system in enumerate(("careful", "dropping", "bad")):
+        cells = page.locator("#which tbody tr").nth(row).locator("td")
+        own = [score for score in compared["scores"] if score["system"] == system]
+        for column, score in enumerate(own):
+            figure, interval = cells.nth(column).inner_text().split("\n")[:2]
+            assert figure.rstrip("*") == f"{score['score']:.2f}"
+            low, high = (score["confidence"][end] for end in ("low", "high"))
+            assert interval == f"[{low:.2f}, {high:.2f}]"
+            title = f"{system}: {score['metric']} {score['score']:.2f}"
+            assert page.locator("#score-charts title", has_text=title).count() == 1
+    for number in (1, 250, 251, 500):
+        page = reader.open(folder / "report.html", f"#segment={number}&x=")
+        page.locator(f"article[aria-label='Segment {number}']").wait_for()
+        for system in ("careful", "dropping", "bad"):
+            shown = page.locator(f"section[aria-label='{system}'] dd").all_inner_texts()
+            metrics = details[system, number]["metrics"].values()
+            assert shown == [f"{item['score']:.2f}" for item in metrics]
+
+
+def test_filters(reader: Reader, folder: Path, details: Any) -> None:
+    page = reader.open(folder / "report.html")
+    assert count(page) == 500
+    dropped = with_errors(details, "dropping", "DROP", "dropped")
+    page.select_option("#kind", "dropped")
+    page.select_option("#of", "dropping")
+    settled(page, len(dropped))
+    scores = {n: details["dropping", n]["metrics"]["DROP"]["score"] for n in dropped}
+    page.select_option("#metric", "DROP")
+    page.fill("#least", "20")
+    page.press("#least", "Enter")
+    settled(page, sum(score >= 20 for score in scores.values()))
+    page.click("#reset")
+    settled(page, 500)
+    page.fill("#text", "HAUS")
+    haus = sum("haus" in details["careful", n]["source"] for n in range(1, 501))
+    settled(page, haus)
+    page.select_option("#within", "output")
+    settled(page, 0)
+    assert "No segment is left" in page.inner_text(".pane")
+    page.fill("#text", r"\b(\w+) \1\b")
+    page.check("#regex")
+    page.select_option("#of", "bad")
+    repeats = [n for n in range(1, 501) if twice(details["bad", n]["hypothesis"])]
+    assert repeats
+    settled(page, len(repeats))
+    page.fill("#text", "(")
+    page.locator(".count", has_text="Not a regular expression").wait_for()
+    page.click("#reset")
+    page.select_option("#winner", "careful")
+    page.select_option("#loser", "dropping")
+    page.select_option("#metric", "SoftDROP")
+    wins = [
+        n
+        for n in range(1, 501)
+        if details["careful", n]["metrics"]["SoftDROP"]["score"]
+        < details["dropping", n]["metrics"]["SoftDROP"]["score"]
+    ]
+    settled(page, len(wins))
+
+
+def twice(text: str) -> bool:
+    words = text.split()
+    return any(first == second and first.isalnum() for first, second in pairwise(words))
+
+
+def test_sorting(reader: Reader, folder: Path, details: Any) -> None:
+    page = reader.open(folder / "report.html")
+    page.select_option("#sort", "SoftDROP")
+    page.select_option("#whose", "dropping")
+    page.select_option("#minus", "bad")
+    page.check("#descending")
+
+    def difference(number: int) -> float:
+        ours, theirs = (
+            details[name, number]["metrics"]["SoftDROP"]["score"] for name in ("dropping", "bad")
+        )
+        return float(ours - theirs)
+
+    expected = sorted(range(1, 501), key=lambda n: (-difference(n), n))
+    page.locator(f"#row-{expected[0]}[aria-selected='true']").wait_for()
+    assert numbers(page)[:15] == expected[:15]
+    page.focus(".list")
+    page.keyboard.press("End")
+    page.locator(f"article[aria-label='Segment {expected[-1]}']").wait_for()
+    assert numbers(page)[-10:] == expected[-10:]
+
+
+def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: Any) -> None:
+    page = reader.open(folder / "report.html")
+    row = page.locator("#about-dropped-words tbody tr", has_text="dropping").first
+    word = row.locator("a").inner_text()
+    row.locator("a").click()
+    expected = [
+        n
+        for n in range(1, 501)
+        if word in {item["word"] for item in details["dropping", n]["metrics"]["DROP"]["dropped"]}
+    ]
+    settled(page, len(expected))
+    assert f"“{word}”" in page.inner_text(".found")
+    assert numbers(page)[:5] == expected[:5]
+    page.click(".found button")
+    settled(page, 500)
+    for article in ("frequency", "source-position", "source-length", "reference-length"):
+        page.locator(f"#about-{article} summary").click()
+        page.locator(f"#about-{article} a").first.click()
+        page.locator(".found").wait_for()
+        assert 0 < count(page) < 500
+
+
+def test_words_show_what_they_are_linked_with(
+    reader: Reader, folder: Path, details: Any, run_cli: RunCli
+) -> None:
+    number = min(with_errors(details, "dropping", "DROP", "dropped"))
+    page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")
+    card = page.locator("section[aria-label='dropping']")
+    words = card.locator("p[aria-label='source'] .word")
+    links = run_cli("align", "apply", "model", "test.de", "dropping.en", "--symmetrize", "forward",
+                    cwd=folder).stdout.splitlines()[number - 1]  # fmt: skip
+    pairs = [tuple(map(int, link.split("-"))) for link in links.split()]
+    output = details["dropping", number]["hypothesis"].split()
+    dropped = {
+        item["position"] for item in details["dropping", number]["metrics"]["DROP"]["dropped"]
+    }
+    for position in range(words.count()):
+        word = words.nth(position)
+        assert ("dropped" in (word.get_attribute("class") or "").split()) == (position in dropped)
+        word.hover()
+        linked = card.locator("p[aria-label='output'] .word.linked").all_inner_texts()
+        assert [text.rstrip("×") for text in linked] == [
+            output[t] for s, t in sorted(pairs) if s == position
+        ]
+    words.nth(min(dropped)).hover()
+    assert "(dropped" in page.inner_text(".status")
+    assert "dropping: no link" in page.inner_text(".status")
+    # The same by keyboard.
+    words.first.focus()
+    for _ in range(min(dropped)):
+        page.keyboard.press("ArrowRight")
+    assert "dropping: no link" in page.inner_text(".status")
+    page.keyboard.press("ArrowLeft" if min(dropped) else "ArrowRight")
+    assert page.evaluate("document.activeElement.classList.contains('linked')")
+
+
+def test_keyboard_alone(reader: Reader, folder: Path) -> None:
+    page = reader.open(folder / "report.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the segments"
+    page.keyboard.press("Enter")
+    page.focus(".list")
+    for key, number in (
+        ("ArrowDown", 2),
+        ("j", 3),
+        ("k", 2),
+        ("ArrowUp", 1),
+        ("End", 500),
+        ("Home", 1),
+    ):
+        page.keyboard.press(key)
+        page.locator(f"article[aria-label='Segment {number}']").wait_for()
+        chosen = page.get_attribute(".list", "aria-activedescendant")
+        assert chosen == f"row-{number}"
+        assert page.get_attribute(f"#{chosen}", "aria-selected") == "true"
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "text"
+    page.keyboard.type("jk/")
+    assert page.input_value("#text") == "jk/"
+
+
+def test_a_view_can_be_sent(chromium: Browser, reader: Reader, folder: Path) -> None:
+    page = reader.open(folder / "report.html")
+    page.uncheck("#show-0")
+    page.select_option("#kind", "missed")
+    page.select_option("#of", "bad")
+    page.fill("#text", "e")
+    page.select_option("#sort", "DROP")
+    page.check("#descending")
+    page.wait_for_timeout(600)
+    page.focus(".list")
+    page.keyboard.press("ArrowDown")
+    url = page.url
+    shown = page.inner_text(".count"), numbers(page), page.inner_text(".pane h3")
+    other = Reader(chromium)
+    again = other.open(folder / "report.html", f"#{url.partition('#')[2]}")
+    again.locator(".pane h3").wait_for()
+    assert (again.inner_text(".count"), numbers(again), again.inner_text(".pane h3")) == shown
+    assert again.input_value("#text") == "e"
+    assert not again.is_checked("#show-0")
+    assert again.locator(".card").count() == 2
+    other.close()
+
+
+def test_exported_segments_are_the_commands(
+    reader: Reader, folder: Path, details: Any, run_cli: RunCli
+) -> None:
+    page = reader.open(folder / "report.html", "#kind=dropped&of=dropping")
+    with page.expect_download() as download:
+        page.click("#segments-csv")
+    rows = list(csv.DictReader(download.value.path().open(encoding="utf-8", newline="")))
+    text = run_cli("drop", "dropping.en", "test.en", "--src", "test.de", "--model", "model",
+                   "--symmetrize", "forward", "--sentence-level", "--errors-only", "-f", "csv",
+                   cwd=folder).stdout  # fmt: skip
+    expected = list(csv.DictReader(text.splitlines()))
+    assert len(rows) == len(expected) > 10
+    for row, wanted in zip(rows, expected, strict=True):
+        assert row["segment"] == wanted["segment"]
+        assert float(row["DROP"]) == float(wanted["score"])
+        assert row["dropped"] == wanted["dropped"]
+        assert row["output"] == details["dropping", int(row["segment"])]["hypothesis"]
+    with page.expect_download() as download:
+        page.click("#scores-csv")
+    csv_text = run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "csv", cwd=folder).stdout
+    assert download.value.path().read_text(encoding="utf-8") + "\n" == csv_text
+
+
+def test_exported_figures_stand_alone(
+    chromium: Browser, reader: Reader, folder: Path, tmp_path: Path
+) -> None:
+    page = reader.open(folder / "report.html")
+    with page.expect_download() as download:
+        page.locator("#score-charts button").first.click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    assert path.name == "REP.svg"
+    other = Reader(chromium)
+    other.page.goto(path.as_uri())
+    assert other.page.locator("title", has_text="dropping: REP").count() == 1
+    other.close()
+
+
+def test_labels_and_attention(reader: Reader, folder: Path) -> None:
+    gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
+    number = next(error["segment"] for error in gold if error["kind"].startswith("repetition"))
+    page = reader.open(folder / "report.html", f"#segment={number}&show=bad&show=careful")
+    card = page.locator("section[aria-label='bad']")
+    assert card.locator(".marks li", has_text="labelled repetition-word").count() >= 1
+    assert card.locator(".word.labelled").count() >= 1
+    assert page.locator("section[aria-label='careful'] .labelled").count() == 0
+    cells = card.locator(".attention g > rect:has(title)")
+    source, output = (
+        (folder / name).read_text().splitlines()[number - 1].split()
+        for name in ("test.de", "bad.en")
+    )
+    assert cells.count() == len(source) * len(output)
+    assert f"{output[0]} ← {source[0]}: {1 / len(source):.2f}" in (cells.first.text_content() or "")
+    page.select_option("#kind", "label")
+    settled(page, len({error["segment"] for error in gold}))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(chromium: Browser, folder: Path, scheme: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed: make test-browser")
+    other = Reader(chromium, color_scheme=scheme)
+    page = other.open(folder / "report.html", "#segment=7&kind=label&found=dropped-words&entry=x")
+    page.click("#reset")
+    for summary in page.locator("#what summary").all():
+        summary.click()
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    serious = [
+        (item["id"], item["nodes"][0]["html"][:200], item["nodes"][0].get("failureSummary"))
+        for item in found
+        if item["impact"] in {"serious", "critical"}
+    ]
+    assert serious == []
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+    other.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_narrow_screens(chromium: Browser, folder: Path, width: int) -> None:
+    other = Reader(chromium, viewport={"width": width, "height": 700})
+    page = other.open(folder / "report.html", "#segment=7&x=")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    other.close()
+
+
+def test_print(reader: Reader, folder: Path) -> None:
+    page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=DROP&whose=dropping")
+    page.evaluate(
+        "print = () => { printed = document.querySelectorAll('.printed .segment').length }"
+    )
+    page.click("#print")
+    page.wait_for_timeout(300)
+    assert page.evaluate("printed") == min(40, count(page))
+    page.emulate_media(media="print")
+    assert not page.is_visible(".filters")
+    assert not page.is_visible(".list")
+    assert page.is_visible(".printed .segment >> nth=0")
+    assert not page.is_visible(".pane")
+    assert page.pdf().startswith(b"%PDF")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.is_visible(".pane .segment")
+
+
+HOSTILE = {
+    "script": "<script>window.hacked=1</script>",
+    "end": "</script><script>window.hacked=1</script>",
+    "textarea": "</textarea><img src=x onerror=window.hacked=1>",
+    "comment": "--><img src=x onerror=window.hacked=1><!--",
+    "bidi": "\u202egnp.exe\u202c \u2067abc\u2069",
+    "flood": "Z" + "\u0301\u0323\u0489" * 300,
+    "long": "W" * 10_000,
+    "separators": "one\u2028two\u2029three\u0085four",
+    "attribute": '" onmouseover="window.hacked=1" x=\'',
+    "template": "{{ 7 * 7 }} {% raw %} ${7*7}",
+    "controls": "\x1b[31m \x07 \ufeff \u200f",
+    "formula": "=HYPERLINK(1)",
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = [*HOSTILE.values(), "word " * 200_000]
+    systems = {
+        "<img src=x onerror=window.hacked=1>": [f"{text} {text}" for text in texts[:-1]]
+        + [texts[-1]],
+        "b</script>": texts[::-1],
+    }
+    aligner = ce.Aligner.from_links(
+        [[(0, 0)]] * len(texts), [[[(0, 0)]] * len(texts), [[]] * len(texts)]
+    )
+    comparison = ce.compare(systems, texts, texts, aligner, metrics=["rep", "drop"], resamples=0)
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    comparison.to_report(title="<b>bold</b>", warnings=["<i>w</i>"], command="a <u>b</u>").save(
+        path
+    )
+    return path
+
+
+def test_hostile_text_is_text(reader: Reader, hostile: Path) -> None:
+    page = reader.open(hostile)
+    assert page.inner_text("h1") == "<b>bold</b>"
+    for number, text in enumerate(HOSTILE.values(), start=1):
+        page.evaluate(f"location.hash = 'segment={number}&x='")
+        page.locator(f"article[aria-label='Segment {number}']").wait_for()
+        words = page.locator("article p[aria-label='reference'] .word").all_inner_texts()
+        assert len(words) == len([word for word in text.replace("\t", " ").split(" ") if word])
+        if text.isascii() and text.isprintable():
+            assert " ".join(words) == text
+        assert not any(set(word) & set("\u202e\u2067\u2028\u2029\x1b") for word in words)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        card = page.locator(".card").first
+        assert card.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, textarea").count() == 0
+    assert page.locator("main script").count() == 0
+
+
+def test_a_segment_of_a_megabyte(reader: Reader, hostile: Path) -> None:
+    number = len(HOSTILE) + 1
+    page = reader.open(hostile, f"#segment={number}&x=")
+    card = page.locator(".card").first
+    assert card.locator("p[aria-label='output'] .word").count() == 400
+    card.locator("p[aria-label='output'] button").click()
+    assert card.locator("p[aria-label='output'] .word").count() == 2400
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_long_list(reader: Reader, tmp_path: Path) -> None:
+    """100,000 segments: rows exist only where they are seen, and every one can be reached."""
+    texts = [f"word {n}" for n in range(100_000)]
+    comparison = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0)
+    comparison.to_report().save(tmp_path / "long.html")
+    page = reader.open(tmp_path / "long.html")
+    assert page.locator(".list .row").count() < 60
+    page.focus(".list")
+    page.keyboard.press("End")
+    page.locator("article[aria-label='Segment 100000']").wait_for()
+    page.locator("#row-100000 .snippet", has_text="word 99999").wait_for()
+    page.fill("#text", "word 77777")
+    page.locator(".count", has_text="1 of 100,000 segments").wait_for()
+    assert numbers(page) == [77778]
+
+
+def test_a_notebook_shows_it(reader: Reader, tmp_path: Path) -> None:
+    texts = ["a house", "a dog"]
+    report = ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report()
+    (tmp_path / "notebook.html").write_text(
+        f"<!DOCTYPE html><title>n</title>{report._repr_html_()}"
+    )
+    reader.page.goto((tmp_path / "notebook.html").as_uri())
+    frame = reader.page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for(state="attached")
+    assert frame.locator(".count").inner_text() == "2 of 2 segments"
+    frame.locator("#row-2").click()
+    frame.locator("article[aria-label='Segment 2']").wait_for()

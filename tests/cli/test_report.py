@@ -1,0 +1,313 @@
+"""``report``: the page of the installed command says what ``compare`` says."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import RunCli
+
+OPTIONS = ("--ref", "test.en", "--src", "test.de", "--model", "model", "--metrics", "rep,drop,bleu")
+SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "repeating=repeating.en")
+
+
+@pytest.fixture(scope="module")
+def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "demo"
+    run_cli("demo", "--folder", path)
+    return path
+
+
+class Page(HTMLParser):
+    """Blocks of data, scripts, tables as rows of text, and links of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.blocks: dict[str, Any] = {}
+        self.scripts: list[str] = []
+        self.links: list[str] = []
+        self.policy = ""
+        self.tables: list[list[list[str]]] = []
+        self._block: str | None = None
+        self._in: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        self._block = named.get("data-block")
+        if tag == "meta" and named.get("http-equiv"):
+            self.policy = named["content"] or ""
+        if tag == "a":
+            self.links.append(named["href"] or "")
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in {"td", "th"}:
+            self.tables[-1][-1].append("")
+        if tag == "br" and self.tables:
+            self.handle_data("\n")
+        if tag not in {"meta", "br", "link"}:
+            self._in.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._in.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._in and self._in[-1] == "script":
+            if self._block is None:
+                self.scripts.append(data)
+            else:
+                packed = base64.b64decode(data)
+                self.blocks[self._block] = json.loads(gzip.decompress(packed))
+        elif {"td", "th"} & set(self._in) and self.tables:
+            self.tables[-1][-1][-1] += data
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path, run_cli: RunCli) -> Page:
+    run_cli("report", *OPTIONS, *SYSTEMS, "-o", "report.html", cwd=folder)
+    return Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def compared(folder: Path, run_cli: RunCli) -> Any:
+    return json.loads(run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "json", cwd=folder).stdout)
+
+
+def test_its_scores_are_those_of_compare(page: Page, compared: Any) -> None:
+    assert page.blocks["comparison"].items() <= compared.items()
+    header, *rows = page.tables[0]
+    assert header == ["system", "REP ↓", "DROP ↓", "BLEU ↑"]
+    for row, system in zip(rows, ("careful", "dropping", "repeating"), strict=True):
+        assert row[0].partition("\n")[0] == system
+        own = [score for score in compared["scores"] if score["system"] == system]
+        for cell, score in zip(row[1:], own, strict=True):
+            figure, interval, *p = cell.split("\n")
+            assert figure == f"{score['score']:.2f}" + "*" * score["best"]
+            low, high = (score["confidence"][end] for end in ("low", "high"))
+            assert interval == f"[{low:.2f}, {high:.2f}]"
+            assert p == ([] if system == "careful" else [f"p = {score['p_value_holm']:.3f}"])
+
+
+def test_its_csv_is_that_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
+    csv = run_cli("compare", *OPTIONS, *SYSTEMS, "-f", "csv", cwd=folder).stdout
+    assert page.blocks["scores.csv"] + "\n" == csv
+
+
+def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
+    asked = ("--breakdown", "all", "--top", 10, "-f", "json")
+    data = json.loads(run_cli("compare", *OPTIONS, *SYSTEMS, *asked, cwd=folder).stdout)
+    expected = {table["name"]: table["rows"] for table in data["breakdowns"]}
+    found = {table["name"]: table["rows"] for table in page.blocks["breakdowns"]}
+    del expected["differences"]
+    assert found == expected
+    tables = page.tables[1:]
+    for table, rows in zip(tables, found.values(), strict=True):
+        shown = [
+            [f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows
+        ]
+        assert table[1:] == shown
+
+
+def test_segments_are_the_details_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
+    run_cli("compare", *OPTIONS, *SYSTEMS, "--details", "details", cwd=folder)
+    _, *records = map(json.loads, (folder / "details").read_text().splitlines())
+    contents = page.blocks["contents"]
+    segments = [s for i in range(2) for s in page.blocks[f"segments/{i}"]]
+    assert contents["segments"] == len(segments) == 500
+    for record in records:
+        number = contents["systems"].index(record["system"])
+        index = record["segment"] - 1
+        segment = segments[index]
+        output = segment["outputs"][number]
+        texts = [segment["source"], segment["references"][0], output["words"]]
+        assert texts == [record[key].split() for key in ("source", "reference", "hypothesis")]
+        marks = output["marks"]
+        dropped = [mark["position"] for mark in marks if mark["kind"] == "dropped"]
+        assert dropped == [item["position"] for item in record["metrics"]["DROP"]["dropped"]]
+        repetitions = record["metrics"]["REP"]["repetitions"]
+        repeated = [mark for mark in marks if mark["kind"] == "repeated"]
+        assert len(repeated) == sum(item["excess"] for item in repetitions)
+        for mark in repeated:
+            words = mark["ngram"].split()
+            assert (
+                output["words"][mark["start"] : mark["end"]]
+                == words[-(mark["end"] - mark["start"]) :]
+            )
+        for metric, values in record["metrics"].items():
+            assert page.blocks[f"score/{metric}/{record['system']}"][index] == values["score"]
+        for kind in ("repeated", "dropped"):
+            counts = page.blocks.get(f"count/{kind}/{record['system']}", [0] * 500)
+            assert counts[index] == sum(mark["kind"] == kind for mark in marks)
+
+
+def test_links_are_those_of_the_aligner(page: Page, folder: Path, run_cli: RunCli) -> None:
+    for name, number in (("test", None), ("dropping", 1)):
+        lines = run_cli("align", "apply", "model", "test.de", f"{name}.en", cwd=folder).stdout
+        for line, segment in zip(lines.split("\n"), page.blocks["segments/0"], strict=False):
+            if number is None:
+                flat = segment["referenceLinks"][0]
+            else:
+                flat = segment["outputs"][number]["links"]
+            assert [f"{s}-{t}" for s, t in zip(flat[::2], flat[1::2], strict=True)] == line.split()
+
+
+def test_each_entry_leads_to_segments(page: Page) -> None:
+    links = [link for link in page.links if link.startswith("#found=")]
+    rows = [row for table in page.blocks["breakdowns"] for row in table["rows"]]
+    none = [row for row in rows if 0 in {row.get("dropped"), row.get("repetitions")}]
+    assert none
+    assert len(links) == len(rows) - len(none)
+    assert "#found=dropped-by-one&entry=hat&of=careful&not=dropping" not in links
+    assert any(re.fullmatch(r"#found=dropped-by-one&entry=\w+&of=dropping&not=careful", link)
+               for link in links)  # fmt: skip
+
+
+def test_the_page_forbids_itself_all_that_it_does_not_need(page: Page) -> None:
+    (script,) = page.scripts
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{allowed}';" in page.policy
+    assert "http" not in page.policy
+    assert all(link.startswith("#") for link in page.links)
+
+
+def test_how_it_was_measured(page: Page, folder: Path, compared: Any) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    for score in compared["scores"]:
+        assert score["signature"] in text
+    for note in compared["notes"]:
+        assert note in text
+    assert "coverage-eval report --ref test.en" in text
+    unknown = compared["model"]["unknown_source_tokens"]
+    assert f"unknown source tokens: {100 * unknown:.1f} %" in text
+
+
+def test_known_errors(folder: Path, run_cli: RunCli) -> None:
+    kinds = ("--kind", "omission-content", "--kind", "repetition-word", "--rate", 0.1)
+    texts = ("test.en", "--src", "test.de", "--model", "model")
+    run_cli("inject", *texts, *kinds, "-o", "bad.en", "--gold", "gold", cwd=folder)
+    # Links of both directions joined would miss most omissions.
+    forward = ("--symmetrize", "forward", "--resamples", 0)
+    out = ("-o", "labels.html", "--labels", "gold", *forward)
+    run_cli("report", *OPTIONS, "bad=bad.en", *out, cwd=folder)
+    page = Page((folder / "labels.html").read_text(encoding="utf-8"))
+    gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
+    table = next(table for table in page.tables if table[0][:2] == ["system", "of"])
+    rows = {tuple(row[1:3]): [int(cell) for cell in row[3:5]] for row in table[1:]}
+    labels = [
+        (segment, label)
+        for block in ("segments/0", "segments/1")
+        for segment in page.blocks[block]
+        for label in segment["outputs"][0]["labels"]
+    ]
+    assert len(labels) == len(gold)
+    for kind in ("omission-content", "repetition-word"):
+        own = [(segment, label) for segment, label in labels if label["kind"] == kind]
+        marked = 0
+        for segment, label in own:
+            marks = segment["outputs"][0]["marks"]
+            dropped = {mark.get("position") for mark in marks if mark["kind"] == "dropped"}
+            spans = [range(m["start"], m["end"]) for m in marks if m["kind"] == "repeated"]
+            repeated = {position for span in spans for position in span}
+            touched = bool(dropped & set(label["source"])) or bool(
+                repeated & set(range(label["start"], label["end"]))
+            )
+            assert label["marked"] == touched
+            marked += touched
+        assert rows["labels", kind] == [len(own), marked]
+        assert marked > 0.8 * len(own)
+    assert rows["marks", "repetition"][1] > 0.9 * rows["marks", "repetition"][0]
+
+
+def test_attention(folder: Path, run_cli: RunCli) -> None:
+    """A file with tokens of its own is taken with them, another with the words of the texts."""
+    for name in ("own", "bare"):
+        lines = []
+        sources, outputs = (
+            (folder / file).read_text().splitlines()[:20] for file in ("test.de", "careful.en")
+        )
+        for source, output in zip(sources, outputs, strict=True):
+            words = [f"▁{word}" for word in source.split()], output.split()
+            rows = [[0.25] + [0.0] * (len(words[0]) - 1) for _ in words[1]]
+            plain = {"attention": rows, "source": words[0], "hypothesis": words[1]}
+            lines.append(json.dumps(plain if name == "own" else rows))
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    for file in ("test.de", "test.en", "careful.en", "dropping.en"):
+        lines = (folder / file).read_text().splitlines(keepends=True)[:20]
+        (folder / f"small.{file}").write_text("".join(lines))
+    run_cli(
+        "report", "--ref", "small.test.en", "--src", "small.test.de", "--metrics", "rep",
+        "a=small.careful.en", "b=small.dropping.en", "--attention", "a=bare.jsonl",
+        "-o", "attention.html", cwd=folder,
+    )  # fmt: skip
+    page = Page((folder / "attention.html").read_text(encoding="utf-8"))
+    for segment in page.blocks["segments/0"]:
+        first, second = segment["outputs"]
+        assert first["attention"]["source"] == segment["source"]
+        assert first["attention"]["words"] == first["words"]
+        assert [row[0] for row in first["attention"]["weights"]] == [25] * len(first["words"])
+        assert "attention" not in second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (("--labels", "x=gold"), 2, "say whose it is, NAME=FILE, of the systems"),
+        (("--labels", "gold"), 2, "say whose it is, NAME=FILE"),
+        (("--labels", "careful=missing"), 1, "missing: no such file"),
+        (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
+        (("--labels", "careful=far"), 1, "labels of careful: segment 501, and there are 500"),
+        (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, which has"),
+        (("--attention", "careful=model"), 1, "model: a zip file of"),
+        (("--attention", "careful=one"), 1, "1 attention maps, but the source text has 500"),
+        (("--attention", "careful=one", "--attention", "careful=one"), 2, "two files for careful"),
+        (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
+    ],
+)
+def test_wrong_options(
+    folder: Path, run_cli: RunCli, arguments: tuple[str, ...], status: int, message: str
+) -> None:
+    error = {"kind": "x", "hypothesis": [0, 0], "source": []}
+    (folder / "far").write_text(json.dumps({"segment": 501, **error}) + "\n")
+    long = {"segment": 1, **error, "hypothesis": [0, 99]}
+    (folder / "long").write_text(json.dumps(long) + "\n")
+    (folder / "one").write_text("[[1.0]]\n")
+    done = run_cli(
+        "report", *OPTIONS, "--resamples", 0, *SYSTEMS, *arguments, "-o", "none.html",
+        check=False, cwd=folder,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (status, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "none.html").exists()
+
+
+def test_the_output_is_asked_for_and_no_input(folder: Path, run_cli: RunCli) -> None:
+    done = run_cli("report", *OPTIONS, *SYSTEMS, check=False, cwd=folder)
+    assert done.returncode == 2
+    assert "Missing option '-o'" in done.stderr
+    done = run_cli("report", *OPTIONS, *SYSTEMS, "-o", "careful.en", check=False, cwd=folder)
+    assert done.returncode == 2
+    assert "is one of the input files" in done.stderr
+    done = run_cli("report", *OPTIONS, *SYSTEMS, "-o", "no/x.html", check=False, cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no folder " in done.stderr
+
+
+def test_the_same_command_gives_the_same_file(folder: Path, run_cli: RunCli) -> None:
+    command = ("report", *OPTIONS, *SYSTEMS, "--resamples", 0, "-o", "again.html")
+    texts = set()
+    for jobs in ("1", "2"):
+        run_cli(*command, "--jobs", jobs, cwd=folder)
+        text = (folder / "again.html").read_text(encoding="utf-8")
+        texts.add(text.replace(f"--jobs {jobs}", ""))
+    assert len(texts) == 1

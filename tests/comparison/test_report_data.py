@@ -1,0 +1,175 @@
+"""What goes into a report from Python, and what is refused."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.comparison import report_data
+from coverage_eval.comparison.known_errors import agreement
+from coverage_eval.comparison.table import Comparison, compare_statistics
+from coverage_eval.metrics.rep import REP
+
+SOURCES = ["ein rotes haus", "", "der hund"]
+REFERENCES = ["a red house", "nothing", "the dog"]
+SYSTEMS = {
+    "good": REFERENCES,
+    "bad": ["a red red", "", "the dog the dog"],
+}
+LINKS = [[(0, 0), (1, 1), (2, 2)], [], [(0, 0), (1, 1)]]
+BAD_LINKS = [[(0, 0), (1, 1), (1, 2)], [], [(0, 0), (1, 1)]]
+
+
+def comparison(**options: Any) -> Comparison:
+    aligner = ce.Aligner.from_links(LINKS, {"good": LINKS, "bad": BAD_LINKS})
+    options = {"metrics": ["rep", "drop"], "resamples": 0, **options}
+    return ce.compare(SYSTEMS, REFERENCES, SOURCES, aligner, **options)
+
+
+def blocks(report: Any) -> dict[str, Any]:
+    found = re.findall(r'<script type="[^"]*" data-block="([^"]*)">([^<]*)</script>', report.html)
+    return {name: json.loads(gzip.decompress(base64.b64decode(text))) for name, text in found}
+
+
+def label(
+    segment: int, hypothesis: tuple[int, int], source: tuple[int, ...], kind: str = "x"
+) -> Any:
+    return SimpleNamespace(segment=segment, kind=kind, hypothesis=hypothesis, source=source)
+
+
+def test_marks_of_a_segment_by_hand() -> None:
+    first, empty, third = blocks(comparison().to_report())["segments/0"]
+    assert first["source"] == ["ein", "rotes", "haus"]
+    assert first["referenceLinks"] == [[0, 0, 1, 1, 2, 2]]
+    good, bad = first["outputs"]
+    assert (good["marks"], good["links"]) == ([], [0, 0, 1, 1, 2, 2])
+    assert bad["links"] == [0, 0, 1, 1, 1, 2]
+    assert bad["marks"] == [
+        {"kind": "repeated", "start": 2, "end": 3, "first": 1, "ngram": "red red",
+         "place": "20–40 %"},
+        {"kind": "dropped", "position": 2, "place": "60–80 %", "frequency": "1"},
+    ]  # fmt: skip
+    assert empty["source"] == []
+    assert empty["outputs"][1] == {"words": [], "links": [], "marks": []}
+    (again,) = third["outputs"][1]["marks"]
+    assert (again["start"], again["end"], again["first"]) == (2, 4, 0)
+
+
+def test_columns_are_of_all_segments() -> None:
+    found = blocks(comparison().to_report())
+    assert found["count/repeated/bad"] == [1, 0, 1]
+    assert found["count/dropped/bad"] == [1, 0, 0]
+    assert "count/dropped/good" not in found
+    assert found["score/DROP/bad"][1] is None
+    assert found["source-length"] == ["1–10", "0", "1–10"]
+
+
+def test_links_of_words_that_are_cut_otherwise_are_left_out() -> None:
+    """REP cuts words by a tokeniser, and the links are of other words."""
+    texts = {"a": ["a house."]}
+    aligner = ce.Aligner.from_links([[(0, 0)]], [[(0, 0)]])
+    found = ce.compare(
+        texts, ["a house."], ["ein haus."], aligner, metrics=["rep", "drop"], tokenize="13a",
+        resamples=0,
+    )  # fmt: skip
+    ((segment,),) = [blocks(found.to_report())["segments/0"]]
+    assert segment["outputs"][0]["words"] == ["a", "house", "."]
+    assert segment["outputs"][0]["links"] is None
+
+
+def test_suspected_spans() -> None:
+    span = SimpleNamespace(start=1, end=3, strength=2.104)
+    found = blocks(comparison().to_report(suspects={"bad": [[span], [], []]}))
+    assert found["contents"]["kinds"] == ["repeated", "dropped", "suspected"]
+    good, bad = found["segments/0"][0]["outputs"]
+    assert bad["marks"][-1] == {"kind": "suspected", "start": 1, "end": 3, "amount": 2.1}
+    assert found["count/suspected/bad"] == [1, 0, 0]
+    assert good["marks"] == []
+
+
+def test_agreement_by_hand() -> None:
+    labels = {
+        "bad": [
+            label(1, (1, 1), (2,), "omission"),
+            label(1, (0, 0), (0,), "omission"),
+            label(3, (3, 4), (), "repetition"),
+        ]
+    }
+    assert agreement(comparison(), labels).rows == (
+        ("bad", "labels", "omission", 2, 1, 50.0),
+        ("bad", "labels", "repetition", 1, 1, 100.0),
+        ("bad", "marks", "dropped word", 1, 1, 100.0),
+        ("bad", "marks", "repetition", 2, 1, 50.0),
+    )
+    found = blocks(comparison().to_report(labels=labels))
+    assert found["count/label/bad"] == [2, 0, 1]
+    assert found["count/missed/bad"] == [1, 0, 0]
+    assert found["contents"]["kinds"] == ["repeated", "dropped", "label", "missed"]
+
+
+@pytest.mark.parametrize(
+    ("extras", "message"),
+    [
+        ({"labels": {"x": []}}, "labels of 'x', which is none of the systems"),
+        ({"labels": {"bad": [label(4, (0, 0), ())]}}, "labels of bad: segment 4, and there are 3"),
+        (
+            {"labels": {"bad": [label(1, (0, 4), ())]}},
+            "segment 1: word 4 of the output, which has 3",
+        ),
+        ({"labels": {"bad": [label(3, (0, 0), (2,))]}}, "segment 3: word 3 of the source"),
+        ({"attention": {"x": []}}, "attention of 'x', which is none of the systems"),
+        ({"attention": {"bad": []}}, "attention of bad: of 0 segments, and there are 3"),
+        ({"suspects": {"bad": [[]]}}, "suspects of bad: of 1 segments, and there are 3"),
+    ],
+)
+def test_what_belongs_to_other_texts_is_refused(extras: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        comparison().to_report(**extras)
+
+
+def test_statistics_alone_make_no_report() -> None:
+    made = compare_statistics({"rep": {"a": np.array([[0, 0, 3]])}}, {"rep": REP()})
+    with pytest.raises(ValueError, match="only statistics"):
+        made.to_report()
+
+
+def test_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_data, "MOST_OUTPUTS", 4)
+    report = comparison().to_report()
+    assert "has the first 2 of 3 segments: a report holds 4 outputs." in report.html
+    found = blocks(report)
+    assert found["contents"]["segments"] == len(found["segments/0"]) == 2
+    assert len(found["score/REP/bad"]) == len(found["count/repeated/bad"]) == 2
+    assert found["comparison"]["segments"] == 3
+
+
+def test_empty_segments_are_counted() -> None:
+    assert "Scored like all others: 1 in the source, 1 in bad." in comparison().to_report().html
+
+
+def test_dropped_by_one() -> None:
+    (table,) = comparison(baseline="bad").break_down(["dropped-by-one"])
+    assert table.rows == (("bad", "good", "haus", 1),)
+    (table,) = comparison().break_down(["dropped-by-one"])
+    assert table.rows == (("bad", "good", "haus", 1),)
+
+
+def test_names_and_words_are_escaped() -> None:
+    texts = ['<b>"&', "</script>"]
+    report = ce.compare({"<i>": texts}, texts, metrics=["rep"], resamples=0).to_report(title="<u>")
+    assert not re.search(r"<(?:b|i|u)>", report.html)
+    assert report.html.count("</script>") == report.html.count("<script")
+
+
+def test_lone_surrogates_do_not_stop_it(tmp_path: Any) -> None:
+    texts = ["a \ud800 b"]
+    ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report().save(tmp_path / "x")
+    assert (tmp_path / "x").stat().st_size > 100_000
