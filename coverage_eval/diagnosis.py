@@ -19,6 +19,7 @@ EXTRAS = {
     "meteor": ("pycocoevalcap", "snowballstemmer"),
     "notebooks": ("ipykernel", "jupyterlab"),
     "torch": ("torch",),
+    "nmt": ("tokenizers",),
     "spark": ("pyspark", "pyarrow"),
 }
 CORE = (
@@ -94,7 +95,8 @@ def _extras() -> Iterator[Part]:
     purposes = {
         "meteor": "meteor",
         "notebooks": "the notebooks",
-        "torch": "constrained attention in PyTorch",
+        "torch": "constrained attention in PyTorch, reproduce digits",
+        "nmt": "training the paper's systems",
         "spark": "scoring on a cluster",
     }
     for extra, packages in EXTRAS.items():

@@ -41,7 +41,7 @@ ARROWS = {
     "nmt": "fast_align_wrapper version errors tables attention torch plotting text alignment "
     "metrics attention_maps rescoring comparison published",
     "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
-    "digits": "version errors torch text metrics attention_maps published",
+    "digits": "version errors torch text metrics attention_maps published nmt",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "meta": "errors text alignment metrics testbed omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "

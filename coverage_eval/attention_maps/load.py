@@ -45,7 +45,7 @@ def load(
             recognised.
         orientation: ``target-source`` or ``source-target``; by default settled by the shapes.
         level: "bpe" or "word"; by default what the file says, or the marks in its tokens.
-        side: Which maps of an OpenNMT-py pickle.
+        side: Which maps of an OpenNMT-py pickle; the authors' "gold" is without fertilities.
         right_to_left: A Marian model that wrote right to left; rows are put in reading order.
         layer: Which layer of arrays ``[layers, heads, T, S]``, an index from 0, or −1 for the
             last; may be left out if there is one.

@@ -57,7 +57,8 @@ _OPTIONS = [
     ),
     click.option(
         "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
-        help="Take the maps of the output, or of the given translation (OpenNMT-py -dump_attn).",
+        help="Take the maps of the output, or of the given translation (OpenNMT-py -dump_attn; the "
+        "authors' were computed without fertilities).",
     ),
     click.option(
         "--right-to-left", is_flag=True, help="The model wrote from right to left (Marian)."

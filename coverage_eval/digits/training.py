@@ -20,7 +20,8 @@ from tqdm import tqdm
 from coverage_eval.digits.accuracy import DigitsSettings, TrainedReader
 from coverage_eval.digits.number_words import Examples, draw_examples
 from coverage_eval.digits.reader import DigitReader
-from coverage_eval.text.files import atomic_path, atomic_write
+from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
+from coverage_eval.text.files import atomic_write
 
 __all__ = ["LOG", "MODEL", "train_reader", "validation_examples"]
 
@@ -44,38 +45,42 @@ def train_reader(
     Returns:
         The model, and what is known of it.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = DigitReader(attention, settings.size)
+    model = _new_model(settings, attention, seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.rate)
     log = _restore(model, optimizer, folder)
     valid = validation_examples(settings)
     total = -(-settings.examples // settings.batch)
     done, before = (log[-1]["step"], log[-1]["seconds"]) if log else (0, 0.0)
-    losses, started = [], time.monotonic()
+    losses, started = [], time.monotonic() - before
+    label = f"{attention}, seed {seed}"
     with tqdm(
-        total=total, initial=done, desc=f"{attention}, seed {seed}", unit="batch", disable=None,
-        leave=False,
-    ) as bar:  # fmt: skip
+        total=total, initial=done, desc=label, unit="batch", disable=None, leave=False
+    ) as bar:
         for step in range(done + 1, total + 1):
             examples = _draw(settings, settings.batch, [1, seed, step])
             losses.append(_step(model, optimizer, examples, settings.clip))
             bar.update()
-            if step % _LOGGED == 0 or step == total:
-                right = _evaluate(model, valid)
-                log.append({
-                    "step": step,
-                    "examples": step * settings.batch,
-                    "loss": float(np.mean(losses)),
-                    "seconds": before + time.monotonic() - started,
-                    **right,
-                })  # fmt: skip
-                losses = []
-                _save(model, optimizer, log, folder)
-                bar.set_postfix(loss=f"{log[-1]['loss']:.3f}", right=f"{right['symbols']:.1f} %")
+            if step % _LOGGED and step < total:
+                continue
+            log.append({
+                "step": step,
+                "examples": step * settings.batch,
+                "loss": float(np.mean(losses)),
+                "seconds": time.monotonic() - started,
+                **_evaluate(model, valid),
+            })  # fmt: skip
+            losses.clear()
+            _save(model, optimizer, log, folder)
+            bar.set_postfix(loss=f"{log[-1]['loss']:.3f}", right=f"{log[-1]['symbols']:.1f} %")
     last = {name: log[-1][name] for name in ("symbols", "numbers", "attended")}
     signature = str(settings.sign(attention, seed))
     return model, TrainedReader(attention, seed, **last, signature=signature)
+
+
+def _new_model(settings: DigitsSettings, attention: str, seed: int) -> DigitReader:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return DigitReader(attention, settings.size)
 
 
 def validation_examples(settings: DigitsSettings) -> Examples:
@@ -130,11 +135,8 @@ def _parts(examples: Examples) -> Iterator[tuple[Tensor, Tensor]]:
 def _save(
     model: DigitReader, optimizer: torch.optim.Optimizer, log: list[dict[str, Any]], folder: Path
 ) -> None:
-    with atomic_path(folder / MODEL) as temporary:
-        torch.save(
-            {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "log": log},
-            temporary,
-        )
+    states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+    save_checkpoint(folder / MODEL, {**states, "log": log})
     with atomic_write(folder / LOG) as file:
         file.writelines(json.dumps(line) + "\n" for line in log)
 
@@ -145,7 +147,7 @@ def _restore(
     """Parameters and the log of a training that was begun; an empty log if none was."""
     if not (folder / MODEL).exists():
         return []
-    content = torch.load(folder / MODEL, weights_only=True)
+    content = load_checkpoint(folder / MODEL)
     model.load_state_dict(content["model"])
     optimizer.load_state_dict(content["optimizer"])
     log: list[dict[str, Any]] = content["log"]

@@ -1,12 +1,13 @@
 r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch, with their gradients.
 
 The same maps as in :mod:`coverage_eval.attention`, which is their reference: all rows at once, on
-any device, differentiable for scores **and** bounds, twice. Nothing here waits for the device, so
+CPU and CUDA, differentiable for scores **and** bounds, twice. Nothing here waits for the device, so
 input for which a map is not defined raises no error: such a row comes back as **NaN**. That is a
 row with a NaN, with no position to use, with a bound below 0, or with bounds that sum to less than
 1, the latter two by more than rounding.
 
-Half-precision input is computed in float32, and only the result is rounded.
+The constrained maps are computed in float64, and gradients in float32 at least; only results are
+rounded to the type of the input.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["constrained_softmax", "constrained_sparsemax", "softmax", "sparsemax
 
 #: As in the reference: this many roundings below 0 or 1 are rounding, more is an error.
 ROUNDING_BELOW = 1024
-#: Bounds whose sum exceeds 1 by no more than this many roundings are the solution.
+#: Bounds whose sum exceeds 1 by no more than this many roundings of float64 are the solution.
 ROUNDING_ABOVE = 16
 
 
@@ -162,7 +163,7 @@ class _ConstrainedSoftmax(torch.autograd.Function):
         leave, and :math:`Z_k = \sum_{i>k} \exp(z_i) / (1 - \sum_{i\le k} u_i)`. While the next
         position is above its bound, fixing it there makes Z smaller, and from then on larger.
         """
-        u = _bounds(z, u)
+        dtype, (z, u) = z.dtype, _in_float64(z, u)
         log_ratio = z - u.clamp(min=torch.finfo(u.dtype).tiny).log()
         order = log_ratio.argsort(-1, descending=True)
         u_ordered, z_ordered = u.gather(-1, order), z.gather(-1, order)
@@ -172,7 +173,7 @@ class _ConstrainedSoftmax(torch.autograd.Function):
         at_bound = log_ratio > proposed.amin(-1, keepdim=True)
         shares = z.masked_fill(at_bound, -math.inf).softmax(-1)
         shares = shares * (1 - (u * at_bound).sum(-1, keepdim=True))
-        return _checked(torch.where(at_bound, u, torch.minimum(shares, u)), u)
+        return _checked(torch.where(at_bound, u, torch.minimum(shares, u)), u, dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
@@ -198,7 +199,7 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         When τ falls from the highest score, a position is strictly within its bounds between z and
         z − u, and the sum of α grows with as many positions as are.
         """
-        u = _bounds(z, u)
+        dtype, (z, u) = z.dtype, _in_float64(z, u)
         z = z.masked_fill(z == -math.inf, 0)  # where the bound is 0 any score will do
         lower = z - u
         points, order = torch.cat([z, lower], -1).sort(-1, descending=True)
@@ -213,7 +214,7 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         # The gradient depends on who is at 0 and who at the bound: rounding must not decide it.
         nearly = 4 * torch.finfo(z.dtype).eps
         alpha = torch.where(above > u - nearly, u, torch.where(above < nearly, 0, above))
-        return _checked(alpha, u)
+        return _checked(alpha, u, dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
@@ -228,18 +229,22 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         return torch.where(interior, centred, 0), torch.where(positive & ~below, centred, 0)
 
 
-def _bounds(z: Tensor, u: Tensor) -> Tensor:
-    """The bounds limited to [0, 1], and 0 at padding; NaN where they are not defined."""
+def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores, and bounds limited to [0, 1], 0 at padding and NaN where they are not defined.
+
+    In float32 the sum z − u would lose the bounds beside scores of some thousands.
+    """
     allowed = ROUNDING_BELOW * torch.finfo(u.dtype).eps
     limited = torch.where(u >= -allowed, u.clamp(0, 1), math.nan)
-    return limited.masked_fill(z == -math.inf, 0)
+    return z.double(), limited.masked_fill(z == -math.inf, 0).double()
 
 
-def _checked(alpha: Tensor, u: Tensor) -> Tensor:
+def _checked(alpha: Tensor, u: Tensor, dtype: torch.dtype) -> Tensor:
     """The attention; where the bounds sum to 1 these, and NaN where they sum to less."""
-    total, eps = u.sum(-1, keepdim=True), torch.finfo(u.dtype).eps
-    alpha = torch.where(total <= 1 + ROUNDING_ABOVE * eps, u, alpha)
-    return torch.where(total >= 1 - ROUNDING_BELOW * eps, alpha, math.nan)
+    total, eps = u.sum(-1, keepdim=True), torch.finfo(dtype).eps
+    excess = max(2 * eps, ROUNDING_ABOVE * torch.finfo(u.dtype).eps)
+    alpha = torch.where(total <= 1 + excess, u, alpha)
+    return torch.where(total >= 1 - ROUNDING_BELOW * eps, alpha, math.nan).to(dtype)
 
 
 def _centred(d_alpha: Tensor, weights: Tensor) -> Tensor:
