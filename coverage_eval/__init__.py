@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from coverage_eval.metrics.score import Score as Score
     from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
     from coverage_eval.metrics.stopwords import StopWords as StopWords
+    from coverage_eval.nmt.run_audit import audit_runs as audit_runs
+    from coverage_eval.omissions.finder import OmissionFinder as OmissionFinder
     from coverage_eval.published.catalogue import run_audits as run_audits
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
     from coverage_eval.text.corpus import read_segments as read_segments
@@ -59,6 +61,8 @@ _NAMES = {
     "metrics.score": ("Score",),
     "metrics.soft_drop": ("SoftDROP",),
     "metrics.stopwords": ("StopWords",),
+    "omissions.finder": ("OmissionFinder",),
+    "nmt.run_audit": ("audit_runs",),
     "published.catalogue": ("run_audits",),
     "testbed.demonstration": ("demonstrate",),
     "text.corpus": ("read_segments",),

@@ -127,6 +127,16 @@ def join_pieces(pieces: Sequence[str], scheme: Scheme) -> str:
     return "".join(pieces)
 
 
+def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
+    """The words of a segment's pieces, without their marks.
+
+    >>> join_words(["Net@@", "any@@", "ahu", "."], "bpe")
+    'Netanyahu .'
+    """
+    starts = word_starts(pieces, scheme)
+    return " ".join(_joined(pieces, starts, scheme))
+
+
 @cache
 def _bytes_of_letters() -> dict[str, int]:
     """The letter of each byte in GPT-2's vocabulary: printable Latin-1, the others from 256 on."""
@@ -141,16 +151,6 @@ def _bytes_as_text(letters: str) -> str:
     if not all(letter in table for letter in letters):
         return letters
     return bytes(table[letter] for letter in letters).decode("utf-8", "replace")
-
-
-def join_words(pieces: Sequence[str], scheme: Scheme) -> str:
-    """The words of a segment's pieces, without their marks.
-
-    >>> join_words(["Net@@", "any@@", "ahu", "."], "bpe")
-    'Netanyahu .'
-    """
-    starts = word_starts(pieces, scheme)
-    return " ".join(_joined(pieces, starts, scheme))
 
 
 def merge_subwords(

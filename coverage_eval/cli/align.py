@@ -89,7 +89,7 @@ def command() -> None:
               help="Give the Dirichlet prior this concentration.")  # fmt: skip
 @click.option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
               help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
-@click.option("--stem", type=click.IntRange(0), default=0, show_default=True,
+@click.option("--stem", type=WholeRange(0), default=0, show_default=True,
               help="Keep so many letters of each word, 0 for all.")  # fmt: skip
 @click.option("--for", "purpose", type=click.Choice(["omissions"]),
               help="Add to the model what this command needs beside it.")  # fmt: skip

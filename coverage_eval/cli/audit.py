@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
+from coverage_eval.cli.options import WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.reproduce_systems import needs_torch
+from coverage_eval.nmt.run_audit import TITLE, audit_runs
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.published.claims import Audit
 from coverage_eval.published.tables import TABLES
@@ -19,7 +19,7 @@ from coverage_eval.report.user_scores import present_user_scores
 RUN = "run"
 _TITLES = {
     **AUDITS,
-    RUN: "Trained models replayed in NumPy, their scores beside the printed ones",
+    RUN: TITLE,
 }
 _NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
 
@@ -33,7 +33,7 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
     "system,dataset,metric,value, named in its first line.",
 )  # fmt: skip
 @click.option(
-    "--segments", default=100, show_default=True, type=click.IntRange(1),
+    "--segments", default=100, show_default=True, type=WholeRange(1),
     help="With run, replay the translations of so many test sentences.",
 )  # fmt: skip
 @output_options
@@ -78,7 +78,5 @@ def command(
 
 
 def _audit_runs(paths: tuple[str, ...], segments: int) -> Audit:
-    from coverage_eval.nmt.run_audit import audit_runs
-
     with needs_torch():
-        return audit_runs([Path(path) for path in paths], title=_TITLES[RUN], segments=segments)
+        return audit_runs(paths, segments=segments)

@@ -69,10 +69,11 @@ def command(
     if asked:
         output.require_several("--breakdown")
     _check_breakdowns(asked, options.columns)
-    comparison, frequencies, findings, figures = options.compare(counts_frequencies=bool(asked))
-    tables = _break_down(comparison, asked, Options(top, frequencies))
+    found = options.compare(counts_frequencies=bool(asked))
+    comparison = found.comparison
+    tables = _break_down(comparison, asked, Options(top, found.frequencies))
     printout = present_comparison(comparison, tables)
-    show(warn(printout, findings, figures, strict=options.strict), output)
+    show(warn(printout, found.findings, found.figures, strict=options.strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -137,12 +138,14 @@ class Outcome(NamedTuple):
         comparison: The comparison.
         frequencies: How often each source word stands in the training text; None if no text was
             named.
+        aligner: What linked the texts, if anything did.
         findings: What looks wrong.
         figures: How well the aligner's model knows the texts, by name.
     """
 
     comparison: Comparison
     frequencies: Mapping[str, int] | None
+    aligner: Aligner | None
     findings: list[Finding]
     figures: dict[str, float]
 
@@ -249,7 +252,7 @@ class ComparisonOptions:
         frequencies = read_frequencies(text, source_tokens) if counts_frequencies and text else None
         shown = tokens if columns.of_words else None
         return Outcome(
-            comparison, frequencies, *watch.check(shown, aligner, counted.metrics.values())
+            comparison, frequencies, aligner, *watch.check(shown, aligner, counted.metrics.values())
         )
 
 

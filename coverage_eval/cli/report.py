@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
-from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_options
+from coverage_eval.cli.comparison_options import ComparisonOptions, Outcome, comparison_options
+from coverage_eval.cli.options import parse_named_files
 from coverage_eval.cli.output import echo, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.comparison.evidence import required_counts
+from coverage_eval.comparison.table import Comparison
 from coverage_eval.comparison.verdict import plain_verdict
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.score import Signature
+from coverage_eval.omissions.finder import FoundSpan, OmissionFinder
 from coverage_eval.testbed.gold_errors import read_gold_errors
 from coverage_eval.text.corpus import check_source, read_segments
 from coverage_eval.text.files import check_target
@@ -26,14 +31,18 @@ STDOUT = "-"
 @click.command("report", cls=Command)
 @comparison_options
 @click.option(
-    "--attention", "dumps", metavar="NAME=DUMP", multiple=True,
+    "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
     help="Show the attention of this system, as 'attention convert' writes it, or as a toolkit "
     "does where it is of the words of --src and FILE.",
 )  # fmt: skip
 @click.option(
-    "--labels", metavar="[NAME=]GOLD", multiple=True,
+    "--labels", metavar="[NAME=]GOLD", multiple=True, callback=parse_named_files,
     help="Show the known errors of this system, and count how far the scores agree: JSON Lines as "
     "'inject' writes them.",
+)  # fmt: skip
+@click.option(
+    "--suspects", is_flag=True,
+    help="Mark the source words, too, that 'omissions' finds to be left out.",
 )  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Give the report this title.")
 @click.option(
@@ -42,8 +51,9 @@ STDOUT = "-"
 )  # fmt: skip
 def command(
     options: ComparisonOptions,
-    dumps: tuple[str, ...],
-    labels: tuple[str, ...],
+    dumps: dict[str, str],
+    labels: dict[str, str],
+    suspects: bool,
     title: str | None,
     output: str,
 ) -> None:
@@ -62,21 +72,27 @@ def command(
     maps = _by_system("--attention", dumps, options.systems)
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
+    if suspects and not (options.alignment.has_model and options.columns.need_aligner):
+        raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
     for file in (*maps.values(), *gold.values()):
         check_source(file)
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    comparison, frequencies, findings, figures = options.compare(counts_frequencies=True)
+    found = options.compare(counts_frequencies=True)
+    comparison = found.comparison
+    finder = _finder(found) if suspects else None
     try:
         report = comparison.to_report(
             title=title,
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
-            warnings=echo_findings(findings, strict=options.strict),
-            model=figures,
+            warnings=echo_findings(found.findings, strict=options.strict),
+            model=found.figures,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
-            frequencies=frequencies,
+            suspects=_find_suspects(comparison, finder) if finder else {},
+            finder=str(Signature.of("omissions", **finder.settings)) if finder else None,
+            frequencies=found.frequencies,
         )
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
@@ -85,21 +101,18 @@ def command(
         print_lines(plain_verdict(comparison))
 
 
-def _by_system(option: str, values: Sequence[str], systems: Mapping[str, str]) -> dict[str, str]:
+def _by_system(option: str, files: Mapping[str, str], systems: Mapping[str, str]) -> dict[str, str]:
     """Files by the system that they are of; with one system, its name may be left out."""
     found: dict[str, str] = {}
-    for value in values:
-        name, equals, file = value.partition("=")
-        if len(systems) == 1 and (not equals or Path(value).is_file()):
-            (name,), file = systems, value
-        if name not in systems or not file:
+    for name, file in files.items():
+        unnamed = name == Path(file).name
+        system = next(iter(systems)) if unnamed and len(systems) == 1 else name
+        if system not in systems or system in found:
             listed = ", ".join(systems)
             raise click.UsageError(
-                f"{option} {value}: say whose it is, NAME=FILE, of the systems {listed}"
+                f"{option} {file}: say whose it is, NAME=FILE, of the systems {listed}"
             )
-        if name in found:
-            raise click.UsageError(f"{option}: two files for {name}")
-        found[name] = file
+        found[system] = file
     return found
 
 
@@ -117,3 +130,24 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
         sources=None if source is None else read_segments(source),
         hypotheses=read_segments(options.systems[system]),
     )
+
+
+def _finder(found: Outcome) -> OmissionFinder:
+    assert found.aligner is not None
+    return OmissionFinder.of(found.aligner, referenced=True)
+
+
+def _find_suspects(
+    comparison: Comparison, finder: OmissionFinder
+) -> dict[str, list[tuple[FoundSpan, ...]]]:
+    """What each system's segments seem to leave out of the source."""
+    texts = required_counts(comparison).texts
+    return {
+        system: [
+            found.spans
+            for found in finder.find(
+                row._replace(hypotheses=(row.hypotheses[index],)) for row in texts.rows
+            )
+        ]
+        for index, system in enumerate(texts.systems)
+    }

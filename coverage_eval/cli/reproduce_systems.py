@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import WholeRange
 from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.comparison.presentation import present_comparison
@@ -35,6 +36,8 @@ def needs_torch() -> Iterator[None]:
     """Name the extra where the imports inside find that a package is missing."""
     try:
         yield
+    except MissingDependencyError:
+        raise
     except ImportError as error:
         raise MissingDependencyError(
             f"this needs PyTorch and tokenizers ({error.name} is missing): "
@@ -58,16 +61,16 @@ def _training_options(command: F) -> F:
         click.option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
         click.option("--preset", "preset_name", default="small", show_default=True,
                      type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
-        click.option("--size", type=click.IntRange(2),
+        click.option("--size", type=WholeRange(2),
                      help="Take word vectors and layers of this size instead."),
-        click.option("--epochs", type=click.IntRange(1), help="Train for so many epochs instead."),
-        click.option("--halve-from", type=click.IntRange(1),
+        click.option("--epochs", type=WholeRange(1), help="Train for so many epochs instead."),
+        click.option("--halve-from", type=WholeRange(1),
                      help="Halve the learning rate after this epoch and each further one."),
-        click.option("--merges", type=click.IntRange(0),
+        click.option("--merges", type=WholeRange(0),
                      help="Learn so many operations of byte pair encoding instead."),
-        click.option("--seed", default=1, show_default=True, type=click.IntRange(0),
+        click.option("--seed", default=1, show_default=True, type=WholeRange(0),
                      help="Seed parameters, order of batches and dropout with this number."),
-        click.option("--beam", default=10, show_default=True, type=click.IntRange(1),
+        click.option("--beam", default=10, show_default=True, type=WholeRange(1),
                      help="Keep so many hypotheses of each sentence."),
         click.option("--dataset", default="De-En", show_default=True,
                      type=click.Choice(_DATASETS),
@@ -132,7 +135,7 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     metavar="NAME NAME", help="Draw these two systems.",
 )  # fmt: skip
 @click.option(
-    "--index", "number", type=click.IntRange(1),
+    "--index", "number", type=WholeRange(1),
     help="Draw this segment of the test set, counted from 1.  [default: the one in which the first "
     "system repeats most and the second nothing]",
 )  # fmt: skip

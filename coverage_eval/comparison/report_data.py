@@ -55,6 +55,7 @@ class Extras:
         attention: Attention maps by system, one a segment.
         labels: Known errors by system.
         suspects: Spans of the source that seem to be left out, by system, for each segment.
+        finder: The signature of what found these spans.
         frequencies: How often each source word stands in the training text; by default, how often
             it stands in the source itself.
     """
@@ -66,6 +67,7 @@ class Extras:
     attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
     labels: Labels = field(default_factory=dict)
     suspects: Mapping[str, Sequence[Sequence[Suspect]]] = field(default_factory=dict)
+    finder: str | None = None
     frequencies: Mapping[str, int] | None = None
 
 
@@ -154,11 +156,19 @@ def _view(table: Table, row: Mapping[str, Any]) -> str:
     return urlencode(view)
 
 
+_SUSPECTS = (
+    "Spans of the source that the output covers less than the reference does, under the model's "
+    "probabilities; their strength sums what each word loses. A free translation can look so, too."
+)
+
+
 def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
     """How it was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
         yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
+    if extras.finder:
+        yield Topic("Suspected omissions", [_SUSPECTS], [extras.finder])
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
     if extras.model:

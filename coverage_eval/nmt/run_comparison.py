@@ -12,8 +12,6 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import fmean, stdev
 
-from scipy import stats
-
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.published.audits import table1, table2
@@ -115,6 +113,8 @@ def _direction(
 def _half_width(values: Sequence[float]) -> float | None:
     if len(values) < 2:
         return None
+    from scipy import stats  # slow to import, and not needed for one run
+
     quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(values) - 1))
     return quantile * stdev(values) / math.sqrt(len(values))
 

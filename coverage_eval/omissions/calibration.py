@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from coverage_eval.errors import DataError
 
-__all__ = ["Calibration", "Example", "calibration_error", "fit_calibration"]
+__all__ = ["Calibration", "LabelledScore", "calibration_error", "fit_calibration"]
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ _RIDGE = 1.0
 
 
 @dataclass(frozen=True)
-class Example:
+class LabelledScore:
     """A segment of which it is known whether it has an error.
 
     Attributes:
@@ -106,7 +106,7 @@ def _features(score: float, source_length: int, target_length: int) -> list[floa
 _FEATURES = len(_features(0.0, 0, 0))
 
 
-def fit_calibration(examples: Sequence[Example], rate: float) -> Calibration:
+def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibration:
     """Learn a calibration, and measure it on segments held out by turns.
 
     Args:

@@ -25,7 +25,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.omissions.calibration import Calibration
 from coverage_eval.omissions.scan import disjoint_runs
 from coverage_eval.omissions.units import SIDES, MeasuredRow, Unit, load_units, measure
-from coverage_eval.text.rows import Row
+from coverage_eval.text.rows import Row, make_text_rows
 
 __all__ = ["FoundSegment", "FoundSpan", "OmissionFinder"]
 
@@ -190,8 +190,6 @@ class OmissionFinder:
         references: Sequence[str] | None = None,
     ) -> list[FoundSegment]:
         """As :meth:`find`, of lists of segments."""
-        from coverage_eval.text.rows import make_text_rows
-
         return list(self.find(make_text_rows(hypotheses, references, sources)))
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from coverage_eval.errors import DataError
-from coverage_eval.omissions.calibration import Calibration, Example, fit_calibration
+from coverage_eval.omissions.calibration import Calibration, LabelledScore, fit_calibration
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
@@ -60,11 +60,11 @@ def calibrate(
 
 def _examples(
     finder: OmissionFinder, own: Sequence[Row], spoilt: Sequence[SpoiltSegment]
-) -> Iterator[Example]:
+) -> Iterator[LabelledScore]:
     rows = (
         row._replace(hypotheses=(segment.words,)) for row, segment in zip(own, spoilt, strict=True)
     )
     for number, (segment, found) in enumerate(zip(spoilt, finder.find(rows), strict=True)):
         is_addition = finder.side == "target"
         is_error = any(error.source or is_addition for error in segment.errors)
-        yield Example(number, found.score, found.source_length, found.target_length, is_error)
+        yield LabelledScore(number, found.score, found.source_length, found.target_length, is_error)

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Run", "best_run", "disjoint_runs"]
+__all__ = ["WordRun", "best_run", "disjoint_runs"]
 
 
-class Run(NamedTuple):
+class WordRun(NamedTuple):
     """A run of words.
 
     Attributes:
@@ -27,11 +27,11 @@ class Run(NamedTuple):
     sum: float
 
 
-def best_run(values: NDArray[np.float64]) -> Run | None:
+def best_run(values: NDArray[np.float64]) -> WordRun | None:
     """The run with the greatest sum; of equal ones the first, and of these the shortest.
 
     >>> best_run(np.array([-1.0, 2.0, -1.0, 2.0, -3.0, 1.0]))
-    Run(start=1, end=4, sum=3.0)
+    WordRun(start=1, end=4, sum=3.0)
 
     Args:
         values: ``[words]``, of any sign.
@@ -46,10 +46,10 @@ def best_run(values: NDArray[np.float64]) -> Run | None:
     if gain <= 0:
         return None
     start = int(np.flatnonzero(sums[:end] == lowest[end])[-1])
-    return Run(start, end, gain)
+    return WordRun(start, end, gain)
 
 
-def disjoint_runs(values: NDArray[np.float64]) -> list[Run]:
+def disjoint_runs(values: NDArray[np.float64]) -> list[WordRun]:
     """The best run, the best runs to its left and to its right, and so on, in their order.
 
     These are the maximal scoring runs of Ruzzo and Tompa (1999).
@@ -64,6 +64,6 @@ def disjoint_runs(values: NDArray[np.float64]) -> list[Run]:
         run = best_run(values[first:last])
         if run is not None:
             start, end = first + run.start, first + run.end
-            found.append(Run(start, end, run.sum))
+            found.append(WordRun(start, end, run.sum))
             open_parts += [(first, start), (end, last)]
     return sorted(found)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
-from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
+from coverage_eval.testbed.injection import inject_lines
 from coverage_eval.text.files import atomic_write
 
 __all__ = ["RATES", "GrammarTexts", "make_texts", "write_texts"]
@@ -18,8 +18,8 @@ TRAINING_PAIRS = 4000
 TEST_PAIRS = 500
 SEED = 2018
 
-RATES = {"careful": (0.0, 0.0), "repeating": (0.03, 0.0), "dropping": (0.0, 0.1)}
-"""Name of an output → repetitions per word, share of words left out."""
+RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)}
+"""Name of an output → words repeated and words left out, per word."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,9 @@ def make_texts() -> GrammarTexts:
 def _output(test: Sequence[Pair], name: str) -> list[str]:
     repetitions, omissions = RATES[name]
     generator = random.Random(f"{SEED} {name}")  # noqa: S311 (not for secrets)
-    lines = []
-    for pair in test:
-        words = paraphrase(pair.target, 0.5, generator)
-        words = omit_words(words, omissions, generator)
-        lines.append(" ".join(repeat_phrases(words, repetitions, generator)))
-    return lines
+    lines = [" ".join(paraphrase(pair.target, 0.5, generator)) for pair in test]
+    lines = inject_lines(lines, "omission-word", omissions, SEED)
+    return inject_lines(lines, "repetition-phrase", repetitions, SEED)
 
 
 def write_texts(texts: GrammarTexts, folder: Path) -> None:

@@ -21,14 +21,16 @@ def draw(training: Mapping[str, Table], rates: Mapping[str, Table]) -> Figure:
         training: Tables of :func:`settings.training_size` by the corpus's name.
         rates: Tables of :func:`systems.what_is_good`.
     """
-    figure = new_figure(8.4, 3.4)
+    figure = new_figure(8.4, 4.4)
     left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
     for ax, tables in ((left, training), (right, rates)):
         for style, (name, table) in zip(_STYLES, tables.items(), strict=False):
             _lines(ax, table, name, style)
         ax.spines[["top", "right"]].set_visible(False)
         ax.grid(color=colours.GRID, linewidth=0.6)
-        ax.legend(frameon=False, fontsize=6, ncols=2)
+        ax.legend(
+            frameon=False, fontsize=6, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.18)
+        )
     left.set(xscale="log", xlabel="training pairs", ylabel="AUROC, phrases left out")
     right.set(xlabel="words concerned, %", ylabel="score of the output", ylim=(0, 20))
     return figure

@@ -71,17 +71,18 @@ def eight_systems(corpus: Corpus, aligner: ModelAligner, translator: Translator)
     """
     clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
     rows: list[tuple[Cell, ...]] = []
-    for kind, metric in (
-        ("repetition-phrase", REP()),
-        ("omission-phrase", DROP(aligner)),
-        ("omission-phrase", DROP(by(aligner, "forward"))),
-        ("omission-phrase", SoftDROP(aligner)),
-    ):
+    scored: tuple[tuple[str, str, Metric[Any]], ...] = (
+        ("REP", "repetition-phrase", REP()),
+        ("DROP", "omission-phrase", DROP(aligner)),
+        ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
+        ("soft DROP", "omission-phrase", SoftDROP(aligner)),
+    )
+    for label, kind, metric in scored:
         systems = dict(clean)
         for seed, percent in enumerate((1, 2, 5), 13 if "rep" in kind else 16):
             name = f"{percent} % {'twice' if 'rep' in kind else 'left out'}"
             systems[name] = inject_lines(translator.translate(seed), kind, percent / 100, seed)
-        rows += _ladder(_count(corpus, systems, metric), metric)
+        rows += _ladder(label, _count(corpus, systems, metric), metric)
     return Table(
         ("score", "system", "value", "p against the row above"),
         tuple(rows),
@@ -90,12 +91,12 @@ def eight_systems(corpus: Corpus, aligner: ModelAligner, translator: Translator)
     )
 
 
-def _ladder(statistics: dict[str, Any], metric: Metric[Any]) -> list[tuple[Cell, ...]]:
+def _ladder(label: str, statistics: dict[str, Any], metric: Metric[Any]) -> list[tuple[Cell, ...]]:
     names = list(statistics)
     values = {name: float(metric.formula(item.sum(axis=0))) for name, item in statistics.items()}
-    rows: list[tuple[Cell, ...]] = [(metric.name, names[0], values[names[0]], None)]
+    rows: list[tuple[Cell, ...]] = [(label, names[0], values[names[0]], None)]
     for above, name in pairwise(names):
         both = {key: statistics[key] for key in (above, name)}
         test = paired_test(metric, both, above, test="randomization", resamples=9999)
-        rows.append((metric.name, name, values[name], f"{test[name].p_value:.4f}"))
+        rows.append((label, name, values[name], f"{test[name].p_value:.4f}"))
     return rows

@@ -7,7 +7,6 @@ place where its extra is not installed. The baseline is sacreBLEU's own paired t
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from collections.abc import Callable
@@ -28,7 +27,7 @@ from coverage_eval.metrics.base import Metric, Statistics, TextMetric  # noqa: E
 from coverage_eval.metrics.drop import DROP  # noqa: E402
 from coverage_eval.metrics.registry import default_metrics, make_metric  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
-from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases  # noqa: E402
+from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 
 SYSTEMS, SEGMENTS, RESAMPLES = 8, 6750, 1000
 TIMES = 5  # each segment that is counted stands for so many
@@ -44,13 +43,8 @@ def timed(action: Callable[[], T]) -> tuple[float, T]:
 def make_systems(references: list[str]) -> dict[str, list[str]]:
     systems = {}
     for number in range(SYSTEMS):
-        generator = random.Random(number)
-        systems[f"system {number}"] = [
-            " ".join(
-                repeat_phrases(omit_words(text.split(), 0.01 * number, generator), 0.02, generator)
-            )
-            for text in references
-        ]
+        shorter = inject_lines(references, "omission-word", 0.01 * number, number)
+        systems[f"system {number}"] = inject_lines(shorter, "repetition-phrase", 0.04, number)
     return systems
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import resource
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from coverage_eval.metrics.rep import REP
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_errors import repeat_phrases
+from coverage_eval.testbed.injection import inject_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -38,8 +37,7 @@ def corpus(folder: Path | None) -> tuple[str, list[str]]:
 
 
 def throughput(name: str, references: list[str]) -> None:
-    generator = random.Random(0)
-    hypotheses = [" ".join(repeat_phrases(r.split(), 0.01, generator)) for r in references]
+    hypotheses = inject_lines(references, "repetition-phrase", 0.02)
     metric = REP()
     ours = metric.corpus_score(hypotheses, references).score
     assert ours == oracles.rep(hypotheses, references)

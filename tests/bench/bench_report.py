@@ -7,7 +7,6 @@ against an empty page.
 
 from __future__ import annotations
 
-import random
 import sys
 import tempfile
 import time
@@ -20,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 import coverage_eval as ce  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
-from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases  # noqa: E402
+from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 from tests.browser.conftest import FLAGS, find_chromium  # noqa: E402
 
 SYSTEMS, SEGMENTS, SENTENCES = 5, 3000, 3  # sentences of the grammar are short
@@ -42,11 +41,8 @@ def texts() -> tuple[list[str], list[str], dict[str, list[str]]]:
     ]  # fmt: skip
     systems = {}
     for number in range(SYSTEMS):
-        generator = random.Random(number)
-        systems[f"system {number}"] = [
-            " ".join(repeat_phrases(omit_words(text.split(), 0.05, generator), 0.02, generator))
-            for text in sides[1]
-        ]
+        shorter = inject_lines(sides[1], "omission-word", 0.05, number)
+        systems[f"system {number}"] = inject_lines(shorter, "repetition-phrase", 0.04, number)
     return sides[0], sides[1], systems
 
 

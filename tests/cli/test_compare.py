@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import random
 import subprocess
 from contextlib import suppress
 from importlib.util import find_spec
@@ -20,7 +19,7 @@ from coverage_eval.cli.compare import command
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_errors import omit_words, repeat_phrases
+from tests.comparison.systems import damaged
 from tests.conftest import COMMAND, RunCli
 
 TEXTS = ("--ref", "ref", "--src", "src")
@@ -41,11 +40,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     references = (folder / "ref").read_text().splitlines()
     rates = {"few": (0.02, 0.02), "many": (0.12, 0.02), "drops": (0.02, 0.2)}
     for seed, (name, (repeated, omitted)) in enumerate(rates.items()):
-        generator = random.Random(seed)
-        lines = [
-            " ".join(repeat_phrases(omit_words(r.split(), omitted, generator), repeated, generator))
-            for r in references
-        ]
+        lines = damaged(references, seed, repeated=repeated, omitted=omitted)
         (folder / name).write_text("\n".join(lines) + "\n")
     run_cli("align", "train", "train.src", "train.ref", "-o", "model", cwd=folder)
     return folder

@@ -6,13 +6,12 @@ import csv
 import gzip
 import io
 import json
-import random
 from pathlib import Path
 
 import pytest
 
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_errors import omit_words
+from coverage_eval.testbed.injection import inject_lines
 from tests.conftest import RunCli
 from tests.metrics import oracles
 
@@ -21,13 +20,12 @@ from tests.metrics import oracles
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Training text, a test set and an output that leaves out a tenth of the words."""
     folder = tmp_path_factory.mktemp("corpus")
-    generator = random.Random(1)
     for name, pairs in (("train", generate(1500, seed=1)), ("test", generate(200, seed=2))):
         for side in ("source", "target"):
             lines = [" ".join(getattr(pair, side)) for pair in pairs]
             (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
     targets = (folder / "test.target").read_text().splitlines()
-    short = [" ".join(omit_words(line.split(), 0.1, generator)) for line in targets]
+    short = inject_lines(targets, "omission-word", 0.1, seed=1)
     (folder / "short").write_text("\n".join(short) + "\n")
     return folder
 

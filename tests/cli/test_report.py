@@ -228,6 +228,26 @@ def test_known_errors(folder: Path, run_cli: RunCli) -> None:
     assert rows["marks", "repetition"][1] > 0.9 * rows["marks", "repetition"][0]
 
 
+def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
+    options = ("--metrics", "drop", "--resamples", 0, "--suspects", "-o", "suspects.html")
+    run_cli("report", *OPTIONS[:6], *options, *SYSTEMS[:2], cwd=folder)
+    page = Page((folder / "suspects.html").read_text(encoding="utf-8"))
+    text = run_cli("omissions", "dropping.en", *OPTIONS[:6], "--sentence-level", "-f", "json",
+                   cwd=folder).stdout  # fmt: skip
+    (score,) = json.loads(text)["scores"]
+    expected = {
+        item["segment"]: [(span["start"], span["end"]) for span in item["spans"]]
+        for item in score["sentences"]
+    }
+    assert any(expected.values())
+    segments = page.blocks["segments/0"] + page.blocks["segments/1"]
+    for number, segment in enumerate(segments, start=1):
+        marks = segment["outputs"][1]["marks"]
+        spans = [(mark["start"], mark["end"]) for mark in marks if mark["kind"] == "suspected"]
+        assert spans == expected.get(number, [])
+    assert "omissions|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
+
+
 def test_attention(folder: Path, run_cli: RunCli) -> None:
     """A file with tokens of its own is taken with them, another with the words of the texts."""
     for name in ("own", "bare"):
@@ -267,9 +287,15 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
         (("--labels", "careful=far"), 1, "labels of careful: segment 501, and there are 500"),
         (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, which has"),
-        (("--attention", "careful=model"), 1, "model: a zip file of"),
+        (("--labels", "careful=gold", "-o", "gold"), 2, "--output gold is one of the input files"),
+        (("--attention", "careful=model"), 1, "model: damaged file of NumPy arrays"),
         (("--attention", "careful=one"), 1, "1 attention maps, but the source text has 500"),
-        (("--attention", "careful=one", "--attention", "careful=one"), 2, "two files for careful"),
+        (
+            ("--attention", "careful=one", "--attention", "careful=one"),
+            2,
+            "the name 'careful' is given twice",
+        ),
+        (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model, and drop or softdrop"),
         (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
     ],
 )
@@ -282,7 +308,7 @@ def test_wrong_options(
     (folder / "long").write_text(json.dumps(long) + "\n")
     (folder / "one").write_text("[[1.0]]\n")
     done = run_cli(
-        "report", *OPTIONS, "--resamples", 0, *SYSTEMS, *arguments, "-o", "none.html",
+        "report", *OPTIONS, "--resamples", 0, *SYSTEMS, "-o", "none.html", *arguments,
         check=False, cwd=folder,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (status, "")

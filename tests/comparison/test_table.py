@@ -23,9 +23,9 @@ from tests.comparison.systems import damaged
 
 REFERENCES = [" ".join(pair.target) for pair in generate(150, seed=3)]
 SYSTEMS = {
-    "base": damaged(REFERENCES, 1, repeated=0.02, omitted=0.05),
-    "repeats": damaged(REFERENCES, 2, repeated=0.10, omitted=0.05),
-    "drops": damaged(REFERENCES, 3, repeated=0.02, omitted=0.20),
+    "base": damaged(REFERENCES, 1, repeated=0.04, omitted=0.05),
+    "repeats": damaged(REFERENCES, 2, repeated=0.20, omitted=0.05),
+    "drops": damaged(REFERENCES, 3, repeated=0.04, omitted=0.20),
 }
 METRICS = ("bleu", "rep", "chrf")
 FEW = {"resamples": 100}

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,8 +117,9 @@ def wait_for_child(run: subprocess.Popen[str], name: str = "fast_align") -> int:
     end = time.monotonic() + 60
     while time.monotonic() < end:
         for child in children_of(run.pid):
-            if Path(f"/proc/{child}/comm").read_text().strip() == name:
-                return child
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if Path(f"/proc/{child}/comm").read_text().strip() == name:
+                    return child
         time.sleep(0.002)
     raise AssertionError(f"no {name} was started")
 
@@ -150,6 +152,8 @@ def test_killed_at_any_moment(place: Place, name: str) -> None:
 def test_interrupted(place: Place, name: str, number: signal.Signals) -> None:
     command, names = WRITERS[name]
     place.put_old(names)
+    if name == "train":
+        command += " --iterations 10000"
     with place.start(command) as run:
         if name == "train":
             wait_for_child(run)
@@ -158,9 +162,9 @@ def test_interrupted(place: Place, name: str, number: signal.Signals) -> None:
         offspring = list(children_of(run.pid))
         run.send_signal(number)
         _, said = run.communicate(timeout=60)
-    if run.returncode != 0:  # it was not faster
+    assert "Traceback" not in said
+    if name == "train" or run.returncode != 0:  # the other may have been faster
         assert run.returncode == (1 if number == signal.SIGINT else 128 + number)
-        assert "Traceback" not in said
         assert said.count("\n") <= 2
     assert all_gone(offspring)
     assert place.leftovers == []

@@ -15,6 +15,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -139,7 +140,8 @@ def _import_everything() -> None:
     """Before the first fork, or every child would do it again."""
     for module in pkgutil.walk_packages(coverage_eval.__path__, "coverage_eval."):
         if not module.name.endswith("__main__"):
-            import_module(module.name)
+            with suppress(ImportError):  # PyTorch is not everywhere
+                import_module(module.name)
     for name in ("matplotlib.backends.backend_agg", "pandas", "tabulate", "tqdm", "sacrebleu"):
         import_module(name)
 

@@ -13,7 +13,7 @@ from coverage_eval.metrics.meteor import aligner
 from coverage_eval.metrics.meteor.aligner import BEAM_SIZE, Match, Prices, count_chunks
 from coverage_eval.metrics.meteor.aligner import align as align_blocks
 from coverage_eval.metrics.meteor.crowded import extend_crowded
-from coverage_eval.metrics.meteor.runs import Block, Candidate, Run, gain_of, in_order
+from coverage_eval.metrics.meteor.runs import Block, Candidate, CandidateRun, gain_of, in_order
 
 Found = list[list[Candidate]]
 
@@ -38,7 +38,7 @@ def candidate_lists(draw: st.DrawFn, words: int = 7) -> Found:
 
 def align(found: Found, beam_size: int = BEAM_SIZE) -> list[Match]:
     """The aligner, given candidates one by one."""
-    blocks = [[(Run((c.start,), *c[1:]),) for c in here] for here in found]
+    blocks = [[(CandidateRun((c.start,), *c[1:]),) for c in here] for here in found]
     return align_blocks(blocks, beam_size)
 
 
@@ -47,11 +47,11 @@ def crowded_blocks(draw: st.DrawFn) -> list[list[Block]]:
     """Candidates as looping text has them: the same few runs at many positions, often all."""
     length = draw(st.integers(1, 16))
 
-    def run(module: int) -> st.SearchStrategy[Run]:
+    def run(module: int) -> st.SearchStrategy[CandidateRun]:
         size = st.integers(1, min(4, length) if module == 3 else 1)
         return size.flatmap(
             lambda words: st.builds(
-                Run,
+                CandidateRun,
                 st.sets(st.integers(0, length - words), min_size=1).map(sorted).map(tuple),
                 st.just(words),
                 st.integers(1, 4 if module == 3 else 1),

@@ -15,15 +15,15 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import holm, paired_test
 from coverage_eval.testbed.grammar import generate, paraphrase
-from coverage_eval.testbed.injected_errors import omit_words
+from coverage_eval.testbed.injection import inject_lines
 
 REFERENCES = [" ".join(pair.target) for pair in generate(300, seed=5)]
 
 
 def system(rate: float, seed: int) -> list[str]:
     generator = random.Random(seed)
-    words = (paraphrase(text.split(), 0.5, generator) for text in REFERENCES)
-    return [" ".join(omit_words(line, rate, generator)) for line in words]
+    lines = [" ".join(paraphrase(text.split(), 0.5, generator)) for text in REFERENCES]
+    return inject_lines(lines, "omission-word", rate, seed)
 
 
 SYSTEMS = {"base": system(0.02, 1), "like": system(0.02, 2), "worse": system(0.06, 3)}

@@ -9,7 +9,7 @@ import pytest
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics.profile import Profile, profile
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.testbed.injected_errors import repeat_phrases
+from coverage_eval.testbed.injection import inject_lines
 
 PAIRS = generate(400, seed=5)
 SOURCES = [pair.source for pair in PAIRS]
@@ -18,9 +18,9 @@ RATES = (0.0, 0.05, 0.15, 0.4)
 
 
 def repeating(rate: float) -> Profile:
-    generator = random.Random(1)
-    outputs = [repeat_phrases(pair.target, rate, generator) for pair in PAIRS]
-    return profile(outputs, [pair.target for pair in PAIRS], SOURCES)
+    references = [" ".join(pair.target) for pair in PAIRS]
+    outputs = inject_lines(references, "repetition-oscillating", rate, seed=1)
+    return profile(outputs, references, [" ".join(source) for source in SOURCES])
 
 
 def omitting(rate: float) -> Profile:

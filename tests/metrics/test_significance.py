@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import os
+import random
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.significance import bootstrap_interval, resample_counts
+from coverage_eval.metrics.significance import _summable, bootstrap_interval, resample_counts
 
 
 def test_draws_are_sacrebleus() -> None:
@@ -66,3 +74,50 @@ def test_undefined_resamples_are_left_out() -> None:
     statistics = np.array([[1, 0, 0], [0, 0, 4]])
     interval = bootstrap_interval(REP(), statistics, resamples=200, seed=0)
     assert np.isfinite([interval.low, interval.high]).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=40), st.integers(0, 2**40), st.randoms())
+def test_sums_are_exact_in_any_order(values: list[float], whole: int, order: random.Random) -> None:
+    """So they do not depend on how threads and processors divide them among themselves."""
+    given_values = np.array([values, [float(whole)] * len(values)]).T
+    rounded = _summable({"a": given_values, "b": given_values[::-1]})["a"]
+    np.testing.assert_array_equal(rounded[:, 1], given_values[:, 1])
+    np.testing.assert_allclose(rounded.sum(axis=0), given_values.sum(axis=0), 1e-12, 1e-200)
+    shuffled = order.sample(rounded[:, 0].tolist(), len(values))
+    assert sum(shuffled) == math.fsum(rounded[:, 0]) == rounded[:, 0].sum()
+
+
+RESAMPLED = """
+import numpy as np
+from coverage_eval.metrics.significance import paired_test, sample_scores
+
+class Ratio:
+    def formula(self, summed):
+        return summed[..., 0] / summed[..., 2]
+
+draw = np.random.default_rng(1).random
+systems = {name: np.c_[draw((2525, 2)), np.ones(2525)] for name in "abc"}
+for scores in sample_scores([(Ratio(), systems)], 300, 1)[0].values():
+    print(scores.tobytes().hex())
+print(paired_test(Ratio(), systems, "a", test="randomization", resamples=300))
+"""
+
+
+def test_resamples_do_not_depend_on_threads_and_processors() -> None:
+    """Here a product of matrices of this size had other last digits in one thread than in two."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", RESAMPLED],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for environment in (
+            {"OMP_NUM_THREADS": "1"},
+            {"OMP_NUM_THREADS": "2"},
+            {"OPENBLAS_CORETYPE": "Prescott"},
+        )
+    }
+    assert len(found) == 1

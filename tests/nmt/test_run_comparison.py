@@ -100,14 +100,14 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     run = _run(tmp_path / "a", 1, {})
     (run.path / "table1.scores.csv").unlink()
     with pytest.raises(DataError, match="no system is finished yet"):
-        audit_runs([run.path], title="")
+        audit_runs([run.path])
     with pytest.raises(DataError, match="no run is there"):
-        audit_runs([tmp_path], title="")
+        audit_runs([tmp_path])
 
 
 @pytest.mark.parametrize(
     "folder",
-    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").glob("*/manifest.json")),
+    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").glob("*/table1.csv")),
     ids=lambda path: path.name,
 )
 def test_what_was_kept_is_read_by_the_audit(folder: Path, run_cli: RunCli) -> None:

@@ -13,7 +13,7 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
 from coverage_eval.omissions.calibration import (
     Calibration,
-    Example,
+    LabelledScore,
     calibration_error,
     fit_calibration,
 )
@@ -77,7 +77,9 @@ def test_weights_are_recovered() -> None:
     for number in range(20_000):
         score, source, target = generator.gamma(2), *generator.integers(3, 30, 2)
         probability = truth.probability(score, source, target)
-        examples.append(Example(number, score, source, target, generator.random() < probability))
+        examples.append(
+            LabelledScore(number, score, source, target, generator.random() < probability)
+        )
     found = fit_calibration(examples, 0.02)
     assert found.weights == pytest.approx(weights, abs=0.35)
     assert found.error < 0.01

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.omissions.scan import Run, best_run, disjoint_runs
+from coverage_eval.omissions.scan import WordRun, best_run, disjoint_runs
 
 # Quarters add up without rounding, so that equal sums are equal.
 values = st.lists(st.integers(-8, 8).map(lambda n: n / 4), max_size=12).map(np.array)
 
 
-def every_run(numbers: np.ndarray) -> list[Run]:
+def every_run(numbers: np.ndarray) -> list[WordRun]:
     """All runs, by their sum, then their start, then their length."""
     places = range(len(numbers) + 1)
-    runs = [Run(a, b, float(sum(numbers[a:b]))) for a in places for b in places if a < b]
+    runs = [WordRun(a, b, float(sum(numbers[a:b]))) for a in places for b in places if a < b]
     return sorted(runs, key=lambda run: (-run.sum, run.end, -run.start))
 
 
@@ -31,11 +31,11 @@ def test_no_run_has_a_greater_sum(numbers: np.ndarray) -> None:
 def test_runs_are_the_best_of_what_better_ones_leave(numbers: np.ndarray) -> None:
     """By brute force: the best run, then the best that neither overlaps nor spans any before."""
 
-    def part(first: int, last: int) -> list[Run]:
+    def part(first: int, last: int) -> list[WordRun]:
         runs = every_run(numbers[first:last])
         if not runs or runs[0].sum <= 0:
             return []
-        run = Run(first + runs[0].start, first + runs[0].end, runs[0].sum)
+        run = WordRun(first + runs[0].start, first + runs[0].end, runs[0].sum)
         return [*part(first, run.start), run, *part(run.end, last)]
 
     assert disjoint_runs(numbers) == part(0, len(numbers))

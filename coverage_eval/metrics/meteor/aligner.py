@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from coverage_eval.metrics.meteor.crowded import extend_crowded
-from coverage_eval.metrics.meteor.runs import Block, Candidate, Run, gain_of, in_order
+from coverage_eval.metrics.meteor.runs import Block, Candidate, CandidateRun, gain_of, in_order
 
 __all__ = ["BEAM_SIZE", "Match", "Path", "Prices", "align", "count_chunks"]
 
@@ -111,7 +111,7 @@ def _option(candidate: Candidate, position: int, credit: int) -> _Option:
 def _fixed_positions(candidates: Candidates, sizes: Sequence[int]) -> list[bool]:
     """At which reference positions the only candidate competes with no other for any word."""
     covered = [0] * (len(candidates) + 1)
-    times: Counter[Run] = Counter()
+    times: Counter[CandidateRun] = Counter()
     for position, here in enumerate(candidates):
         for block in here:
             times.update(block)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from coverage_eval.metrics.meteor.lexicon import Word
-from coverage_eval.metrics.meteor.runs import Block, Run
+from coverage_eval.metrics.meteor.runs import Block, CandidateRun
 
 __all__ = ["EXACT", "MODULES", "PARAPHRASE", "STEM", "SYNONYM", "find_candidates"]
 
@@ -70,7 +70,9 @@ def _places(words: Sequence[Word], kind: Callable[[Word], T]) -> dict[T, list[in
 
 def _runs(*starts: Sequence[int]) -> list[Block]:
     """Candidates of one word on each side, found by the first modules."""
-    return [(Run(tuple(found), 1, 1, module),) for module, found in enumerate(starts) if found]
+    return [
+        (CandidateRun(tuple(found), 1, 1, module),) for module, found in enumerate(starts) if found
+    ]
 
 
 def _stems(word: Word, hypothesis: Sequence[Word], by_stem: Mapping[int, list[int]]) -> list[int]:

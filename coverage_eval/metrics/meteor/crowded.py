@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from coverage_eval.metrics.meteor.runs import Block, Run
+from coverage_eval.metrics.meteor.runs import Block, CandidateRun
 
 if TYPE_CHECKING:
     from coverage_eval.metrics.meteor.aligner import Path, Prices
@@ -23,9 +23,9 @@ __all__ = ["extend_crowded"]
 
 # (rank, number of the path, of the block, hypothesis start, number of the run), which is the order
 # of ranks and, of equal ones, that in which Meteor has the paths; and the run, None to skip.
-_Proposal: TypeAlias = "tuple[int, int, int, int, int, Run | None]"
+_Proposal: TypeAlias = "tuple[int, int, int, int, int, CandidateRun | None]"
 
-_Where: TypeAlias = "tuple[int, int, int, Run]"
+_Where: TypeAlias = "tuple[int, int, int, CandidateRun]"
 """Numbers of a path, of a block, and of a run in it; and that run."""
 
 
@@ -60,7 +60,7 @@ def extend_crowded(
     ]
 
 
-def _follow(path: Path, position: int, start: int, run: Run | None, rank: int) -> Path:
+def _follow(path: Path, position: int, start: int, run: CandidateRun | None, rank: int) -> Path:
     """A path with a candidate of a run, or without any."""
     _, used, free, end, chain = path
     if position < free:

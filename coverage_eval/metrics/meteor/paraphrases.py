@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable
-from coverage_eval.metrics.meteor.runs import Block, Run
+from coverage_eval.metrics.meteor.runs import Block, CandidateRun
 
 __all__ = ["find_paraphrases"]
 
@@ -35,14 +35,14 @@ def find_paraphrases(
     )
     found: list[list[Block]] = [[] for _ in reference]
     for starts, size, paraphrases in _search(table, ref, hyp):
-        runs = [Run(places, length, size, _MODULE) for _, length, places in paraphrases]
+        runs = [CandidateRun(places, length, size, _MODULE) for _, length, places in paraphrases]
         for start in starts:
             found[start].extend((run,) for run in runs)
     # Those that start at one place of the hypothesis are ordered by length, then as in the table.
-    others: dict[int, list[tuple[tuple[int, int], Run]]] = {}
+    others: dict[int, list[tuple[tuple[int, int], CandidateRun]]] = {}
     for starts, size, paraphrases in _search(table, hyp, ref):
         for number, length, places in paraphrases:
-            run = Run(starts, size, length, _MODULE)
+            run = CandidateRun(starts, size, length, _MODULE)
             for place in places:
                 others.setdefault(place, []).append(((size, number), run))
     for place, runs_here in others.items():

@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Block", "Candidate", "Run", "gain_of", "in_order"]
+__all__ = ["Block", "Candidate", "CandidateRun", "gain_of", "in_order"]
 
 
 class Candidate(NamedTuple):
@@ -36,7 +36,7 @@ def gain_of(length: int, reference_length: int, module: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class CandidateRun:
     """Candidates of a reference position that differ only in where they start.
 
     Attributes:
@@ -69,7 +69,7 @@ class Run:
         return Candidate(start, self.length, self.reference_length, self.module)
 
 
-Block: TypeAlias = "tuple[Run, ...]"
+Block: TypeAlias = "tuple[CandidateRun, ...]"
 """Runs whose candidates are found from left to right: by their start, then in the runs' order."""
 
 
