@@ -131,7 +131,7 @@ class FastAlign:
             tension=tension,
         )
         binary = find_fast_align(fast_align)
-        folder = HeldFolder("fast-align-")
+        folder = HeldFolder("fast-align-wrapper-")
         try:
             path = Path(folder.name)
             text = TrainingText.write(prepare_pairs(pairs), path / "training.txt")
@@ -170,7 +170,7 @@ class FastAlign:
         """
         return cls(
             read_manifest(path),
-            HeldFolder("fast-align-"),
+            HeldFolder("fast-align-wrapper-"),
             archive=Path(path),
             fast_align=fast_align,
             threads=threads,

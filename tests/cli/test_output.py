@@ -23,7 +23,8 @@ from tests.conftest import COMMAND, RunCli
 SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "doctor", "fertility constant", "fertility guided",
-    "fertility actual", "fertility predicted", "report", "inject",
+    "fertility actual", "fertility predicted", "report", "inject", "reproduce figure2",
+    "reproduce keep",
 }  # fmt: skip
 
 
