@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +18,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parent.parent
 NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
+
+# Where the tests run in the background of a script, Ctrl-C is ignored, and by what they start too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test's time depends on the machine, and is no part of what a test proves.
 settings.register_profile(

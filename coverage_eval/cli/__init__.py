@@ -30,7 +30,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
     "meta": "What each score sees of errors that people marked, or that are put in.",
-    "report": "Write one HTML file to read: which system, what, where, how measured.",
+    "report": "Write one HTML file that a person reads: which system, what, where, how measured.",
     "profile": "Every cheap figure of one output: repetition, length, coverage.",
     "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
     "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",

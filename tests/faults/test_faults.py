@@ -164,7 +164,8 @@ def test_interrupted(place: Place, name: str, number: signal.Signals) -> None:
         _, said = run.communicate(timeout=60)
     assert "Traceback" not in said
     if name == "train" or run.returncode != 0:  # the other may have been faster
-        assert run.returncode == (1 if number == signal.SIGINT else 128 + number)
+        # By the signal itself where it came before or after the command's own code.
+        assert run.returncode in {1 if number == signal.SIGINT else 128 + number, -number}
         assert said.count("\n") <= 2
     assert all_gone(offspring)
     assert place.leftovers == []

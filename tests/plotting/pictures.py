@@ -63,6 +63,15 @@ PICTURES = {
         significant=[[False, False], [False, True]],
         **kwargs,
     ),
+    "precision_recall_curves": lambda **kwargs: plotting.precision_recall_curves(
+        {"drop": ([1, 0.5, 0], [0.2, 0.6, 1]), "rep": ([1, 0], [0.2, 0.3])}, share=0.2, **kwargs
+    ),
+    "reliability_diagram": lambda **kwargs: plotting.reliability_diagram(
+        {"omissions": ([0.1, 0.5, 0.9], [0.2, 0.5, 0.8])}, **kwargs
+    ),
+    "roc_curves": lambda **kwargs: plotting.roc_curves(
+        {"drop": ([0, 0.2, 1], [0, 0.8, 1]), "rep": ([0, 0.5, 1], [0, 0.6, 1])}, **kwargs
+    ),
     "segment_scatter": lambda **kwargs: plotting.segment_scatter(
         [0, 0, 2, 4, 4], [0, 0, 0, 2, 5], **kwargs
     ),
