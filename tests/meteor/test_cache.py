@@ -172,6 +172,7 @@ def test_scoring_goes_on_without_a_cache(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In several processes too, with one warning in all."""
+    table.write_bytes(gzip.compress(b"0.5\na\nb c\n0.5\nb\na\n"))  # each phrase said once
     monkeypatch.setattr(counting, "paraphrase_path", lambda: table)
     texts = [["a x", "q b"] * 200, ["b c x", "a y"] * 200]
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "cache"))
