@@ -34,12 +34,15 @@ class HeldFolder:
             prefix: What its name begins with; abandoned folders of this prefix are removed.
         """
         remove_abandoned(Path(tempfile.gettempdir()), prefix)
-        while True:
+        while True:  # another run may take it for abandoned before it is locked
             folder = tempfile.mkdtemp(prefix=prefix)
-            descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                continue
             if _lock(descriptor) and _is_at(descriptor, folder):
                 break
-            os.close(descriptor)  # another run took it for abandoned before it was locked
+            os.close(descriptor)
         self.name = folder
         self._finalizer = weakref.finalize(self, _remove_held, folder, descriptor, os.getpid())
 

@@ -164,3 +164,21 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_not_before(
     assert sorted(path.name for path in folder.iterdir()) == ["another", "score"]
     assert list(temporary.iterdir()) == []
     assert target.read_text() == "newer"
+
+
+def test_a_folder_that_another_run_took_before_it_was_locked_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = iter([tmp_path / "taken", tmp_path / "kept"])
+
+    def make(*, prefix: str) -> str:
+        assert prefix == "some-"
+        folder = next(made)
+        if folder.name == "kept":
+            folder.mkdir()
+        return str(folder)
+
+    monkeypatch.setattr("tempfile.mkdtemp", make)
+    with HeldFolder("some-") as folder:
+        assert folder == tmp_path / "kept"
+    assert list(tmp_path.iterdir()) == []
