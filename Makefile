@@ -97,5 +97,5 @@ $(TORCH): $(BUILD_INPUTS)
 	$(TORCH_PY) -m pip install --quiet --upgrade pip
 	$(TORCH_PY) -m pip install --quiet 'torch==2.13.0+cpu' 2>/dev/null || \
 	  $(TORCH_PY) -m pip install --quiet torch
-	$(TORCH_PY) -m pip install --quiet --editable . --group torch
+	$(TORCH_PY) -m pip install --quiet --editable '.[meteor]' --group torch
 	@touch $@

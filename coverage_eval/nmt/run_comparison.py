@@ -122,9 +122,9 @@ def _half_width(values: Sequence[float]) -> float | None:
 def _claims_of_paper(
     printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
 ) -> Iterator[Claim]:
-    """What section 5 says, over our means; only where every system is there."""
+    """What section 5 says, over our means; only where every system and metric is there."""
     whole = load_table(printed.name)
-    if printed.systems != whole.systems:
+    if printed.systems != whole.systems or printed.metrics != whole.metrics:
         return
     means = {key: fmean(item[key] for item in scores) for key in printed.cells}
     ours = replace(

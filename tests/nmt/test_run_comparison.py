@@ -96,6 +96,17 @@ def test_claims_of_the_paper_need_all_systems(tmp_path: Path) -> None:
     assert comparison_claims([run], "table2") == ()
 
 
+def test_claims_of_the_paper_need_all_metrics(tmp_path: Path) -> None:
+    """Where METEOR is not installed a run has no such column."""
+    run = _run(tmp_path / "a", 1, {})
+    path = run.path / "table1.scores.csv"
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if "METEOR" not in line]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    claims = comparison_claims([run], "table1")
+    assert len(claims) == 3
+    assert not any("over our figures" in claim.text for claim in claims)
+
+
 def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
     run = _run(tmp_path / "a", 1, {})
     (run.path / "table1.scores.csv").unlink()
