@@ -93,7 +93,10 @@ def load_spooled(
         warnings.warn(message, CorpusWarning, stacklevel=3)
     elif chosen.layout.whole_rows:
         warn_of_row_sums(
-            dump.name, maps, "they were cut, or the orientation is another; score them with care"
+            dump.name,
+            maps,
+            "they were cut, or the orientation is another; score them with care",
+            stacklevel=4,
         )
     return maps
 

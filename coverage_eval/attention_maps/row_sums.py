@@ -16,7 +16,9 @@ _FAR = 0.5
 """So much is not missing where the end of the source, left out by some toolkits, had the rest."""
 
 
-def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], advice: str) -> None:
+def warn_of_row_sums(
+    name: str, maps: Iterable[AttentionMap], advice: str, stacklevel: int = 3
+) -> None:
     """Warn of rows whose weights sum to something far from 1; those of links may.
 
     The row of the end of sentence is left out.
@@ -25,6 +27,7 @@ def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], advice: str) -> No
         name: Where the maps come from.
         maps: The maps of all segments.
         advice: What may be the reason, and what to do.
+        stacklevel: Whose line the warning names, as :func:`warnings.warn` counts.
 
     Warns:
         CorpusWarning: There are such rows; the message has their number and the first of them.
@@ -43,4 +46,4 @@ def warn_of_row_sums(name: str, maps: Iterable[AttentionMap], advice: str) -> No
             f"{name}: {far} of {rows} rows of attention are far from summing to 1 ({first}); "
             f"{advice}"
         )
-        warnings.warn(message, CorpusWarning, stacklevel=4)
+        warnings.warn(message, CorpusWarning, stacklevel=stacklevel)
