@@ -156,7 +156,7 @@ def _build(table: Path, folder: Path, name: str) -> Path:
 @cache
 def _temporary_index(table: Path) -> Path:
     try:
-        folder = Path(tempfile.mkdtemp(prefix="coverage-eval-"))
+        folder = Path(tempfile.mkdtemp(prefix="coverage-eval-phrases-"))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         return _build(table, folder, _PREFIX)
     except (OSError, sqlite3.Error) as error:
