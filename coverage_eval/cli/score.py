@@ -22,12 +22,14 @@ from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
-from coverage_eval.metrics.base import Evidence, Metric
+from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.spool import Spool
 
 __all__ = ["score_command"]
 
@@ -103,13 +105,13 @@ def _score(
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
     watch = InputWatch([source_name(hyp)], ref, source)
     observed = metric.observe(watch.watch(read_rows([hyp], ref, source)))
-    evidence: list[Evidence] = []
+    evidence: Spool[Evidence] = Spool()
     if output.sentence_level:
         observed = _explained(metric, observed, evidence)
     (statistics,) = metric.count(observed, jobs=jobs)
     score = corpus_score(metric, statistics, output, references=len(ref))
     if output.sentence_level:
-        values = metric.segment_scores(statistics)
+        values = Mapped(known_score, metric.formula(statistics))
         printout = present_segments(
             score, values, evidence=evidence, errors_only=output.errors_only
         )
@@ -120,11 +122,12 @@ def _score(
 
 
 def _explained(
-    metric: Metric[Any], observed: Iterable[Any], evidence: list[Evidence]
+    metric: Metric[Any], observed: Iterable[Any], evidence: Spool[Evidence]
 ) -> Iterator[Any]:
     """What is observed, unchanged; only the evidence of it is kept, not the texts."""
     for batch in batched(observed):
-        evidence += (found for (found,) in metric.explain(batch))
+        for (found,) in metric.explain(batch):
+            evidence.append(found)
         yield from batch
 
 
