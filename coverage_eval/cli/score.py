@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import (
     FiniteRange,
     WholeRange,
@@ -27,7 +28,7 @@ from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.text.batches import batched
-from coverage_eval.text.corpus import source_name
+from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 
@@ -50,8 +51,8 @@ def score_command(name: str) -> click.Command:
     aligned = "aligner" in _names(kinds[name])
 
     def command(
-        hyp: str,
-        ref: tuple[str, ...],
+        hyp: Text,
+        ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
         jobs: int = 1,
@@ -86,15 +87,15 @@ def score_command(name: str) -> click.Command:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
     wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name, cls=Command)(wrapped)
+    made: click.Command = click.command(name, cls=Command)(corpus_options(wrapped))
     return made
 
 
 def _score(
     metric: Metric[Any],
-    hyp: str,
-    ref: tuple[str, ...],
-    source: str | None,
+    hyp: Text,
+    ref: tuple[Text, ...],
+    source: Text | None,
     output: ScoreOutput,
     *,
     strict: bool,
