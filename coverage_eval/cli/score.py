@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from inspect import cleandoc
 from typing import Any
 
@@ -59,6 +59,7 @@ def score_command(name: str) -> click.Command:
         alignment: AlignmentOptions | None = None,
         **options: Any,
     ) -> None:
+        preset = options.pop("preset", None)
         chosen, settings = _choose(name, options)
         _check_given(name, kinds, chosen, alignment)
         if output.errors_only and kinds[chosen].higher_is_better:
@@ -73,6 +74,8 @@ def score_command(name: str) -> click.Command:
                     "--src-ref-align A with --src-hyp-align B"
                 )
         alignment = alignment or AlignmentOptions()
+        if preset is not None:
+            alignment = _preset(name, preset, alignment, kinds[chosen])
         alignment.check_files([hyp, *ref])
         of_links = alignment.settings()
         aligner = alignment.make()
@@ -141,16 +144,32 @@ def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
             chosen = form
         if value is True or settings.get(option) == value:
             settings.pop(option, None)
-    preset = settings.pop("compat", None) if _presets(name) else None
-    if preset:
-        named = given_options() & set(_presets(name)[preset])
+    mode = settings.pop("compat", None) if _compat_modes(name) else None
+    if mode:
+        named = given_options() & set(_compat_modes(name)[mode])
         if named:
-            raise click.UsageError(f"--compat {preset} sets {listed_options(named)} itself")
-        settings |= _presets(name)[preset]
+            raise click.UsageError(f"--compat {mode} sets {listed_options(named)} itself")
+        settings |= _compat_modes(name)[mode]
     return chosen, settings
 
 
-def _presets(name: str) -> Mapping[str, Mapping[str, Any]]:
+def _preset(
+    name: str, preset: str, alignment: AlignmentOptions, kind: type[Metric[Any]]
+) -> AlignmentOptions:
+    """The options with the settings of a preset in them."""
+    settings = METRICS[name].presets[preset]
+    if "links" not in kind.needs:
+        raise click.UsageError(f"--preset {preset} is not for {kind.name}")
+    if alignment.has_links:
+        raise click.UsageError(
+            f"--preset {preset} is not for links from files, which are taken as they are"
+        )
+    if named := given_options() & settings.keys():
+        raise click.UsageError(f"--preset {preset} sets {listed_options(named)} itself")
+    return replace(alignment, **settings)
+
+
+def _compat_modes(name: str) -> Mapping[str, Mapping[str, Any]]:
     found: Mapping[str, Mapping[str, Any]] = getattr(metric_class(name), "presets", {})
     return found
 
@@ -204,9 +223,16 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[
     for (option, value), form in forms.items():
         if value is True:
             options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
-    if presets := _presets(name):
+    if presets := METRICS[name].presets:
+        listed = "; ".join(
+            f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
+            for preset, own in presets.items()
+        )
+        help_text = f"Use the settings that were found best for a purpose. {listed}."
+        options.append(click.option("--preset", type=click.Choice(list(presets)), help=help_text))
+    if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
-        options.append(click.option("--compat", type=click.Choice(list(presets)), help=settings))
+        options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
     return list(reversed(options))
 
 
