@@ -150,7 +150,7 @@ def _temporary_index(table: Path) -> Path:
 
 @cache
 def _temporary_folder() -> HeldFolder:
-    return HeldFolder("coverage-eval-")
+    return HeldFolder("coverage-eval-phrases-")
 
 
 def _reason(error: Exception) -> str:
