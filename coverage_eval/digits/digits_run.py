@@ -73,10 +73,7 @@ def reproduce_digits(
                     folder / f"{attention}.attention.jsonl",
                 )
             _write_json(record, asdict(reader))
-    readers = [
-        TrainedReader(**json.loads(path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*/seed-*.json"))
-    ]
+    readers = [_read_reader(path) for path in sorted(folder.glob("*/seed-*.json"))]
     readers.sort(key=lambda reader: (reader.seed, ATTENTIONS.index(reader.attention)))
     _write_csv(readers, folder / "digits.csv")
     return DigitsResult(tuple(readers), settings)
@@ -89,7 +86,9 @@ def _open(folder: Path, settings: DigitsSettings, *, resume: bool) -> None:
     if path.exists():
         if not resume:
             raise DataError(f"{folder}: has a run already; go on with --resume, or name another")
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = _read_json(path)
+        if not isinstance(manifest.get("settings"), dict) or "sessions" not in manifest:
+            raise DataError(f"{path}: is not the manifest of a run")
         for name, value in asdict(settings).items():
             old = manifest["settings"].get(name)
             if old != value:
@@ -122,6 +121,25 @@ def _attend(model: DigitReader, examples: Examples) -> list[AttentionMap]:
         weights = attention[row, :steps, : len(words)].double().numpy()
         maps.append(AttentionMap(weights, tuple(words), tuple(written)))
     return maps
+
+
+def _read_reader(path: Path) -> TrainedReader:
+    try:
+        reader = TrainedReader(**_read_json(path))
+        ATTENTIONS.index(reader.attention)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: is no record of a training: {error}") from error
+    return reader
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: JSON, but not an object {{…}}")
+    return content
 
 
 def _write_json(path: Path, content: dict[str, Any]) -> None:

@@ -109,7 +109,11 @@ class RunFolder:
         if not (path / MANIFEST).exists():
             raise DataError(f"{path}: no run is there (it would have a file {MANIFEST})")
         settings = _read(path / MANIFEST)["settings"]
-        return cls(path, RunSettings(**{**settings, "preset": Preset(**settings["preset"])}))
+        try:
+            preset = Preset(**settings["preset"])
+            return cls(path, RunSettings(**{**settings, "preset": preset}))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{path / MANIFEST}: settings of no run: {error}") from error
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -166,9 +170,12 @@ def _described(corpora: Corpora) -> dict[str, dict[str, str]]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(content, dict) or not {"settings", "corpora", "made"} <= set(content):
+    parts = {"settings": dict, "corpora": dict, "made": dict, "sessions": list}
+    if not isinstance(content, dict) or any(
+        not isinstance(content.get(name), kind) for name, kind in parts.items()
+    ):
         raise DataError(f"{path}: is not the manifest of a run")
     return content
 
