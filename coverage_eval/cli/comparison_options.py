@@ -39,6 +39,7 @@ from coverage_eval.metrics.significance import (
 from coverage_eval.preflight import Finding
 from coverage_eval.text.corpus import Text, check_source
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 __all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options"]
@@ -240,7 +241,7 @@ class ComparisonOptions:
         of_links = alignment.settings()
         watch = InputWatch(list(self.systems), self.ref, alignment.src)
         files = list(self.systems.values())
-        rows = list(watch.watch(read_rows(files, self.ref, alignment.src)))
+        rows = Spool(watch.watch(read_rows(files, self.ref, alignment.src)))
         columns.leave_out_unfit(watch)
         aligner = alignment.make() if columns.need_aligner else None
         tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)

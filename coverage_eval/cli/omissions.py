@@ -26,6 +26,7 @@ from coverage_eval.report.scores import present_scores
 from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
+from coverage_eval.text.spool import Spool
 
 
 @click.command("omissions", cls=Command)
@@ -107,7 +108,7 @@ def command(
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     rows = watch.watch(read_rows([hyp], ref, alignment.src))
     share = (AdditionShare if additions else OmissionShare)(finder, threshold)
-    segments: list[tuple[int, FoundSegment]] = []
+    segments: Spool[tuple[int, FoundSegment]] = Spool()
 
     def flags() -> Iterator[bool]:
         for number, found in enumerate(finder.find(rows), start=1):
