@@ -79,8 +79,9 @@ def command(
     """Compare systems: scores, intervals and paired tests in one table.
 
     Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
-    input, .gz is unpacked); NAME=FILE names the system otherwise than its file. The table has a row
-    for each system and a column for each metric, as Table 1 of the paper.
+    input, .gz and .zst are unpacked); NAME=FILE names the system otherwise than its file. Texts may
+    also be columns of a table: --from. The table has a row for each system and a column for each
+    metric, as Table 1 of the paper.
 
     \b
     Example:
