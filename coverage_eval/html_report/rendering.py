@@ -17,8 +17,8 @@ from coverage_eval.html_report.document import Document
 from coverage_eval.tables.formats.cells import (
     cell_lines,
     escape_controls,
-    is_numeric,
     notes_with_mark,
+    survey,
 )
 from coverage_eval.tables.table import Cell
 from coverage_eval.text.files import atomic_write
@@ -76,11 +76,11 @@ def render_report(document: Document) -> Report:
         lstrip_blocks=True,
     )
     environment.filters["lines"] = _lines
-    environment.tests["numeric"] = lambda column, table: is_numeric(table, column)
+    environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"
     script = _asset("report.js")
     text = environment.get_template("report.html").render(
         document=document,
-        scores_notes=notes_with_mark(document.scores, "*: best figure."),
+        scores_notes=notes_with_mark(document.scores, survey(document.scores), "*: best figure."),
         blocks=_packed(document.blocks),
         script=script,
         script_hash=_hash(script),
