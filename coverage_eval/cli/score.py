@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import (
     FiniteRange,
     WholeRange,
@@ -22,12 +23,14 @@ from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
-from coverage_eval.metrics.base import Evidence, Metric
+from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.text.batches import batched
-from coverage_eval.text.corpus import source_name
+from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.spool import Spool
 
 __all__ = ["score_command"]
 
@@ -48,8 +51,8 @@ def score_command(name: str) -> click.Command:
     aligned = "aligner" in _names(kinds[name])
 
     def command(
-        hyp: str,
-        ref: tuple[str, ...],
+        hyp: Text,
+        ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
         jobs: int = 1,
@@ -87,15 +90,15 @@ def score_command(name: str) -> click.Command:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
     wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name, cls=Command)(wrapped)
+    made: click.Command = click.command(name, cls=Command)(corpus_options(wrapped))
     return made
 
 
 def _score(
     metric: Metric[Any],
-    hyp: str,
-    ref: tuple[str, ...],
-    source: str | None,
+    hyp: Text,
+    ref: tuple[Text, ...],
+    source: Text | None,
     output: ScoreOutput,
     *,
     strict: bool,
@@ -106,13 +109,13 @@ def _score(
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
     watch = InputWatch([source_name(hyp)], ref, source)
     observed = metric.observe(watch.watch(read_rows([hyp], ref, source)))
-    evidence: list[Evidence] = []
+    evidence: Spool[Evidence] = Spool()
     if output.sentence_level:
         observed = _explained(metric, observed, evidence)
     (statistics,) = metric.count(observed, jobs=jobs)
     score = corpus_score(metric, statistics, output, references=len(ref))
     if output.sentence_level:
-        values = metric.segment_scores(statistics)
+        values = Mapped(known_score, metric.formula(statistics))
         printout = present_segments(
             score, values, evidence=evidence, errors_only=output.errors_only
         )
@@ -123,11 +126,12 @@ def _score(
 
 
 def _explained(
-    metric: Metric[Any], observed: Iterable[Any], evidence: list[Evidence]
+    metric: Metric[Any], observed: Iterable[Any], evidence: Spool[Evidence]
 ) -> Iterator[Any]:
     """What is observed, unchanged; only the evidence of it is kept, not the texts."""
     for batch in batched(observed):
-        evidence += (found for (found,) in metric.explain(batch))
+        for (found,) in metric.explain(batch):
+            evidence.append(found)
         yield from batch
 
 

@@ -21,6 +21,7 @@ from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.batches import map_batches
 from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
+from coverage_eval.text.spool import Spool
 
 __all__ = ["Profile", "ProfiledFigure", "profile", "profile_rows"]
 
@@ -109,7 +110,7 @@ def profile_rows(
     """As :func:`profile`, from a stream of rows.
 
     Args:
-        rows: The segments; without an aligner they are never held in memory.
+        rows: The segments, which are never held in memory.
         aligner: As in :func:`profile`.
         tokenize: The tokeniser of the figures of text.
         lowercase: Whether they lowercase the text first.
@@ -121,7 +122,7 @@ def profile_rows(
     """
     if aligner is not None:
         check_aligner(aligner)
-    stream = iter(rows) if aligner is None else iter(rows := list(rows))
+    stream = iter(rows) if aligner is None else iter(rows := Spool(rows))
     first = next(stream, None)
     if first is None:
         raise DataError("no segments to profile")
@@ -165,9 +166,9 @@ def _count_links(
 ) -> tuple[list[tuple[Figure, Metric[Any]]], list[Statistics]]:
     """The figures of links, all counted from one run of the aligner."""
     if not aligner.links_references:
-        rows = [row._replace(references=()) for row in rows]
+        rows = (row._replace(references=()) for row in rows)
         first = first._replace(references=())
-    aligned = list(aligner.align(rows))
+    aligned = Spool(aligner.align(rows))
     figures = [f for f in select_figures(_at_hand(first, aligner)) if "links" in f.needs]
     chosen: list[tuple[Figure, Metric[Any]]] = [
         (f, f.make(aligner, **{k: v for k, v in settings.items() if k in f.settings}))
