@@ -67,7 +67,7 @@ def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
     """Read the scores of a file.
 
     Args:
-        source: A file's name (``.gz`` is unpacked).
+        source: A file's name (``.gz`` and ``.zst`` are unpacked).
         name: What its column ``score`` is called, and stands before the others' names; by default
             the file's own, and the others keep theirs.
 

@@ -73,7 +73,7 @@ def read_nbest(source: Source, *, feature: str | None = None) -> NBest:
     """Read an n-best list.
 
     Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
         feature: Take the log-probability from this feature of the third field (as ``F0`` for
             ``F0= -1.5``) instead of the fourth field; Marian's fourth field may be normalised.
 
@@ -136,7 +136,7 @@ def read_coverage(source: Source, nbest: NBest) -> Iterator[Float64Array]:
     empty hypothesis) is 0 for each source word.
 
     Args:
-        source: JSON Lines (``.gz`` is unpacked, ``-`` reads standard input) or ``.npz``.
+        source: JSON Lines (``.gz`` and ``.zst`` are unpacked; ``-`` is standard input) or ``.npz``.
         nbest: The hypotheses that it belongs to.
 
     Yields:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import coverage_eval
 from coverage_eval.cli import main
+from coverage_eval.text.corpus import zstd
 from fast_align_wrapper import FastAlign
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.fuzz.aligner import LINKS
@@ -37,6 +38,7 @@ _SRC = b"ein haus\n\nein hund\n"
 _LINKS = b"0-0 1-1\n\n0-0 1-1\n"
 _NBEST = b"0 ||| a house ||| f= -1 g= -2 ||| -1.5\n0 ||| a ||| f= -1 g= -3 ||| -2\n"
 _COVERAGE = b'{"attention": [[0.5, 0.5], [1, 0]]}\n{"coverage": [0.5, 0.5]}\n'
+_JSON_LINES = b'{"hyp": "a a", "ref": "a"}\n{"ref": "\\u00e9", "hyp": ""}\n'
 _TEXTS = {"hyp": _HYP, "ref": _REF}
 _MAPS = {
     "maps": b'{"attention": [[0.9, 0.1], [0, 1]], "source": ["a", "b@@"], "tgt_eos": true}\n',
@@ -119,10 +121,19 @@ def _stored(packed: bytes) -> bytes:
 def _targets() -> dict[str, Target]:
     model = _model()
     with_model = {"model": model, "src": _SRC, **_TEXTS}
+    table = "--from table --hyp-col hyp --ref-col ref"
     targets = {
         "rep": Target("rep hyp ref --sentence-level", _TEXTS),
         "rep-json": Target("rep hyp ref -f json --confidence --bootstrap 20", _TEXTS),
         "rep-gzip": Target("rep hyp.gz ref -f csv", {"hyp.gz": gzip.compress(_HYP), "ref": _REF}),
+        "rep-tsv": Target(f"rep {table}", {"table": b"hyp\tref\na house house\ta house\n\tx\n"}),
+        "rep-csv": Target(f"rep {table}", {"table": b'hyp,ref\n"a, a, a",a\n"""b""",\n'}),
+        "rep-json-lines": Target(f"rep {table}", {"table": _JSON_LINES}),
+        "rep-zstd": Target("rep hyp.zst ref", {"hyp.zst": zstd.compress(_HYP), "ref": _REF}),
+        "rep-systems": Target(
+            "compare --from table --system-col hyp --hyp-col hyp --ref-col ref --metrics rep",
+            {"table": b"hyp\tref\nA\tx y\nB\tx y\nA\tz\nB\tz\n"},
+        ),
         "bleu": Target("bleu hyp ref --sentence-level -f markdown", _TEXTS),
         "chrf": Target("chrf hyp ref", _TEXTS),
         "profile": Target("profile hyp --ref ref --src src", {**_TEXTS, "src": _SRC}),
