@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
 
 import click
+import numpy as np
 
-from coverage_eval.cli.comparison_options import Columns, ComparisonOptions, comparison_options
+from coverage_eval.cli.comparison_options import (
+    Columns,
+    ComparisonOptions,
+    Outcome,
+    comparison_options,
+)
 from coverage_eval.cli.options import WholeRange, parse_list
-from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.output import Output, output_options
 from coverage_eval.cli.overwriting import Command, OutputFile
-from coverage_eval.cli.warnings import warn
+from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.systems import Counted, TestSet
+from coverage_eval.comparison.table import Comparison, compare_statistics
+from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.scale.results import Results
+from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 from coverage_eval.text.files import atomic_write
 
@@ -41,6 +53,7 @@ STDOUT = "-"
     "--plot", metavar="FILE", type=OutputFile(),
     help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
 )  # fmt: skip
+@shard_option
 @output_options
 def command(
     options: ComparisonOptions,
@@ -48,6 +61,7 @@ def command(
     top: int,
     details: str | None,
     plot: str | None,
+    sharding: Sharding,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -65,22 +79,75 @@ def command(
     if plot:
         checked_ending(plot)
     options.check()
+    sharding.check(output)
     asked = breakdown or []
-    if asked:
+    if asked and sharding.shard is None:
         output.require_several("--breakdown")
     _check_breakdowns(asked, options.columns)
-    found = options.compare(counts_frequencies=bool(asked))
-    comparison = found.comparison
-    tables = _break_down(comparison, asked, Options(top, found.frequencies))
-    printout = present_comparison(comparison, tables)
-    show(warn(printout, found.findings, found.figures, strict=options.strict), output)
+    sharding.check_target(output)
+    found = options.count(counts_frequencies=bool(asked), sharding=sharding)
+    facts = {
+        "systems": tuple(options.systems),
+        "references": len(options.ref),
+        "baseline": options.baseline,
+        "testing": options.testing,
+        "breakdown": tuple(asked),
+        "top": top,
+        "frequencies": found.frequencies,
+    }
+    results = _results(found, facts, with_texts=bool(asked) or sharding.shard is None)
+    sharding.finish("compare", results, present, output, strict=options.strict)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
 
-        save_figure(figure_of(comparison.plot()[0]), plot)
+        save_figure(figure_of(_compare(results).plot()[0]), plot)
     if details:
         with atomic_write(details) as file:
-            write_details(comparison, file)
+            write_details(_compare(results), file)
+
+
+def _results(found: Outcome, facts: dict[str, Any], *, with_texts: bool) -> Results:
+    """What was counted, with the texts and what the metrics observed if breakdowns need them."""
+    counted, texts = found.counted, found.counted.texts
+    blocks = {name: np.stack(list(by.values())) for name, by in counted.statistics.items()}
+    records: dict[str, Sequence[Any]] = {}
+    if with_texts:
+        facts |= {"tokens": texts.tokens, "source_tokens": texts.source_tokens}
+        seen = {f"observed by {name}": rows for name, rows in counted.observed.items()}
+        records = {"rows": texts.rows}
+        records |= {name: rows for name, rows in seen.items() if rows is not texts.rows}
+    return Results(counted.metrics, blocks, records, facts, found.findings, found.figures)
+
+
+@lru_cache(maxsize=1)  # the table, --plot and --details are of one comparison
+def _compare(results: Results) -> Comparison:
+    facts, metrics = results.facts, cast("Mapping[str, Metric[Any]]", results.formulas)
+    systems = facts["systems"]
+    statistics = {
+        name: dict(zip(systems, block, strict=True)) for name, block in results.statistics.items()
+    }
+    counted = None
+    if results.records:
+        rows = results.records["rows"]
+        observed = {name: results.records.get(f"observed by {name}", rows) for name in metrics}
+        texts = TestSet(systems, rows, facts["tokens"], facts["source_tokens"])
+        counted = Counted(texts, metrics, statistics, observed)
+    return compare_statistics(
+        statistics,
+        metrics,
+        baseline=facts["baseline"],
+        testing=facts["testing"],
+        counted=counted,
+        references=facts["references"],
+    )
+
+
+def present(results: Results) -> Printout:
+    """The table with the breakdowns that were asked for."""
+    facts, comparison = results.facts, _compare(results)
+    options = Options(facts["top"], facts["frequencies"])
+    tables = _break_down(comparison, facts["breakdown"], options)
+    return present_comparison(comparison, tables)
 
 
 def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:

@@ -12,16 +12,18 @@ from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, given_options, strict_option
-from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
-from coverage_eval.cli.warnings import InputWatch, warn
+from coverage_eval.cli.sharding import Sharding, shard_option
+from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
+from coverage_eval.scale.results import Results
+from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
@@ -59,6 +61,7 @@ from coverage_eval.text.rows import Row, read_rows
 )  # fmt: skip
 @alignment_options(links=False)
 @strict_option
+@shard_option
 @scoring_options
 def command(
     hyp: str,
@@ -69,6 +72,7 @@ def command(
     threshold: float | None,
     alignment: AlignmentOptions,
     strict: bool,
+    sharding: Sharding,
     output: ScoreOutput,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
@@ -91,36 +95,54 @@ def command(
         raise click.UsageError("--additions is about HYP and source: no --ref")
     if "rate" in given_options() and not calibrates:
         raise click.UsageError("--rate goes with --calibrate")
+    sharding.check(output)
     alignment.check_files([hyp, *ref])
+    sharding.check_target(output)
     if calibrates:
         check_readable_again(hyp, *ref, str(alignment.src))
         check_target(alignment.model or alignment.save_model or os.devnull)
-    aligner = alignment.make(equip)
+    aligner = sharding.make_aligner(alignment, equip)
     assert isinstance(aligner, ModelAligner)
     side = "target" if additions else "source"
     finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
     if calibrates:
         finder = _calibrate(finder, read_rows([hyp], ref, alignment.src), rate, alignment)
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
-    rows = watch.watch(read_rows([hyp], ref, alignment.src))
+    rows = sharding.take(watch.watch(read_rows([hyp], ref, alignment.src)))
     share = (AdditionShare if additions else OmissionShare)(finder, threshold)
-    segments: list[tuple[int, FoundSegment]] = []
+    segments: list[FoundSegment | None] = []
 
     def flags() -> Iterator[bool]:
-        for number, found in enumerate(finder.find(rows), start=1):
+        for found in finder.find(rows):
             is_found = share.is_found(found)
-            if output.sentence_level and (is_found or not output.errors_only):
-                segments.append((number, found))
+            if output.sentence_level:
+                segments.append(found if is_found or not output.errors_only else None)
             yield is_found
 
     is_found = np.fromiter(flags(), dtype=np.int64)
-    statistics = np.column_stack([is_found, np.ones_like(is_found)])
-    score = corpus_score(share, statistics, output, references=len(ref))
-    printout = present_scores([score])
-    if output.sentence_level:
-        printout = present_found(score, segments, "added" if additions else "spans")
-    findings, figures = watch.check(aligner.tokens, aligner)
-    show(warn(printout, findings, figures, strict=strict), output)
+    results = Results(
+        {share.name: share},
+        {share.name: np.column_stack([is_found, np.ones_like(is_found)])[None]},
+        {"found": segments} if output.sentence_level else {},
+        {"references": len(ref), **output.of_score},
+        *watch.check(aligner.tokens, aligner),
+    )
+    sharding.finish("omissions", results, present, output, strict=strict)
+
+
+def present(results: Results) -> Printout:
+    """The share of segments, or each segment with what was found."""
+    ((name, share),) = results.formulas.items()
+    (statistics,) = results.statistics[name]
+    options = dict(results.facts)
+    references = options.pop("references")
+    output = ScoreOutput(**options)
+    score = corpus_score(share, statistics, output, references=references)
+    if not output.sentence_level:
+        return present_scores([score])
+    numbered = enumerate(results.records["found"], start=1)
+    segments = [(number, found) for number, found in numbered if found is not None]
+    return present_found(score, segments, "added" if name == AdditionShare.name else "spans")
 
 
 def _calibrate(

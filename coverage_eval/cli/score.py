@@ -18,18 +18,20 @@ from coverage_eval.cli.options import (
     listed_options,
     strict_option,
 )
-from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
-from coverage_eval.cli.warnings import InputWatch, warn
+from coverage_eval.cli.sharding import Sharding, shard_option
+from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.metrics.base import Evidence, Metric
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.scale.results import Results
+from coverage_eval.tables.printout import Printout
 from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
 
-__all__ = ["score_command"]
+__all__ = ["present", "score_command"]
 
 Option = Callable[[Any], Any]
 
@@ -52,6 +54,7 @@ def score_command(name: str) -> click.Command:
         ref: tuple[str, ...],
         output: ScoreOutput,
         strict: bool,
+        sharding: Sharding,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
@@ -69,16 +72,18 @@ def score_command(name: str) -> click.Command:
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
+        sharding.check(output)
         alignment = alignment or AlignmentOptions()
         alignment.check_files([hyp, *ref])
+        sharding.check_target(output)
         of_links = alignment.settings()
-        aligner = alignment.make()
+        aligner = sharding.make_aligner(alignment)
         metric = make_metric(chosen, {"aligner": aligner, **of_links, **settings})
-        source = alignment.src
-        _score(metric, hyp, ref, source, output, strict=strict, jobs=jobs)
+        results = _count(metric, hyp, ref, alignment.src, output, sharding, jobs=jobs)
+        sharding.finish(chosen, results, present, output, strict=strict)
 
     command.__doc__ = _help(name, kinds[name])
-    wrapped: Any = scoring_options(strict_option(command))
+    wrapped: Any = scoring_options(shard_option(strict_option(command)))
     decorators = [alignment_options() if aligned else jobs_option, *_setting_options(name, kinds)]
     for decorator in decorators:
         wrapped = decorator(wrapped)
@@ -88,35 +93,50 @@ def score_command(name: str) -> click.Command:
     return made
 
 
-def _score(
+def _count(
     metric: Metric[Any],
     hyp: str,
     ref: tuple[str, ...],
     source: str | None,
     output: ScoreOutput,
+    sharding: Sharding,
     *,
-    strict: bool,
     jobs: int,
-) -> None:
-    """Score two files and print the corpus score, or one score a segment with its evidence."""
+) -> Results:
+    """Count the statistics of two files, and keep the evidence if it is to be printed."""
     aligner = getattr(metric, "aligner", None)
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
     watch = InputWatch([source_name(hyp)], ref, source)
-    observed = metric.observe(watch.watch(read_rows([hyp], ref, source)))
+    observed = metric.observe(sharding.take(watch.watch(read_rows([hyp], ref, source))))
     evidence: list[Evidence] = []
     if output.sentence_level:
         observed = _explained(metric, observed, evidence)
-    (statistics,) = metric.count(observed, jobs=jobs)
-    score = corpus_score(metric, statistics, output, references=len(ref))
-    if output.sentence_level:
-        values = metric.segment_scores(statistics)
-        printout = present_segments(
-            score, values, evidence=evidence, errors_only=output.errors_only
-        )
-    else:
-        printout = present_scores([score])
-    findings, figures = watch.check(tokens, aligner, [metric])
-    show(warn(printout, findings, figures, strict=strict), output)
+    statistics = metric.count_part(observed, 1, jobs=jobs)
+    return Results(
+        {metric.name: metric},
+        {metric.name: statistics},
+        {"evidence": evidence} if output.sentence_level else {},
+        {"references": len(ref), **output.of_score},
+        *watch.check(tokens, aligner, [metric]),
+    )
+
+
+def present(results: Results) -> Printout:
+    """The corpus score, or one score a segment with its evidence."""
+    (name,) = results.formulas
+    formula, (statistics,) = results.formulas[name], results.statistics[name]
+    options = dict(results.facts)
+    references = options.pop("references")
+    output = ScoreOutput(**options)
+    score = corpus_score(formula, statistics, output, references=references)
+    if not output.sentence_level:
+        return present_scores([score])
+    return present_segments(
+        score,
+        formula.segment_scores(statistics),
+        evidence=results.records["evidence"],
+        errors_only=output.errors_only,
+    )
 
 
 def _explained(

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -163,6 +164,22 @@ class Metric(Formula, Generic[Observed]):
         Raises:
             DataError: There is no segment.
         """
+
+    def count_part(
+        self, observed: Iterable[Observed], systems: int, *, jobs: int = 1
+    ) -> Statistics:
+        """As :meth:`count`, of a part of a test set, which may have no segment.
+
+        Args:
+            observed: What :meth:`observe` gave.
+            systems: Number of hypotheses of each row.
+            jobs: As in :meth:`count`.
+        """
+        stream = iter(observed)
+        first = next(stream, None)
+        if first is None:
+            return np.zeros((systems, 0, len(self.statistic_names)))
+        return self.count(chain([first], stream), jobs=jobs)
 
     def explain(self, observed: Iterable[Observed]) -> Iterator[tuple[Evidence, ...]]:
         """Evidence of each row, one mapping a hypothesis; by default there is none."""
