@@ -31,7 +31,7 @@ from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import source_name
 from coverage_eval.text.rows import read_rows
 
-__all__ = ["present", "score_command"]
+__all__ = ["choose_form", "present", "score_command", "setting_options"]
 
 Option = Callable[[Any], Any]
 
@@ -59,7 +59,7 @@ def score_command(name: str) -> click.Command:
         alignment: AlignmentOptions | None = None,
         **options: Any,
     ) -> None:
-        chosen, settings = _choose(name, options)
+        chosen, settings = choose_form(name, options)
         _check_given(name, kinds, chosen, alignment)
         if output.errors_only and kinds[chosen].higher_is_better:
             raise click.UsageError(
@@ -84,7 +84,7 @@ def score_command(name: str) -> click.Command:
 
     command.__doc__ = _help(name, kinds[name])
     wrapped: Any = scoring_options(shard_option(strict_option(command)))
-    decorators = [alignment_options() if aligned else jobs_option, *_setting_options(name, kinds)]
+    decorators = [alignment_options() if aligned else jobs_option, *setting_options(name, kinds)]
     for decorator in decorators:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
@@ -148,7 +148,7 @@ def _explained(
         yield from batch
 
 
-def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The form of the metric that options ask for, and the settings left."""
     settings = dict(options)
     chosen = name
@@ -209,7 +209,7 @@ def _names(kind: type[Metric[Any]]) -> set[str]:
     return {item.name for item in fields(kind)}
 
 
-def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[Option]:
+def setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[Option]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
     found: dict[str, Field[Any]] = {}
     for kind in kinds.values():

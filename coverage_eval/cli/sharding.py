@@ -106,10 +106,10 @@ class Sharding:
             )
             show(printout, output)
             return
-        from coverage_eval.scale.part_files import Part, write_part
+        from coverage_eval.scale.part_files import ShardPart, write_part
 
         echo_findings(results.findings, strict=strict)
-        write_part(output.output, Part(command, self.shard, self._digest.value, results))
+        write_part(output.output, ShardPart(command, self.shard, self._digest.value, results))
         say(f"{output.output}: part {self.shard}, {results.segments:,} segments")
 
 

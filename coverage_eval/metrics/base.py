@@ -73,6 +73,8 @@ class Formula(ABC):
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]
     statistic_names: ClassVar[tuple[str, ...]]
+    statistic_type: ClassVar[type[np.generic]] = np.int64
+    """Of what type the statistics are: counts, or float64."""
     undefined: ClassVar[str]
     """Why the corpus score does not exist when :meth:`formula` gives NaN, and what to do."""
     limits: ClassVar[str] = ""
@@ -118,8 +120,16 @@ class Formula(ABC):
         references: int = 0,
         interval: Interval | None = None,
         system: str | None = None,
+        segments: int | None = None,
     ) -> Score:
         """The score of a corpus from the statistics of its segments ``[segments, k]``.
+
+        Args:
+            statistics: The statistics.
+            references: Number of references.
+            interval: Of the score, where there is one.
+            system: Whose score it is.
+            segments: How many there are, where the statistics are already sums.
 
         Raises:
             DataError: The corpus score is undefined; the message says why.
@@ -132,7 +142,7 @@ class Formula(ABC):
             metric=self.name,
             score=value,
             signature=self.sign(references=references),
-            segments=len(statistics),
+            segments=len(statistics) if segments is None else segments,
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
             interval=interval,
@@ -178,7 +188,7 @@ class Metric(Formula, Generic[Observed]):
         stream = iter(observed)
         first = next(stream, None)
         if first is None:
-            return np.zeros((systems, 0, len(self.statistic_names)))
+            return np.zeros((systems, 0, len(self.statistic_names)), self.statistic_type)
         return self.count(chain([first], stream), jobs=jobs)
 
     def explain(self, observed: Iterable[Observed]) -> Iterator[tuple[Evidence, ...]]:

@@ -30,7 +30,7 @@ from coverage_eval.text.files import atomic_path
 from coverage_eval.version import __version__
 from fast_align_wrapper.inflation import check_inflation
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "Part", "join_parts", "read_part", "write_part"]
+__all__ = ["FORMAT", "FORMAT_VERSION", "ShardPart", "join_parts", "read_part", "write_part"]
 
 FORMAT = "part of a coverage-eval result"
 FORMAT_VERSION = 1
@@ -40,7 +40,7 @@ _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Part:
+class ShardPart:
     """The results of a command for one shard.
 
     Attributes:
@@ -56,7 +56,7 @@ class Part:
     results: Results
 
 
-def write_part(path: Source, part: Part) -> None:
+def write_part(path: Source, part: ShardPart) -> None:
     """Write a part, complete or not at all.
 
     Raises:
@@ -111,7 +111,7 @@ _DAMAGE = (
 )  # fmt: skip
 
 
-def read_part(path: Source) -> Part:
+def read_part(path: Source) -> ShardPart:
     """Read a part.
 
     Raises:
@@ -146,7 +146,7 @@ def _check_format(path: Source, header: Mapping[str, Any]) -> None:
         )
 
 
-def _read(archive: zipfile.ZipFile, header: Mapping[str, Any]) -> Part:
+def _read(archive: zipfile.ZipFile, header: Mapping[str, Any]) -> ShardPart:
     formulas = {name: from_plain(plain) for name, plain in header["formulas"].items()}
     statistics = {
         name: np.load(io.BytesIO(archive.read(_array_name(number))), allow_pickle=False)
@@ -161,7 +161,7 @@ def _read(archive: zipfile.ZipFile, header: Mapping[str, Any]) -> Part:
     counts = {block.shape[1] for block in statistics.values()} | set(map(len, records.values()))
     if counts != {header["segments"]}:
         raise ValueError("unequal numbers of segments")
-    return Part(header["command"], Shard(*header["shard"]), header["texts"], results)
+    return ShardPart(header["command"], Shard(*header["shard"]), header["texts"], results)
 
 
 def _read_lines(archive: zipfile.ZipFile, number: int) -> Iterator[Any]:
@@ -170,7 +170,7 @@ def _read_lines(archive: zipfile.ZipFile, number: int) -> Iterator[Any]:
             yield from_plain(json.loads(line))
 
 
-def join_parts(files: Sequence[Source]) -> Part:
+def join_parts(files: Sequence[Source]) -> ShardPart:
     """Read all parts of a result, in any order, and put them together.
 
     Returns:
@@ -192,10 +192,10 @@ def join_parts(files: Sequence[Source]) -> Part:
                 f"{whole.segments:,} has {part.shard.size(whole.segments):,}; make all parts again"
             )
     first = inorder[0]
-    return Part(first.command, Shard(1, 1), first.texts, whole)
+    return ShardPart(first.command, Shard(1, 1), first.texts, whole)
 
 
-def _check_alike(parts: Mapping[str, Part]) -> None:
+def _check_alike(parts: Mapping[str, ShardPart]) -> None:
     """Refuse parts that were not made by the same command line."""
     (first, one), *others = parts.items()
     for name, other in others:
@@ -208,7 +208,7 @@ def _check_alike(parts: Mapping[str, Part]) -> None:
                 )
 
 
-def _described(part: Part) -> dict[str, str]:
+def _described(part: ShardPart) -> dict[str, str]:
     """What must be the same of all parts, by what it is."""
     results = part.results
     return {
@@ -224,7 +224,7 @@ def _described(part: Part) -> dict[str, str]:
     }
 
 
-def _check_complete(parts: Mapping[str, Part], files: Sequence[str]) -> None:
+def _check_complete(parts: Mapping[str, ShardPart], files: Sequence[str]) -> None:
     if len(parts) < len(files):
         double = next(file for file in files if files.count(file) > 1)
         raise DataError(f"{double}: is named twice")

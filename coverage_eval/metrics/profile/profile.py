@@ -224,12 +224,23 @@ def profile_counted(
     references: int,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
+    *,
+    segments: int | None = None,
 ) -> Profile:
-    """The profile of what :func:`count_figures` counted; the rest as :func:`profile_rows`."""
+    """The profile of what :func:`count_figures` counted; the rest as :func:`profile_rows`.
+
+    Args:
+        figures: The figures.
+        statistics: Of each segment, or their sums.
+        references: Number of references.
+        resamples: Bootstrap resamples of intervals; none of sums.
+        seed: Their seed.
+        segments: How many there are, where the statistics are already sums.
+    """
     known = {figure.key: figure for figure in FIGURES}
     return Profile(
         tuple(
-            _profiled(known[key], metric, block, references, resamples, seed)
+            _profiled(known[key], metric, block, references, resamples, seed, segments)
             for (key, metric), block in zip(figures.items(), statistics, strict=True)
         )
     )
@@ -242,6 +253,7 @@ def _profiled(
     references: int,
     resamples: int,
     seed: int,
+    segments: int | None,
 ) -> ProfiledFigure:
     if np.isnan(metric.formula(statistics.sum(axis=0))):
         return ProfiledFigure(figure, metric, statistics, None)
@@ -249,5 +261,5 @@ def _profiled(
     if resamples:
         interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
     signed = references if "references" in metric.needs else 0
-    score = metric.score(statistics, references=signed, interval=interval)
+    score = metric.score(statistics, references=signed, interval=interval, segments=segments)
     return ProfiledFigure(figure, metric, statistics, score)
