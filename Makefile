@@ -1,5 +1,5 @@
-# make demo | test | test-torch | test-browser | lint | bench | evidence | fuzz: each creates its
-# environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
+# make demo | test | test-torch | test-spark | test-browser | lint | wheel | test-wheel | test-lowest | bench |
+# evidence | fuzz: each creates its environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,12 +10,18 @@ COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
+SPARK_VENV := .venv-spark
+SPARK_PY := $(SPARK_VENV)/bin/python
+SPARK := $(SPARK_VENV)/.spark
 BROWSER := $(VENV)/.browser
+PACKAGING := $(VENV)/.packaging
+LOWEST_VENV := .venv-lowest
 FRONTEND := coverage_eval/html_report/frontend
 PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch test-browser report lint format bench fuzz figures evidence clean
+.PHONY: demo test test-torch test-spark test-browser report lint format bench fuzz figures evidence clean
+.PHONY: wheel test-wheel test-lowest
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
@@ -27,9 +33,38 @@ test: $(DEVELOPMENT)
 test-torch: $(TORCH)
 	$(TORCH_PY) -m pytest --no-skips $$(grep -rl 'importorskip("torch"' tests)
 
+# Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
+test-spark: $(SPARK)
+	$(SPARK_PY) -m pytest tests/scale/test_spark.py tests/scale/test_recipes.py
+
 # What is not there (Chromium, node and its packages) is said, and its tests are skipped.
 test-browser: $(BROWSER) $(PACKAGES)
 	$(PY) -m pytest tests/browser
+
+# The source distribution and, built from it, a wheel whose aligner needs nothing of this system, so
+# that it runs on any Linux of this processor; auditwheel says so, and names the wheel after it.
+wheel: $(PACKAGING)
+	rm -rf dist build/wheel
+	$(PY) -m build --outdir build/wheel -C cmake.define.ALIGNER=ON -C cmake.define.ALIGNER_STATIC=ON
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+	mv build/wheel/*.tar.gz dist
+
+# On every Python there is, or on those in PYTHONS.
+test-wheel: wheel
+	.ci/test_wheel $(PYTHONS)
+
+# The oldest Python and the oldest versions of all dependencies that the package allows: what calls
+# them most.
+LOWEST_PYTHON ?= $(shell ls -d $(HOME)/.pyenv/versions/3.10.*/bin/python 2>/dev/null | head -n 1)
+LOWEST_TESTS := tests/attention tests/cli tests/comparison tests/html_report tests/meteor \
+  tests/metrics tests/plotting tests/report tests/test_api.py
+test-lowest: $(PACKAGING)
+	$(BIN)/uv venv --quiet --clear --python $(or $(LOWEST_PYTHON),python3.10) $(LOWEST_VENV)
+	VIRTUAL_ENV=$(LOWEST_VENV) $(BIN)/uv pip compile --quiet --resolution lowest-direct \
+	  --only-binary :all: --extra meteor --output-file build/lowest.txt pyproject.toml
+	VIRTUAL_ENV=$(LOWEST_VENV) $(BIN)/uv pip install --quiet --constraint build/lowest.txt \
+	  --editable '.[meteor]' --group lowest
+	$(LOWEST_VENV)/bin/python -m pytest $(LOWEST_TESTS)
 
 # The script of the HTML report, which the repository carries.
 report: $(PACKAGES)
@@ -64,7 +99,7 @@ evidence: $(DEVELOPMENT)
 	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
 
 clean:
-	rm -rf $(VENV) $(TORCH_VENV) build dist
+	rm -rf $(VENV) $(TORCH_VENV) $(SPARK_VENV) $(LOWEST_VENV) build dist
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -82,6 +117,11 @@ $(DEVELOPMENT): $(PY) $(BUILD_INPUTS)
 	$(PY) -m pip install --quiet --editable '.[meteor]' --group dev
 	@touch $@ $(RUNTIME)
 
+$(PACKAGING): $(PY)
+	$(PY) -m pip install --quiet --group packages
+	@mkdir -p build
+	@touch $@
+
 $(BROWSER): $(DEVELOPMENT)
 	$(PY) -m pip install --quiet --group browser
 	@touch $@
@@ -98,4 +138,10 @@ $(TORCH): $(BUILD_INPUTS)
 	$(TORCH_PY) -m pip install --quiet 'torch==2.13.0+cpu' 2>/dev/null || \
 	  $(TORCH_PY) -m pip install --quiet torch
 	$(TORCH_PY) -m pip install --quiet --editable '.[meteor]' --group torch
+	@touch $@
+
+$(SPARK): $(BUILD_INPUTS)
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_PY) -m pip install --quiet --upgrade pip
+	$(SPARK_PY) -m pip install --quiet --editable '.[spark]' --group spark
 	@touch $@

@@ -60,8 +60,9 @@ def bundled_folder() -> Path:
         if _executable_in(package / "bin") is not None:
             return (package / "bin").resolve()
     raise AlignerNotFoundError(
-        "the word aligner is not built: install coverage-eval with pip (a C++17 compiler is "
-        f"needed), or set {VARIABLE} to a fast_align executable"
+        "this installation has no word aligner, as there was no C++17 compiler: install one (for "
+        "example: apt-get install g++) and coverage-eval again (pip install --force-reinstall "
+        f"--no-cache-dir --no-deps coverage-eval), or set {VARIABLE} to a fast_align executable"
     )
 
 

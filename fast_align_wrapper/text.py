@@ -64,7 +64,9 @@ def tokenize(segment: Segment) -> Sequence[str]:
     """
     if not isinstance(segment, str):
         return segment
-    tokens = without_line_end(segment).replace("\t", " ").split(" ")
+    if segment.endswith("\n"):
+        segment = without_line_end(segment)
+    tokens = segment.replace("\t", " ").split(" ")
     return tokens if all(tokens) else [token for token in tokens if token]
 
 

@@ -12,6 +12,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     WholeRange,
@@ -37,8 +38,9 @@ from coverage_eval.metrics.significance import (
     TESTS,
 )
 from coverage_eval.preflight import Finding
-from coverage_eval.text.corpus import check_source
+from coverage_eval.text.corpus import Text, check_source
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 __all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options"]
@@ -171,8 +173,8 @@ class ComparisonOptions:
         strict: Whether warnings are errors.
     """
 
-    systems: Mapping[str, str]
-    ref: Sequence[str]
+    systems: Mapping[str, Text]
+    ref: Sequence[Text]
     alignment: AlignmentOptions
     metrics: Sequence[str] | None
     baseline: str | None
@@ -251,7 +253,7 @@ class ComparisonOptions:
         of_links = alignment.settings()
         watch = InputWatch(list(self.systems), self.ref, alignment.src)
         files = list(self.systems.values())
-        rows = list(sharding.take(watch.watch(read_rows(files, self.ref, alignment.src))))
+        rows = Spool(sharding.take(watch.watch(read_rows(files, self.ref, alignment.src))))
         columns.leave_out_unfit(watch)
         aligner = sharding.make_aligner(alignment) if columns.need_aligner else None
         tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
@@ -327,4 +329,4 @@ def comparison_options(command: F) -> Callable[..., Any]:
     wrapped: Callable[..., Any] = with_options
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)
-    return wrapped
+    return corpus_options(wrapped)

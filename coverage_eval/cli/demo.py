@@ -27,5 +27,5 @@ def command(folder: Path | None, output: Output) -> None:
       coverage-eval demo --folder trial
     """
     output.require_several("demo")
-    report = (folder or Path(mkdtemp(prefix="coverage-eval-"))) / "report.html"
+    report = (folder or Path(mkdtemp(prefix="coverage-eval-demo-"))) / "report.html"
     show(Printout(tuple(demonstrate(folder, report))), output)

@@ -10,12 +10,14 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, given_options, strict_option
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
+from coverage_eval.metrics.base import Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
@@ -24,12 +26,14 @@ from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import check_readable_again, source_name
+from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
+from coverage_eval.text.spool import Spool
 
 
 @click.command("omissions", cls=Command)
+@corpus_options
 @click.argument("hyp")
 @click.option(
     "--ref", multiple=True, metavar="FILE",
@@ -57,15 +61,15 @@ from coverage_eval.text.rows import Row, read_rows
 @click.option(
     "--threshold", type=FiniteRange(0),
     help="Count segments with at least this probability, or score if there are no probabilities.  "
-    "[default: 0.5, or a score of 4]",
+    "[default: 0.5, or a score of 4, with --ref of 1.5]",
 )  # fmt: skip
 @alignment_options(links=False)
 @strict_option
 @shard_option
 @scoring_options
 def command(
-    hyp: str,
-    ref: tuple[str, ...],
+    hyp: Text,
+    ref: tuple[Text, ...],
     additions: bool,
     calibrates: bool,
     rate: float,
@@ -88,19 +92,9 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --calibrate --confidence
     """
-    alignment.check([hyp, *ref])
-    if not alignment.has_model:
-        raise click.UsageError("give one of: --model M; --train-src F with --train-tgt F")
-    if additions and ref:
-        raise click.UsageError("--additions is about HYP and source: no --ref")
-    if "rate" in given_options() and not calibrates:
-        raise click.UsageError("--rate goes with --calibrate")
     sharding.check(output)
-    alignment.check_files([hyp, *ref])
+    _check(hyp, ref, alignment, additions=additions, calibrates=calibrates)
     sharding.check_target(output)
-    if calibrates:
-        check_readable_again(hyp, *ref, str(alignment.src))
-        check_target(alignment.model or alignment.save_model or os.devnull)
     aligner = sharding.make_aligner(alignment, equip)
     assert isinstance(aligner, ModelAligner)
     side = "target" if additions else "source"
@@ -110,19 +104,10 @@ def command(
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     rows = sharding.take(watch.watch(read_rows([hyp], ref, alignment.src)))
     share = (AdditionShare if additions else OmissionShare)(finder, threshold)
-    segments: list[FoundSegment | None] = []
-
-    def flags() -> Iterator[bool]:
-        for found in finder.find(rows):
-            is_found = share.is_found(found)
-            if output.sentence_level:
-                segments.append(found if is_found or not output.errors_only else None)
-            yield is_found
-
-    is_found = np.fromiter(flags(), dtype=np.int64)
+    statistics, segments = _look_through(rows, finder, share, output)
     results = Results(
         {share.name: share},
-        {share.name: np.column_stack([is_found, np.ones_like(is_found)])[None]},
+        {share.name: statistics[None]},
         {"found": segments} if output.sentence_level else {},
         {"references": len(ref), **output.of_score},
         *watch.check(aligner.tokens, aligner),
@@ -141,8 +126,48 @@ def present(results: Results) -> Printout:
     if not output.sentence_level:
         return present_scores([score])
     numbered = enumerate(results.records["found"], start=1)
-    segments = [(number, found) for number, found in numbered if found is not None]
+    segments = Spool((number, found) for number, found in numbered if found is not None)
     return present_found(score, segments, "added" if name == AdditionShare.name else "spans")
+
+
+def _check(
+    hyp: Text,
+    ref: tuple[Text, ...],
+    alignment: AlignmentOptions,
+    *,
+    additions: bool,
+    calibrates: bool,
+) -> None:
+    """Refuse what is wrong before any work."""
+    alignment.check([hyp, *ref])
+    if not alignment.has_model:
+        raise click.UsageError("give one of: --model M; --train-src F with --train-tgt F")
+    if additions and ref:
+        raise click.UsageError("--additions is about HYP and source: no --ref")
+    if "rate" in given_options() and not calibrates:
+        raise click.UsageError("--rate goes with --calibrate")
+    alignment.check_files([hyp, *ref])
+    if calibrates:
+        assert alignment.src is not None  # the check above asks for it
+        check_readable_again(hyp, *ref, alignment.src)
+        check_target(alignment.model or alignment.save_model or os.devnull)
+
+
+def _look_through(
+    rows: Iterable[Row], finder: OmissionFinder, share: OmissionShare, output: ScoreOutput
+) -> tuple[Statistics, Spool[FoundSegment | None]]:
+    """Statistics of all segments ``[segments, 2]``, and the segments, None if not to be shown."""
+    segments: Spool[FoundSegment | None] = Spool()
+
+    def flags() -> Iterator[bool]:
+        for found in finder.find(rows):
+            is_found = share.is_found(found)
+            if output.sentence_level:
+                segments.append(found if is_found or not output.errors_only else None)
+            yield is_found
+
+    is_found = np.fromiter(flags(), dtype=np.int64)
+    return np.column_stack([is_found, np.ones_like(is_found)]), segments
 
 
 def _calibrate(

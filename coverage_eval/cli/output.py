@@ -15,7 +15,7 @@ import click
 
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.errors import DataError
-from coverage_eval.tables.formats import FORMATS, render
+from coverage_eval.tables.formats import FORMATS, render_lines
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.files import atomic_write
 
@@ -115,14 +115,14 @@ def output_options(
 
 def show(printout: Printout, output: Output) -> None:
     """Print it in the format and at the place that the options ask for."""
-    text = render(
+    lines = render_lines(
         printout,
         output.output_format,
         width=output.width,
         columns=_terminal_columns(output.output),
         score_only=output.score_only,
     )
-    echo(text, output.output)
+    print_lines(lines, output.output)
 
 
 def _terminal_columns(output: str | None) -> int | None:

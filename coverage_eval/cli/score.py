@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from inspect import cleandoc
 from typing import Any
 
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import (
     FiniteRange,
     WholeRange,
@@ -22,14 +23,16 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.metrics.base import Evidence, Metric
+from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.scale.results import Results
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.batches import batched
-from coverage_eval.text.corpus import source_name
+from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
+from coverage_eval.text.spool import Spool
 
 __all__ = ["choose_form", "present", "score_command", "setting_options"]
 
@@ -50,8 +53,8 @@ def score_command(name: str) -> click.Command:
     aligned = "aligner" in _names(kinds[name])
 
     def command(
-        hyp: str,
-        ref: tuple[str, ...],
+        hyp: Text,
+        ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
         sharding: Sharding,
@@ -59,6 +62,7 @@ def score_command(name: str) -> click.Command:
         alignment: AlignmentOptions | None = None,
         **options: Any,
     ) -> None:
+        preset = options.pop("preset", None)
         chosen, settings = choose_form(name, options)
         _check_given(name, kinds, chosen, alignment)
         if output.errors_only and kinds[chosen].higher_is_better:
@@ -74,6 +78,8 @@ def score_command(name: str) -> click.Command:
                 )
         sharding.check(output)
         alignment = alignment or AlignmentOptions()
+        if preset is not None:
+            alignment = _preset(name, preset, alignment, kinds[chosen])
         alignment.check_files([hyp, *ref])
         sharding.check_target(output)
         of_links = alignment.settings()
@@ -89,15 +95,15 @@ def score_command(name: str) -> click.Command:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
     wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name, cls=Command)(wrapped)
+    made: click.Command = click.command(name, cls=Command)(corpus_options(wrapped))
     return made
 
 
 def _count(
     metric: Metric[Any],
-    hyp: str,
-    ref: tuple[str, ...],
-    source: str | None,
+    hyp: Text,
+    ref: tuple[Text, ...],
+    source: Text | None,
     output: ScoreOutput,
     sharding: Sharding,
     *,
@@ -108,7 +114,7 @@ def _count(
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
     watch = InputWatch([source_name(hyp)], ref, source)
     observed = metric.observe(sharding.take(watch.watch(read_rows([hyp], ref, source))))
-    evidence: list[Evidence] = []
+    evidence: Spool[Evidence] = Spool()
     if output.sentence_level:
         observed = _explained(metric, observed, evidence)
     statistics = metric.count_part(observed, 1, jobs=jobs)
@@ -133,18 +139,19 @@ def present(results: Results) -> Printout:
         return present_scores([score])
     return present_segments(
         score,
-        formula.segment_scores(statistics),
+        Mapped(known_score, formula.formula(statistics)),
         evidence=results.records["evidence"],
         errors_only=output.errors_only,
     )
 
 
 def _explained(
-    metric: Metric[Any], observed: Iterable[Any], evidence: list[Evidence]
+    metric: Metric[Any], observed: Iterable[Any], evidence: Spool[Evidence]
 ) -> Iterator[Any]:
     """What is observed, unchanged; only the evidence of it is kept, not the texts."""
     for batch in batched(observed):
-        evidence += (found for (found,) in metric.explain(batch))
+        for (found,) in metric.explain(batch):
+            evidence.append(found)
         yield from batch
 
 
@@ -157,16 +164,32 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
             chosen = form
         if value is True or settings.get(option) == value:
             settings.pop(option, None)
-    preset = settings.pop("compat", None) if _presets(name) else None
-    if preset:
-        named = given_options() & set(_presets(name)[preset])
+    mode = settings.pop("compat", None) if _compat_modes(name) else None
+    if mode:
+        named = given_options() & set(_compat_modes(name)[mode])
         if named:
-            raise click.UsageError(f"--compat {preset} sets {listed_options(named)} itself")
-        settings |= _presets(name)[preset]
+            raise click.UsageError(f"--compat {mode} sets {listed_options(named)} itself")
+        settings |= _compat_modes(name)[mode]
     return chosen, settings
 
 
-def _presets(name: str) -> Mapping[str, Mapping[str, Any]]:
+def _preset(
+    name: str, preset: str, alignment: AlignmentOptions, kind: type[Metric[Any]]
+) -> AlignmentOptions:
+    """The options with the settings of a preset in them."""
+    settings = METRICS[name].presets[preset]
+    if "links" not in kind.needs:
+        raise click.UsageError(f"--preset {preset} is not for {kind.name}")
+    if alignment.has_links:
+        raise click.UsageError(
+            f"--preset {preset} is not for links from files, which are taken as they are"
+        )
+    if named := given_options() & settings.keys():
+        raise click.UsageError(f"--preset {preset} sets {listed_options(named)} itself")
+    return replace(alignment, **settings)
+
+
+def _compat_modes(name: str) -> Mapping[str, Mapping[str, Any]]:
     found: Mapping[str, Mapping[str, Any]] = getattr(metric_class(name), "presets", {})
     return found
 
@@ -220,9 +243,16 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[O
     for (option, value), form in forms.items():
         if value is True:
             options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
-    if presets := _presets(name):
+    if presets := METRICS[name].presets:
+        listed = "; ".join(
+            f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
+            for preset, own in presets.items()
+        )
+        help_text = f"Use the settings that were found best for a purpose. {listed}."
+        options.append(click.option("--preset", type=click.Choice(list(presets)), help=help_text))
+    if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
-        options.append(click.option("--compat", type=click.Choice(list(presets)), help=settings))
+        options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
     return list(reversed(options))
 
 

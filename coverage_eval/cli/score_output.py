@@ -20,6 +20,7 @@ from coverage_eval.metrics.significance import (
     bootstrap_interval,
 )
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 
 __all__ = ["ScoreOutput", "corpus_score", "present_counted", "scoring_options"]
@@ -112,6 +113,6 @@ def present_counted(counted: Sequence[tuple[Formula, Statistics]], output: Score
     if not output.sentence_level:
         return present_scores([score])
     columns = {other.name: other.segment_scores(rows) for other, rows in others}
-    evidence = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    evidence = Mapped(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
     values = formula.segment_scores(statistics)
     return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)

@@ -376,10 +376,10 @@ def _run(
         sum_frame,
         write_scored,
     )
-    from coverage_eval.scale.text_columns import TextColumns
+    from coverage_eval.scale.text_columns import BatchColumns
 
     _check_target(options.target)
-    columns = TextColumns(options.hypotheses, options.references, options.source, options.keys)
+    columns = BatchColumns(options.hypotheses, options.references, options.source, options.keys)
     of_model = {
         "symmetrize": alignment.symmetrize,
         "tokenize": alignment.tokenize,

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from coverage_eval.comparison.evidence import required_counts
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.metrics.base import plain_evidence
+from coverage_eval.metrics.base import known_score, plain_evidence
 from coverage_eval.tables.formats.cells import escape_json
 from coverage_eval.version import __version__
 
@@ -65,12 +65,8 @@ def _column(comparison: Comparison, name: str, system: str) -> Iterator[Record]:
     metric = comparison.metrics[name]
     counted = required_counts(comparison)
     statistics = counted.statistics[name][system]
-    rows = zip(
-        metric.segment_scores(statistics),
-        statistics.tolist(),
-        counted.evidence(name, system),
-        strict=True,
-    )
+    scores = metric.formula(statistics)
+    rows = zip(scores, statistics, counted.evidence(name, system), strict=True)
     for score, values, evidence in rows:
-        counts = dict(zip(metric.statistic_names, values, strict=True))
-        yield {"score": score, "statistics": counts, **plain_evidence(evidence)}
+        counts = dict(zip(metric.statistic_names, values.tolist(), strict=True))
+        yield {"score": known_score(score), "statistics": counts, **plain_evidence(evidence)}

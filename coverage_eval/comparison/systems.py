@@ -1,14 +1,20 @@
-"""Several systems on one test set: what each metric observes of them, counted once."""
+"""Several systems on one test set: what each metric observes of them, counted once.
+
+Only statistics grow in memory with the text; what was observed, and the evidence found in it, are
+kept on the disk.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, TypeVar
 
 from coverage_eval.metrics.base import Evidence, Metric, Statistics
 from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row
+from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["Counted", "TestSet", "count_systems"]
@@ -59,28 +65,31 @@ class Counted:
     metrics: Mapping[str, Metric[Any]]
     statistics: Mapping[str, Mapping[str, Statistics]]
     observed: Mapping[str, Sequence[Any]]
-    _explained: dict[str, list[tuple[Evidence, ...]]] = field(
+    _found: dict[str, Spool[Evidence]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def explained(self, name: str) -> Sequence[tuple[Evidence, ...]]:
+    def explained(self, name: str) -> Iterator[tuple[Evidence, ...]]:
         """What the scores of each segment by a metric rest on, for each system; found once."""
-        if name not in self._explained:
-            self._explained[name] = list(self.metrics[name].explain(self.observed[name]))
-        return self._explained[name]
+        columns = [self.evidence(name, system) for system in self.texts.systems]
+        return zip(*columns, strict=True)
 
     def explained_empty(self, name: str) -> Sequence[Evidence]:
         """What the scores of empty outputs would rest on: all that a metric of links can find."""
-        key = f"{name} of empty outputs"
-        if key not in self._explained:
-            nothing = (row._replace(hypotheses=((),)) for row in self.observed[name])
-            self._explained[key] = list(self.metrics[name].explain(nothing))
-        return [found for (found,) in self._explained[key]]
+        nothing = (row._replace(hypotheses=((),)) for row in self.observed[name])
+        return self._evidence(f"{name} of empty outputs", self.metrics[name].explain(nothing))
 
     def evidence(self, name: str, system: str) -> Iterator[Evidence]:
         """What the score of each segment of a system by a metric rests on."""
-        index = self.texts.systems.index(system)
-        return (found[index] for found in self.explained(name))
+        found = self._evidence(name, self.metrics[name].explain(self.observed[name]))
+        step = len(self.texts.systems)
+        return (found[i] for i in range(self.texts.systems.index(system), len(found), step))
+
+    def _evidence(self, key: str, found: Iterator[tuple[Evidence, ...]]) -> Spool[Evidence]:
+        """Evidence of all systems, segment by segment; looked for where it is not there yet."""
+        if key not in self._found:
+            self._found[key] = Spool(chain.from_iterable(found))
+        return self._found[key]
 
     def evidence_of(self, name: str, system: str, segment: int) -> Evidence:
         """The same of one segment, counted from 0."""
@@ -110,8 +119,8 @@ def count_systems(
     statistics, observed = {}, {}
     for name, metric in metrics.items():
         seen = metric.observe(texts.rows)
-        if not isinstance(seen, list):
-            seen = list(_with_bar(seen, len(texts.rows), f"{metric.name}: aligning", progress))
+        if seen is not texts.rows:
+            seen = Spool(_with_bar(seen, len(texts.rows), f"{metric.name}: aligning", progress))
         counting = _with_bar(seen, len(seen), f"{metric.name}: counting", progress)
         blocks = metric.count_part(counting, len(texts.systems), jobs=jobs)
         observed[name] = seen

@@ -14,6 +14,7 @@ from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import CorpusWarning
 
 __all__ = ["AlignedMetric"]
@@ -65,10 +66,10 @@ class AlignedMetric(Metric[ObservedRow]):
 
     def count(self, observed: Iterable[ObservedRow], *, jobs: int = 1) -> Statistics:  # noqa: ARG002
         """Statistics ``[systems, segments, k]``; the aligner has threads of its own."""
-        counts = [self.count_row(row) for row in observed]
-        if not counts:
+        blocks = [np.array([*map(self.count_row, rows)]) for rows in batched(observed)]
+        if not blocks:
             raise DataError("no segments to score")
-        return np.array(counts).swapaxes(0, 1)
+        return np.concatenate(blocks).swapaxes(0, 1)
 
     @abstractmethod
     def count_row(self, row: ObservedRow) -> list[tuple[float, float]]:

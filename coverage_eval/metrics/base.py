@@ -32,6 +32,7 @@ __all__ = [
     "Metric",
     "TextMetric",
     "TokenMetric",
+    "known_score",
     "one_segment",
     "plain_evidence",
     "setting",
@@ -64,6 +65,11 @@ def plain_evidence(evidence: Evidence) -> dict[str, Any]:
         name: [item.to_dict() for item in value] if isinstance(value, list) else value
         for name, value in evidence.items()
     }
+
+
+def known_score(value: float) -> float | None:
+    """A result of a formula as a plain number; None where it is undefined."""
+    return None if np.isnan(value) else float(value)
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,7 @@ class Formula(ABC):
 
     def segment_scores(self, statistics: Statistics) -> list[float | None]:
         """One score a segment, None where it is undefined; same unit as the corpus score."""
-        return [None if np.isnan(value) else float(value) for value in self.formula(statistics)]
+        return list(map(known_score, self.formula(statistics)))
 
     def score(
         self,

@@ -147,32 +147,28 @@ class REP(TokenMetric):
         """Excess n-grams, excess doubled words and reference words of each segment."""
         counts = []
         for row in rows:
-            references = list(map(self.tokens, self._expected(row)))
+            references = [self.tokens(text) for text in self._expected(row)]
             for hypothesis in map(self.tokens, row.hypotheses):
-                ngrams, words = self._repeated(hypothesis, references)
-                closest = _closest(len(hypothesis), references)
-                counts.append((_sum(ngrams), _sum(words), closest))
+                ngrams = words = 0
+                said_before = len(hypothesis) - len(set(hypothesis))
+                if said_before >= self.n:  # where an n-gram stands again, so do its n words
+                    ngrams = _sum(self._repeated_ngrams(hypothesis, references))
+                if said_before:
+                    words = _sum(_repeated_words(hypothesis, references))
+                counts.append((ngrams, words, _closest_length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(rows), -1, 3)
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are no errors."""
         return row.references
 
-    def _repeated(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[Excess, Excess]:
-        """The terms of both sums of the formula: repeated n-grams, and words twice in a row."""
-        ngrams: Excess = {}
-        words: Excess = {}
-        said_before = len(hypothesis) - len(set(hypothesis))
-        if not said_before:
-            return ngrams, words
-        if said_before >= self.n:  # where an n-gram stands again, so do its n words
-            grams = _ngrams(hypothesis, self.n)
-            if len(set(grams)) < len(grams):
-                repeated = {gram: count for gram, count in Counter(grams).items() if count > 1}
-                ngrams = _excess(repeated, [_ngrams(tokens, self.n) for tokens in references])
-        if any(map(eq, hypothesis, hypothesis[1:])):
-            words = _excess(Counter(_doubled(hypothesis)), map(_doubled, references))
-        return ngrams, words
+    def _repeated_ngrams(self, hypothesis: Tokens, references: Sequence[Tokens]) -> Excess:
+        """The terms of the first sum of the formula."""
+        ngrams = _ngrams(hypothesis, self.n)
+        if len(set(ngrams)) == len(ngrams):
+            return {}
+        repeated = {ngram: count for ngram, count in Counter(ngrams).items() if count > 1}
+        return _excess(repeated, [_ngrams(tokens, self.n) for tokens in references])
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
         """The repeated n-grams of each segment with their positions, leftmost first.
@@ -187,11 +183,14 @@ class REP(TokenMetric):
             )
 
     def _find(self, hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
-        ngrams, words = self._repeated(hypothesis, references)
+        excesses = {
+            "ngram": self._repeated_ngrams(hypothesis, references),
+            "word": _repeated_words(hypothesis, references),
+        }
         found = [
-            Repetition(kind, gram, _places(gram, hypothesis), count, allowed)
-            for kind, repeated in (("ngram", ngrams), ("word", words))
-            for gram, (count, allowed) in repeated.items()
+            Repetition(kind, ngram, _places(ngram, hypothesis), count, allowed)
+            for kind, excess in excesses.items()
+            for ngram, (count, allowed) in excess.items()
         ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
 
@@ -200,6 +199,13 @@ def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
         return []
     return list(zip(tokens, *[tokens[i:] for i in range(1, n)], strict=False))
+
+
+def _repeated_words(hypothesis: Tokens, references: Sequence[Tokens]) -> Excess:
+    """The terms of the second sum of the formula."""
+    if not any(map(eq, hypothesis, hypothesis[1:])):
+        return {}
+    return _excess(Counter(_doubled(hypothesis)), map(_doubled, references))
 
 
 def _doubled(tokens: Tokens) -> list[Ngram]:
@@ -215,7 +221,7 @@ def _excess(counts: Mapping[Ngram, int], references: Iterable[Iterable[Ngram]]) 
 
 
 def _sum(excess: Excess) -> int:
-    return sum(count - allowed for count, allowed in excess.values()) if excess else 0
+    return sum([count - allowed for count, allowed in excess.values()])
 
 
 def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
@@ -223,8 +229,8 @@ def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
     return tuple(i for i, found in enumerate(_ngrams(tokens, len(gram))) if found == gram)
 
 
-def _closest(length: int, references: Sequence[Tokens]) -> int:
-    """The length of the reference nearest to one, of the shorter of two equally near."""
+def _closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
+    """The length of the reference closest in length, of the shorter of two equally close."""
     if len(references) == 1:
         return len(references[0])
-    return min(map(len, references), key=lambda other: (abs(other - length), other))
+    return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))

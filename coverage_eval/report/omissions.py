@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from coverage_eval.metrics.score import Score
 from coverage_eval.omissions.finder import FoundSegment
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Cell, Table
 
 __all__ = ["present_found"]
 
@@ -27,27 +29,25 @@ def present_found(
     """
     has_probabilities = any(found.probability is not None for _, found in segments)
     header = ("segment", "score", *(["probability"] if has_probabilities else []), name)
-    rows = tuple(
-        (
-            number,
-            found.score,
-            *([found.probability] if has_probabilities else []),
-            "; ".join(map(str, found.spans)),
-        )
-        for number, found in segments
-    )
-    objects = [
-        {
+
+    def cells(segment: tuple[int, FoundSegment]) -> tuple[Cell, ...]:
+        number, found = segment
+        probability = [found.probability] if has_probabilities else []
+        return number, found.score, *probability, "; ".join(map(str, found.spans))
+
+    def plain(segment: tuple[int, FoundSegment]) -> dict[str, Any]:
+        number, found = segment
+        return {
             "segment": number,
             "score": found.score,
             "probability": found.probability,
             name: [span.to_dict() for span in found.spans],
             "losses": found.losses.round(_LOSS_DIGITS).tolist(),
         }
-        for number, found in segments
-    ]
+
+    rows = Mapped(cells, segments)
     return Printout(
         (Table(header, rows, signatures=(str(corpus.signature),)),),
-        data={"scores": [{**corpus.to_dict(), "sentences": objects}]},
-        numbers=tuple(found.score for _, found in segments),
+        data={"scores": [{**corpus.to_dict(), "sentences": Mapped(plain, segments)}]},
+        numbers=Mapped(lambda segment: segment[1].score, segments),
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from coverage_eval.metrics.base import known_score
 from coverage_eval.metrics.profile import Profile, ProfiledFigure
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
@@ -30,12 +32,15 @@ def present_profile_segments(profile: Profile) -> Printout:
 
     An undefined value is an empty cell, in JSON null. JSON has the corpus figures too.
     """
-    columns = [item.sentence_scores() for item in profile.figures]
+    columns = [
+        Mapped(known_score, item.metric.formula(item.statistics)) for item in profile.figures
+    ]
     header = ("segment", *(item.figure.key for item in profile.figures))
-    rows = tuple((number, *row) for number, row in enumerate(zip(*columns, strict=True), start=1))
+    numbers = range(1, len(profile.figures[0].statistics) + 1)
+    rows = Mapped(lambda *row: row, numbers, *columns)
     data = {
         "scores": [_as_dict(item) for item in profile.figures],
-        "sentences": [dict(zip(header, row, strict=True)) for row in rows],
+        "sentences": Mapped(lambda row: dict(zip(header, row, strict=True)), rows),
     }
     return Printout((Table(header, rows),), data=data)
 

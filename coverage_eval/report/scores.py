@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.metrics.base import Evidence, plain_evidence
 from coverage_eval.metrics.score import Score
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Measured, Table
 
@@ -40,7 +42,7 @@ def present_segments(
     corpus: Score,
     values: Sequence[float | None],
     *,
-    evidence: Iterable[Evidence] | None = None,
+    evidence: Sequence[Evidence] | None = None,
     errors_only: bool = False,
 ) -> Printout:
     """Segment scores, segments numbered from 1; an undefined score is empty, in JSON null.
@@ -50,26 +52,27 @@ def present_segments(
         values: One score a segment, None where it is undefined.
         evidence: One mapping of further columns a segment, all with the same keys; a list of
             dataclasses is shown as text in tables, with positions from 1, and as objects in JSON,
-            with positions from 0.
+            with positions from 0. It is gone through again for each format.
         errors_only: Leave out segments without an error: where lower is better, those whose score
             is 0 or undefined and that have no evidence.
     """
-    extra = [{} for _ in values] if evidence is None else list(evidence)
-    segments = list(zip(range(1, len(values) + 1), values, extra, strict=True))
+    extra = Mapped(lambda _: {}, values) if evidence is None else evidence
+    shown: Sequence[int] = range(len(values))
     if errors_only:
-        segments = [item for item in segments if _has_error(corpus, *item[1:])]
-    objects = [
-        {"segment": number, "score": value, **plain_evidence(more)}
-        for number, value, more in segments
-    ]
-    table = Table(
-        ("segment", "score", *(extra[0] if extra else ())),
-        tuple((number, value, *map(_as_text, more.values())) for number, value, more in segments),
-    )
+        rows = enumerate(zip(values, extra, strict=True))
+        shown = array("q", (i for i, row in rows if _has_error(corpus, *row)))
+
+    def cells(index: int) -> tuple[Cell, ...]:
+        return index + 1, values[index], *map(_as_text, extra[index].values())
+
+    def plain(index: int) -> dict[str, Any]:
+        return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
+
+    table = Table(("segment", "score", *(extra[0] if extra else ())), Mapped(cells, shown))
     return Printout(
         (table,),
-        data={"scores": [{**corpus.to_dict(), "sentences": objects}]},
-        numbers=tuple(value for _, value, _ in segments),
+        data={"scores": [{**corpus.to_dict(), "sentences": Mapped(plain, shown)}]},
+        numbers=Mapped(values.__getitem__, shown),
     )
 
 

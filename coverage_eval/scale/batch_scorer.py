@@ -19,7 +19,7 @@ import pyarrow as pa
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Formula
 from coverage_eval.scale.batch_figures import BatchFigure, MeasuredRows, batch_figure
-from coverage_eval.scale.text_columns import ReadBatch, TextColumns
+from coverage_eval.scale.text_columns import BatchColumns, ReadBatch
 from coverage_eval.text.rows import Row
 
 __all__ = ["SET_ASIDE", "BatchScorer"]
@@ -33,7 +33,7 @@ class BatchScorer:
     """Scores batches of rows by some figures.
 
     >>> import coverage_eval as ce
-    >>> columns = TextColumns({"mine": "hyp"}, ("ref",), keys=("id",))
+    >>> columns = BatchColumns({"mine": "hyp"}, ("ref",), keys=("id",))
     >>> table = pa.table({"id": [7, 8], "hyp": ["a red red house", None], "ref": ["a house", ""]})
     >>> one, other = BatchScorer(columns, {"rep": ce.REP()}).score_table(table).to_pylist()
     >>> one["rep"]["mine"]["repeated_words"], other["id"], other["set_aside"]
@@ -45,7 +45,7 @@ class BatchScorer:
         evidence: Whether evidence is kept, as JSON.
     """
 
-    columns: TextColumns
+    columns: BatchColumns
     figures: Mapping[str, Formula]
     evidence: bool = True
 

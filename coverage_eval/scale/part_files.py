@@ -27,6 +27,7 @@ from coverage_eval.scale.results import Results, join_results
 from coverage_eval.scale.shards import Shard
 from coverage_eval.text.corpus import Source
 from coverage_eval.text.files import atomic_path
+from coverage_eval.text.spool import Spool
 from coverage_eval.version import __version__
 from fast_align_wrapper.inflation import check_inflation
 
@@ -153,7 +154,7 @@ def _read(archive: zipfile.ZipFile, header: Mapping[str, Any]) -> ShardPart:
         for number, name in enumerate(formulas)
     }
     records = {
-        name: list(_read_lines(archive, number)) for number, name in enumerate(header["records"])
+        name: Spool(_read_lines(archive, number)) for number, name in enumerate(header["records"])
     }
     facts, figures = from_plain(header["facts"]), from_plain(header["figures"])
     findings = [from_plain(finding) for finding in header["findings"]]

@@ -27,7 +27,13 @@ from coverage_eval.metrics.rep import Repetition
 from coverage_eval.metrics.soft_drop import LostCoverage
 from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.omissions.calibration import Calibration
-from coverage_eval.omissions.finder import FoundSegment, FoundSpan, OmissionFinder, RecordedFinder
+from coverage_eval.omissions.finder import (
+    FoundSegment,
+    FoundSpan,
+    OmissionFinder,
+    RecordedFinder,
+    Scan,
+)
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.preflight import Finding
 from coverage_eval.text.rows import Row
@@ -43,7 +49,7 @@ def known_classes() -> Mapping[str, type[Any]]:
     others: tuple[type[Any], ...] = (
         AdditionShare, AlignedRow, Calibration, CoveredRow, DroppedWord, Finding, FoundSegment,
         FoundSpan, LostCoverage, MeteorMatch, OmissionShare, Options, RecordedAligner,
-        RecordedFinder, Repetition, Row, StopWords, Testing, Tokenizer,
+        RecordedFinder, Repetition, Row, Scan, StopWords, Testing, Tokenizer,
     )  # fmt: skip
     return {kind.__name__: kind for kind in (*of_figures, *others)}
 
@@ -71,7 +77,7 @@ def _object_to_plain(value: Any) -> Any:
     if isinstance(value, Aligner):
         value = RecordedAligner.of(value)
     elif isinstance(value, OmissionFinder):
-        value = RecordedFinder(dict(value.settings), value.calibration)
+        value = RecordedFinder(dict(value.settings), value.calibration, value.scan)
     name = type(value).__name__
     if isinstance(value, Mapping):
         return {"is": "dict", "of": {key: to_plain(item) for key, item in value.items()}}

@@ -10,6 +10,7 @@ import numpy as np
 
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.preflight import Finding
+from coverage_eval.text.spool import Spool
 
 __all__ = ["Results", "join_results"]
 
@@ -63,8 +64,6 @@ def _interleave(blocks: Sequence[Statistics]) -> Statistics:
     return found
 
 
-def _in_turns(lists: Sequence[Sequence[Any]]) -> list[Any]:
-    found: list[Any] = [None] * sum(map(len, lists))
-    for number, items in enumerate(lists):
-        found[number :: len(lists)] = items
-    return found
+def _in_turns(lists: Sequence[Sequence[Any]]) -> Spool[Any]:
+    total, shards = sum(map(len, lists)), len(lists)
+    return Spool(lists[number % shards][number // shards] for number in range(total))

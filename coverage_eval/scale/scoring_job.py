@@ -15,7 +15,7 @@ from coverage_eval.metrics.registry import make_metric
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.scale.batch_scorer import BatchScorer
-from coverage_eval.scale.text_columns import TextColumns
+from coverage_eval.scale.text_columns import BatchColumns
 
 __all__ = ["ScoringJob", "make_metrics", "make_profile", "make_share", "worker_scorer"]
 
@@ -64,7 +64,7 @@ class ScoringJob:
         evidence: Whether evidence is kept.
     """
 
-    columns: TextColumns
+    columns: BatchColumns
     make: MakeFigures
     alignment: Mapping[str, Any] = field(default_factory=dict)
     evidence: bool = True

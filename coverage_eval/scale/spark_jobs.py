@@ -103,6 +103,7 @@ def score_frame(frame: DataFrame, job: ScoringJob, model: str | None = None) -> 
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StructType
 
+    job.columns.check_names(frame.columns)
     chosen = frame.select(*(f"`{name}`" for name in job.columns.needed))
     made = job.scorer(model).schema(to_arrow_schema(chosen.schema))
     kept = len(job.columns.keys)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import MAX_CELLS
 
-__all__ = ["ReadBatch", "TextColumns"]
+__all__ = ["BatchColumns", "ReadBatch"]
 
 
 class ReadBatch(NamedTuple):
@@ -31,7 +31,7 @@ class ReadBatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TextColumns:
+class BatchColumns:
     """The columns of a table that hold the texts of a test set.
 
     Attributes:
@@ -63,14 +63,21 @@ class TextColumns:
         Raises:
             DataError: A column is not there, or a column of text holds something else.
         """
-        for name in self.needed:
-            if name not in schema.names:
-                listed = ", ".join(schema.names)
-                raise DataError(f"there is no column {name!r}; there are: {listed}")
+        self.check_names(schema.names)
         for name in self.texts:
             kind = schema.field(name).type
             if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
                 raise DataError(f"column {name!r} holds {kind}, and text is needed")
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """The same of the columns' names alone.
+
+        Raises:
+            DataError: A column is not there.
+        """
+        for name in self.needed:
+            if name not in names:
+                raise DataError(f"there is no column {name!r}; there are: {', '.join(names)}")
 
     def read(self, batch: pa.RecordBatch, *, most_cells: int = MAX_CELLS) -> ReadBatch:
         """The rows of a batch; those that cannot be scored are named, and left out.

@@ -28,7 +28,7 @@ class Printout:
     title: str = ""
     records: Table | None = None
     data: Any = None
-    numbers: tuple[Cell, ...] | None = None
+    numbers: Sequence[Cell] | None = None
 
     def as_table(self) -> Table:
         """The table of CSV.
@@ -48,7 +48,7 @@ class Printout:
             return _rows_as_dicts(self.tables[0])
         return {"title": self.title, "tables": tables_as_dicts(self.tables)}
 
-    def figures(self) -> tuple[Cell, ...]:
+    def figures(self) -> Sequence[Cell]:
         """The numbers alone: scores as they stand in the tables, counts left out."""
         if self.numbers is not None:
             return self.numbers

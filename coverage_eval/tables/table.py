@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -58,8 +59,9 @@ class Table:
 
     Attributes:
         header: Names of the columns.
-        rows: Cells, as many in each row as there are columns. A table may have no columns at all
-            and say something in its title and notes alone.
+        rows: Cells, as many in each row as there are columns. Very many rows are better
+            :class:`~coverage_eval.tables.mapped.Mapped` than held in memory. A table may have no
+            columns at all and say something in its title and notes alone.
         title: What the table shows; stands above it.
         name: Its name among several tables in JSON.
         notes: Sentences that stand below it.
@@ -70,7 +72,7 @@ class Table:
     """
 
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: Sequence[tuple[Cell, ...]]
     title: str = ""
     name: str = ""
     notes: tuple[str, ...] = ()
@@ -82,7 +84,7 @@ class Table:
         """The rows as a data frame."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows, columns=pd.Index(self.header))
+        return pd.DataFrame(list(self.rows), columns=pd.Index(self.header))
 
 
 def format_figure(value: float, digits: int = 2) -> str:

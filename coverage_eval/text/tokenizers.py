@@ -70,13 +70,14 @@ class Tokenizer:
 
     def __call__(self, segment: Segment) -> Sequence[str]:
         """The tokens of a segment; those of a list are joined by spaces to be cut anew."""
-        tokens = self._tokens(segment)
+        if self.name == "none" and not self.lowercase:
+            tokens = tokenize(segment)
+        else:
+            tokens = self._rewritten(segment)
         return [token[: self.stem] for token in tokens] if self.stem else tokens
 
-    def _tokens(self, segment: Segment) -> Sequence[str]:
-        """The tokens with all their letters."""
-        if self.name == "none" and not self.lowercase:
-            return tokenize(segment)
+    def _rewritten(self, segment: Segment) -> Sequence[str]:
+        """The tokens of a segment that is lowercased, cut by a tokeniser, or both."""
         if self.name == "none" and not isinstance(segment, str):
             return [token.lower() for token in segment]
         text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -71,16 +72,22 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def in_the_clone(installed: Path, *arguments: str) -> str:
-    """Run Python in the source folder, which hides the installed packages; nothing editable."""
-    dependencies = [path for path in sys.path if path.endswith("site-packages")]
-    path = os.pathsep.join([str(installed), *dependencies])
+DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
+
+
+def python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
+    """Run Python with these folders of packages alone; nothing editable."""
     done = subprocess.run(
-        [sys.executable, "-S", *arguments], cwd=ROOT, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": path, "FAST_ALIGN": ""},
+        [sys.executable, "-S", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "FAST_ALIGN": ""},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def in_the_clone(installed: Path, *arguments: str) -> str:
+    """Run Python in the source folder, which hides the installed packages."""
+    return python(*arguments, cwd=ROOT, path=[installed, *DEPENDENCIES])
 
 
 def test_installed_executables_are_found_from_inside_the_clone(installed: Path) -> None:
@@ -94,3 +101,47 @@ def test_installed_executables_are_found_from_inside_the_clone(installed: Path) 
     )
     assert in_the_clone(installed, "-c", program) == f"{PACKAGE / '__init__.py'}\n9\n"
     assert "DROP" in in_the_clone(installed, "-m", "coverage_eval", "demo")
+
+
+def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Let CMake look for a compiler where there is none."""
+    options = [f"-D{name}={value}" for name, value in settings.items()]
+    return subprocess.run(
+        ["cmake", "-S", str(PACKAGE), "-B", str(build), *options],
+        capture_output=True, text=True, check=False, env={**os.environ, "CXX": "no-compiler"},
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no CMake")
+def test_without_a_compiler_there_is_no_aligner_unless_it_is_asked_for(tmp_path: Path) -> None:
+    done = configure(tmp_path / "auto")
+    assert done.returncode == 0, done.stderr
+    assert "no C++17 compiler: coverage-eval goes without its word aligner" in done.stderr
+    assert (
+        subprocess.run(["cmake", "--install", str(tmp_path / "auto")], check=False).returncode == 0
+    )
+    assert configure(tmp_path / "off", ALIGNER="OFF").returncode == 0
+    done = configure(tmp_path / "on", ALIGNER="ON")
+    assert done.returncode == 1
+    assert "no C++17 compiler" in done.stderr
+
+
+def test_without_the_aligner_all_else_works(installed: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    shutil.copytree(installed, site, ignore=shutil.ignore_patterns("bin"))
+    for package in (package for folder in DEPENDENCIES for package in Path(folder).iterdir()):
+        if not (site / package.name).exists():
+            (site / package.name).symlink_to(package)
+    texts = {"hyp": "a a b", "ref": "a b c", "src": "x y z", "a": "0-0 1-1 2-2", "b": "0-0 1-2"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(f"{text}\n")
+
+    def run(command: str) -> str:
+        return python("-m", "coverage_eval", *command.split(), cwd=tmp_path, path=[site])
+
+    assert run("rep hyp ref -b") == "66.67\n"
+    drop = "drop hyp ref --src src --src-ref-align a --src-hyp-align b"
+    assert run(f"{drop} -b") == "33.33\n"
+    assert "this installation has no word aligner" in run("doctor")
+    with pytest.raises(AssertionError, match="error: this installation has no word aligner"):
+        run("demo")

@@ -101,7 +101,7 @@ def test_one_signature_a_row_is_a_column_of_csv_and_stands_below_elsewhere() -> 
 
 
 def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    titles = Format(lambda printout, style: f"{printout.title} {style.digits}")
+    titles = Format(lambda printout, style: iter([f"{printout.title} {style.digits}"]))
     monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
     assert render(EVERYTHING, "titles", width=4) == "All of it 4"
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 
 import coverage_eval as ce
 from coverage_eval.errors import DataError
@@ -27,13 +27,13 @@ from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.omissions.share import OmissionShare
 from coverage_eval.scale.batch_scorer import BatchScorer
 from coverage_eval.scale.scoring_job import ScoringJob, make_metrics, worker_scorer
-from coverage_eval.scale.text_columns import TextColumns
+from coverage_eval.scale.text_columns import BatchColumns
 from coverage_eval.scale.totals import Totals
 from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.text.rows import make_rows
 from tests.scale.texts import OUTPUTS, SOURCES, TARGETS
 
-COLUMNS = TextColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))
+COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def _installed() -> list[str]:
 
 
 def test_all_figures_of_a_profile_and_omissions(table: Any, aligner: ce.Aligner) -> None:
-    columns = TextColumns({"a": "a"}, ("ref",), "src", ("id",))
+    columns = BatchColumns({"a": "a"}, ("ref",), "src", ("id",))
     figures = make_figures({"references", "sources"}, aligner)
     share = OmissionShare(OmissionFinder.of(aligner, referenced=True), 0.3)
     scored = BatchScorer(columns, {**figures, "omissions": share}).score_table(table)
@@ -118,7 +118,7 @@ def test_every_row_comes_out_once_with_figures_or_a_reason(aligner: ce.Aligner) 
             "hyp": texts["hyp"],
         }
     )
-    columns = TextColumns({"hyp": "hyp"}, ("ref",), "src", ("key",))
+    columns = BatchColumns({"hyp": "hyp"}, ("ref",), "src", ("key",))
     scorer = BatchScorer(columns, {"softdrop": ce.SoftDROP(aligner)})
     for size in (1, 2, 7):
         rows = pa.Table.from_batches(scorer.score_batches(_batches(table, size))).to_pylist()
@@ -141,7 +141,7 @@ def test_every_row_comes_out_once_with_figures_or_a_reason(aligner: ce.Aligner) 
 
 
 def test_wrong_columns_are_said() -> None:
-    scorer = BatchScorer(TextColumns({"a": "hyp"}, ("ref",), keys=("rep",)), {"rep": ce.REP()})
+    scorer = BatchScorer(BatchColumns({"a": "hyp"}, ("ref",), keys=("rep",)), {"rep": ce.REP()})
     with pytest.raises(DataError, match="no column 'hyp'; there are: x"):
         scorer.score_table(pa.table({"x": ["a"], "rep": [1]}))
     with pytest.raises(DataError, match="'ref' holds int64, and text is needed"):

@@ -104,7 +104,12 @@ def test_many_partitions_give_the_figures_of_one_process(
         "--partitions", "11",
     )  # fmt: skip
     expected = invoke(*here)
-    assert list(map(_plain, found["scores"])) == list(map(_plain, expected["scores"]))
+    for ours, theirs in zip(found["scores"], expected["scores"], strict=True):
+        sums = [score.pop("statistics") for score in (ours, theirs)]
+        # Exact here; there, sums of fractions are rounded on the way.
+        assert sums[0] == pytest.approx(sums[1], rel=1e-13)
+        assert ours.pop("score") == pytest.approx(theirs.pop("score"), rel=1e-13)
+        assert _plain(ours) == _plain(theirs)
     table = pq.read_table(out)
     assert sorted(table["id"].to_pylist()) == list(range(5 * TIMES))
     assert table["set_aside"].null_count == 5 * TIMES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import coverage_eval
+import fast_align_wrapper
 from coverage_eval.errors import DataError
 from coverage_eval.text.files import atomic_path, atomic_write
 from fast_align_wrapper.held import HeldFolder
@@ -182,3 +185,15 @@ def test_a_folder_that_another_run_took_before_it_was_locked_is_made_again(
     with HeldFolder("some-") as folder:
         assert folder == tmp_path / "kept"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_other_folder_is_taken_for_an_abandoned_one() -> None:
+    held, others = set(), set()
+    for package in (Path(coverage_eval.__file__).parent, Path(fast_align_wrapper.__file__).parent):
+        for file in package.rglob("*.py"):
+            code = file.read_text(encoding="utf-8")
+            held.update(re.findall(r'HeldFolder\("([^"]*)"\)', code))
+            others.update(re.findall(r'mkdtemp\(prefix="([^"]*)"\)', code))
+    assert held
+    assert others
+    assert not [name for name in others if name.startswith(tuple(held))]

@@ -101,7 +101,7 @@ def _run(rows: Sequence[Row], options: MatchOptions, *more: str) -> str:
     if any(len(several) != number for _, several in rows):
         raise DataError("the Meteor jar needs as many references for each segment as for any other")
     locale = ["-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
-    with HeldFolder("coverage-eval-") as folder:
+    with HeldFolder("coverage-eval-meteor-jar-") as folder:
         files = [folder / name for name in ("hypotheses", "references")]
         for file, segments in zip(files, (hypotheses, references), strict=True):
             lines = [_line(segment) + "\n" for segment in segments]

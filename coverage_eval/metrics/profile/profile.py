@@ -22,6 +22,7 @@ from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.batches import map_batches
 from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
+from coverage_eval.text.spool import Spool
 
 __all__ = [
     "Profile",
@@ -118,7 +119,7 @@ def profile_rows(
     """As :func:`profile`, from a stream of rows.
 
     Args:
-        rows: The segments; without an aligner they are never held in memory.
+        rows: The segments, which are never held in memory.
         aligner: As in :func:`profile`.
         tokenize: The tokeniser of the figures of text.
         lowercase: Whether they lowercase the text first.
@@ -200,7 +201,7 @@ def count_figures(
     linked = [metric for metric in figures.values() if isinstance(metric, AlignedMetric)]
     of_text = [metric for metric in figures.values() if not isinstance(metric, AlignedMetric)]
     if aligner is not None:
-        rows = list(rows)
+        rows = Spool(rows)
     batches = list(map_batches(partial(_count, of_text), rows, weigh=row_length, jobs=jobs))
     if not batches:
         return [np.zeros((0, len(metric.statistic_names))) for metric in figures.values()]
@@ -208,8 +209,8 @@ def count_figures(
     if aligner is None:
         return blocks
     if not aligner.links_references:
-        rows = [row._replace(references=()) for row in rows]
-    aligned = list(aligner.align(rows))  # one run for all figures of links
+        rows = (row._replace(references=()) for row in rows)
+    aligned = Spool(aligner.align(rows))  # one run for all figures of links
     return blocks + [metric.count(aligned)[0] for metric in linked]
 
 

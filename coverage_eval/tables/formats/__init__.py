@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from coverage_eval.tables.formats import csv, json, latex, markdown, text
 from coverage_eval.tables.printout import Printout, Style
 
-__all__ = ["FORMATS", "Format", "render"]
+__all__ = ["FORMATS", "Format", "render", "render_lines"]
 
 
 class Format(NamedTuple):
     """A format of output.
 
     Attributes:
-        render: From what is printed to its text, without a final line end.
+        render: From what is printed to its lines, made one after the other as they are asked for.
         several: Whether the format can hold several tables.
     """
 
-    render: Callable[[Printout, Style], str]
+    render: Callable[[Printout, Style], Iterator[str]]
     several: bool = True
 
 
@@ -32,15 +32,20 @@ FORMATS: Mapping[str, Format] = {
 }
 
 
-def render(
+def render(printout: Printout, output_format: str = "text", **style: Any) -> str:
+    """As :func:`render_lines`, in one piece without a final line end."""
+    return "\n".join(render_lines(printout, output_format, **style))
+
+
+def render_lines(
     printout: Printout,
     output_format: str = "text",
     *,
     width: int = 2,
     columns: int | None = None,
     score_only: bool = False,
-) -> str:
-    """Render what a command prints, without a final line end.
+) -> Iterator[str]:
+    """Render what a command prints, line by line.
 
     Numbers are rounded in the formats for people (text, LaTeX, Markdown), which leave out columns
     without any content; those for programs (CSV, JSON) have them in full.

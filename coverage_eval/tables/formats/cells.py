@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from unicodedata import east_asian_width
 
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figure, format_p
 
 __all__ = [
+    "ColumnContent",
     "cell_lines",
     "escape_controls",
     "escape_csv",
     "escape_json",
-    "is_numeric",
     "notes_with_mark",
+    "survey",
+    "text_width",
     "without_empty_columns",
 ]
 
@@ -63,28 +67,73 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     return ["" if cell is None else escape_controls(str(cell))]
 
 
-def without_empty_columns(table: Table) -> Table:
+def text_width(text: str) -> int:
+    """Columns that text takes on a terminal: two for each East Asian character."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+@dataclass
+class ColumnContent:
+    """What is in a column of a table.
+
+    Attributes:
+        filled: There is something.
+        numbers: There are numbers, or measured scores.
+        texts: There are texts.
+        names: There are names with remarks.
+        measured: There are measured scores.
+        intervals: Some of them have an interval or a p-value below them.
+        best: One of them is the best.
+    """
+
+    filled: bool = False
+    numbers: bool = False
+    texts: bool = False
+    names: bool = False
+    measured: bool = False
+    intervals: bool = False
+    best: bool = False
+
+    @property
+    def side(self) -> str:
+        """Where it is set: numbers alone to the right."""
+        return "right" if self.numbers and not (self.texts or self.names) else "left"
+
+    def add(self, cell: Cell) -> None:
+        """Take up a cell."""
+        if cell is None:
+            return
+        self.filled = self.filled or cell != ""
+        self.texts = self.texts or isinstance(cell, str)
+        self.names = self.names or isinstance(cell, Named)
+        self.numbers = self.numbers or not isinstance(cell, (str, Named))
+        if isinstance(cell, Measured):
+            self.measured = True
+            self.intervals = self.intervals or bool(cell.interval(0)) or cell.p is not None
+            self.best = self.best or cell.best
+
+
+def survey(table: Table) -> list[ColumnContent]:
+    """What is in each column; rows, of which there may be many, are gone through once."""
+    columns = [ColumnContent() for _ in table.header]
+    for row in table.rows:
+        for column, cell in zip(columns, row, strict=True):
+            column.add(cell)
+    return columns
+
+
+def without_empty_columns(
+    table: Table, columns: list[ColumnContent]
+) -> tuple[Table, list[ColumnContent]]:
     """The table without columns in which no row has anything."""
-    kept = [
-        i
-        for i in range(len(table.header))
-        if not table.rows or any(row[i] not in {None, ""} for row in table.rows)
-    ]
-    return replace(
-        table,
-        header=tuple(table.header[i] for i in kept),
-        rows=tuple(tuple(row[i] for i in kept) for row in table.rows),
-    )
+    kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
+    if len(kept) == len(columns):
+        return table, columns
+    header = tuple(table.header[i] for i in kept)
+    rows = Mapped(lambda row: tuple(row[i] for i in kept), table.rows)
+    return replace(table, header=header, rows=rows), [columns[i] for i in kept]
 
 
-def is_numeric(table: Table, column: int) -> bool:
-    """Whether a column has numbers and no text; it is then set to the right."""
-    cells = [row[column] for row in table.rows if row[column] is not None]
-    return bool(cells) and not any(isinstance(cell, (str, Named)) for cell in cells)
-
-
-def notes_with_mark(table: Table, mark: str) -> list[str]:
+def notes_with_mark(table: Table, columns: list[ColumnContent], mark: str) -> list[str]:
     """The notes, the first of them what marks a best figure if there is one."""
-    cells = (cell for row in table.rows for cell in row)
-    marked = any(isinstance(cell, Measured) and cell.best for cell in cells)
-    return [mark, *table.notes] if marked else list(table.notes)
+    return [mark, *table.notes] if any(column.best for column in columns) else list(table.notes)

@@ -6,14 +6,14 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from coverage_eval.tables.formats.cells import escape_csv
+from coverage_eval.tables.formats.cells import escape_csv, survey
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
 __all__ = ["render"]
 
 
-def render(printout: Printout, _: Style) -> str:
+def render(printout: Printout, _: Style) -> Iterator[str]:
     """A line of column names, then the rows, with numbers in full and empty columns kept.
 
     A measured score takes three columns, its own and ``low`` and ``high``; signatures are the last.
@@ -21,18 +21,16 @@ def render(printout: Printout, _: Style) -> str:
     Raises:
         ValueError: There are several tables.
     """
-    return "\n".join(_line(row) for row in _rows(printout.as_table()))
+    return map(_line, _rows(printout.as_table()))
 
 
 def _rows(table: Table) -> Iterator[Sequence[object]]:
     signatures = table.signatures
     if len(signatures) == 1:
         signatures *= len(table.rows)
-    measured = [any(isinstance(row[i], Measured) for row in table.rows)
-                for i in range(len(table.header))]  # fmt: skip
     header: list[object] = []
-    for name, wide in zip(table.header, measured, strict=True):
-        header += [name, "low", "high"] if wide else [name]
+    for name, column in zip(table.header, survey(table), strict=True):
+        header += [name, "low", "high"] if column.measured else [name]
     yield [*header, "signature"] if signatures else header
     for number, row in enumerate(table.rows):
         cells: list[object] = []

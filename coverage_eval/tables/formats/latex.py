@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from coverage_eval.tables.formats.cells import (
+    ColumnContent,
     cell_lines,
     escape_controls,
-    is_numeric,
     notes_with_mark,
+    survey,
     without_empty_columns,
 )
 from coverage_eval.tables.printout import Printout, Style
@@ -27,17 +28,16 @@ _ESCAPES = {
 }  # fmt: skip
 
 
-def render(printout: Printout, style: Style) -> str:
+def render(printout: Printout, style: Style) -> Iterator[str]:
     """Floats for tables with a title or a caption, bare tabulars for others, one after the other.
 
     What stands below a bare tabular in other formats, notes and signatures, are comments.
     """
-    lines = [r"% needs \usepackage{booktabs}"]
+    yield r"% needs \usepackage{booktabs}"
     if printout.title:
-        lines.append(_comment(printout.title))
+        yield _comment(printout.title)
     for table in printout.tables:
-        lines += _table(without_empty_columns(table), style.digits)
-    return "\n".join(lines)
+        yield from _table(*without_empty_columns(table, survey(table)), style.digits)
 
 
 def escape_latex(text: str) -> str:
@@ -50,14 +50,14 @@ def escape_latex(text: str) -> str:
     return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
 
 
-def _table(table: Table, digits: int) -> Iterator[str]:
+def _table(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
     if not table.header:
         return iter([escape_latex(" ".join([table.title, *table.notes])) + r"\par"])
-    return (_float if table.title or table.caption else _bare)(table, digits)
+    return (_float if table.title or table.caption else _bare)(table, columns, digits)
 
 
-def _bare(table: Table, digits: int) -> Iterator[str]:
-    yield from _tabular(table, digits)
+def _bare(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
+    yield from _tabular(table, columns, digits)
     yield from map(_comment, (*table.notes, *table.signatures))
 
 
@@ -65,11 +65,11 @@ def _comment(text: str) -> str:
     return f"% {escape_controls(text)}"
 
 
-def _float(table: Table, digits: int) -> Iterator[str]:
-    notes = notes_with_mark(table, "Best figures in bold.")
+def _float(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
+    notes = notes_with_mark(table, columns, "Best figures in bold.")
     first = table.caption or f"{table.title}."
     yield from (r"\begin{table}[t]", r"\centering")
-    yield from _tabular(table, digits)
+    yield from _tabular(table, columns, digits)
     yield rf"\caption{{{escape_latex(' '.join([first, *notes]))}}}"
     if table.signatures:
         yield r"\par\smallskip\raggedright\tiny\ttfamily"
@@ -82,15 +82,16 @@ def _breakable(signature: str) -> str:
     return r"\textbar\allowbreak{}".join(map(escape_latex, signature.split("|")))
 
 
-def _tabular(table: Table, digits: int) -> Iterator[str]:
-    aligned = ["r" if is_numeric(table, i) else "l" for i in range(len(table.header))]
+def _tabular(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
+    aligned = [column.side[0] for column in columns]
     # An arrow says which direction of a metric is better: no space before it.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]
-    groups = [list(_rows(row, digits)) for row in table.rows]
-    space = [r"\addlinespace"] if any(len(group) > 1 for group in groups) else []
-    lines = [line for group in groups for line in [*group, *space]]
     yield from (rf"\begin{{tabular}}{{{''.join(aligned)}}}", r"\toprule", _row(header), r"\midrule")
-    yield from lines[: len(lines) - len(space)] if lines else []
+    apart = any(column.intervals for column in columns)
+    for number, row in enumerate(table.rows):
+        if number and apart:
+            yield r"\addlinespace"
+        yield from _rows(row, digits)
     yield from (r"\bottomrule", r"\end{tabular}")
 
 

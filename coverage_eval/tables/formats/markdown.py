@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from coverage_eval.tables.formats.cells import (
+    ColumnContent,
     cell_lines,
     escape_controls,
-    is_numeric,
     notes_with_mark,
+    survey,
     without_empty_columns,
 )
+from coverage_eval.tables.formats.grids import grid_lines, paragraphs
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Table
 
 __all__ = ["escape_markdown", "render"]
 
 
-def render(printout: Printout, style: Style) -> str:
+def render(printout: Printout, style: Style) -> Iterator[str]:
     """Titles in bold, tables, then notes and signatures as a list."""
-    title = [_bold(escape_markdown(printout.title))] if printout.title else []
-    return "\n\n".join([*title, *(_table(table, style.digits) for table in printout.tables)])
+    title = [[_bold(escape_markdown(printout.title))]] if printout.title else []
+    tables = (part for table in printout.tables for part in _table(table, style.digits))
+    return paragraphs(chain(title, tables))
 
 
 def escape_markdown(text: str) -> str:
@@ -28,35 +34,27 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
 
 
-def _table(table: Table, digits: int) -> str:
-    notes = [escape_markdown(note) for note in notes_with_mark(table, "Bold: best figure.")]
+def _table(table: Table, digits: int) -> Iterator[Iterable[str]]:
+    """Title, rows and notes, as far as they are there."""
+    table, columns = without_empty_columns(table, survey(table))
+    notes = map(escape_markdown, notes_with_mark(table, columns, "Bold: best figure."))
     signatures = [f"`{text}`" for text in table.signatures]
-    parts = [
-        _bold(escape_markdown(table.title)) if table.title else "",
-        _grid(without_empty_columns(table), digits),
-        "\n".join(f"- {line}" for line in [*notes, *signatures]),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    if table.title:
+        yield [_bold(escape_markdown(table.title))]
+    if table.header:
+        yield _grid(table, columns, digits)
+    if lines := [f"- {line}" for line in [*notes, *signatures]]:
+        yield lines
 
 
 def _bold(text: str) -> str:
     return f"**{text}**"
 
 
-def _grid(table: Table, digits: int) -> str:
-    if not table.header:
-        return ""
-    from tabulate import tabulate
-
-    columns = range(len(table.header))
-    return tabulate(
-        [[_cell(cell, digits) for cell in row] for row in table.rows],
-        headers=[_bar(escape_markdown(name)) for name in table.header],
-        tablefmt="github",
-        disable_numparse=True,
-        colalign=["right" if is_numeric(table, i) else "left" for i in columns]
-        if table.rows else None,
-    )  # fmt: skip
+def _grid(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
+    header = [_bar(escape_markdown(name)) for name in table.header]
+    rows = Mapped(lambda row: [_cell(cell, digits) for cell in row], table.rows)
+    return grid_lines(header, rows, "github", [column.side for column in columns])
 
 
 def _cell(cell: Cell, digits: int) -> str:

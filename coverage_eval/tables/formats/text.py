@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from textwrap import fill
-from unicodedata import east_asian_width
 
 from coverage_eval.tables.formats.cells import (
+    ColumnContent,
     cell_lines,
     escape_controls,
-    is_numeric,
     notes_with_mark,
+    survey,
+    text_width,
     without_empty_columns,
 )
+from coverage_eval.tables.formats.grids import grid_lines, paragraphs
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Table
 
@@ -22,29 +26,34 @@ _GAP = 2  # spaces between columns; tabulate leaves as much beside the names of 
 _NARROWEST = 10  # no column of text is wrapped to less
 
 
-def render(printout: Printout, style: Style) -> str:
+def render(printout: Printout, style: Style) -> Iterator[str]:
     """Titles, tables, notes and signatures, each apart from the next by an empty line."""
     if style.score_only:
-        return "\n".join(_number(cell, style.digits) for cell in printout.figures())
-    title = [_wrapped(printout.title, style.columns)] if printout.title else []
-    return "\n\n".join([*title, *(_table(table, style) for table in printout.tables)])
+        return (_number(cell, style.digits) for cell in printout.figures())
+    title = [[_wrapped(printout.title, style.columns)]] if printout.title else []
+    tables = (part for table in printout.tables for part in _table(table, style))
+    return paragraphs(chain(title, tables))
 
 
 def _number(cell: Cell, digits: int) -> str:
     return cell.format(digits) if isinstance(cell, Measured) else cell_lines(cell, digits)[0]
 
 
-def _table(table: Table, style: Style) -> str:
+def _table(table: Table, style: Style) -> Iterator[Iterable[str]]:
+    """Title, rows, notes and signatures, as far as they are there."""
     if table.lines:
-        return "\n".join(_score_lines(table, style.digits))
-    notes = notes_with_mark(table, "*: best figure.")
-    parts = [
-        _wrapped(table.title, style.columns),
-        _grids(without_empty_columns(table), style),
-        "\n".join(_wrapped(note, style.columns) for note in notes),
-        "\n".join(table.signatures),
-    ]
-    return "\n\n".join(part for part in parts if part)
+        yield _score_lines(table, style.digits)
+        return
+    table, columns = without_empty_columns(table, survey(table))
+    notes = notes_with_mark(table, columns, "*: best figure.")
+    if table.title:
+        yield [_wrapped(table.title, style.columns)]
+    if table.header:
+        yield from _grids(table, columns, style)
+    if notes:
+        yield [_wrapped(note, style.columns) for note in notes]
+    if table.signatures:
+        yield table.signatures
 
 
 def _score_lines(table: Table, digits: int) -> Iterator[str]:
@@ -60,21 +69,31 @@ def _wrapped(text: str, columns: int | None) -> str:
     return text if columns is None or text.startswith(" ") else fill(text, columns)
 
 
-def _grids(table: Table, style: Style) -> str:
-    """The table, in parts below each other where even wrapped columns are too many."""
-    if not table.header:
-        return ""
+def _grids(table: Table, columns: list[ColumnContent], style: Style) -> Iterator[Iterator[str]]:
+    """The table, in parts below each other where even wrapped columns are too many.
+
+    Measured scores are set to the left, above their intervals.
+    """
     header = [escape_controls(name) for name in table.header]
-    cells = [[_cell(cell, style.digits) for cell in row] for row in table.rows]
+    cells = Mapped(lambda row: [_cell(cell, style.digits) for cell in row], table.rows)
+    sides = ["left" if column.measured else column.side for column in columns]
     if style.columns is None or not cells:
-        return _grid(table, header, cells, range(len(header)))
-    natural = [
-        max(_width(name) + _GAP, *(_width(line) for cell in column for line in cell.split("\n")))
-        for name, *column in zip(header, *cells, strict=True)
-    ]
-    widths = _fit(table, natural, style.columns)
-    parts = _parts(widths, style.columns)
-    return "\n\n".join(_grid(table, header, cells, part, widths) for part in parts)
+        yield grid_lines(header, cells, "simple", sides)
+        return
+    natural = [text_width(name) + _GAP for name in header]
+    for row in cells:
+        for i, cell in enumerate(row):
+            natural[i] = max(natural[i], *map(text_width, cell.split("\n")))
+    figures = [column.numbers or column.names for column in columns]
+    widths = _fit(header, figures, natural, style.columns)
+    for part in _parts(widths, style.columns):
+        yield grid_lines(
+            [header[i] for i in part],
+            [[row[i] for i in part] for row in cells],
+            "simple",
+            [sides[i] for i in part],
+            [widths[i] for i in part],
+        )
 
 
 def _cell(cell: Cell, digits: int) -> str:
@@ -83,18 +102,13 @@ def _cell(cell: Cell, digits: int) -> str:
     return "\n".join([f"{first}*" if best else first, *rest])
 
 
-def _width(text: str) -> int:
-    """Columns that text takes on a terminal: two for each East Asian character."""
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _fit(table: Table, natural: Sequence[int], columns: int) -> list[int]:
+def _fit(
+    header: Sequence[str], figures: Sequence[bool], natural: Sequence[int], columns: int
+) -> list[int]:
     """Widths of columns: text is cut down to one common width, figures keep theirs."""
     least = [
-        max(_NARROWEST, _width(name) + _GAP)
-        if all(isinstance(row[i], str | None) for row in table.rows)
-        else natural[i]
-        for i, name in enumerate(table.header)
+        width if is_figure else max(_NARROWEST, text_width(name) + _GAP)
+        for name, is_figure, width in zip(header, figures, natural, strict=True)
     ]
     widths = list(natural)
     for limit in range(max(natural), _NARROWEST - 1, -1):
@@ -113,25 +127,3 @@ def _parts(widths: Sequence[int], columns: int) -> list[list[int]]:
             parts.append([0])
         parts[-1].append(i)
     return parts
-
-
-def _grid(
-    table: Table,
-    header: Sequence[str],
-    cells: Sequence[Sequence[str]],
-    columns: Sequence[int],
-    widths: Sequence[int] | None = None,
-) -> str:
-    """Some columns of a table; measured scores are set to the left, above their intervals."""
-    from tabulate import tabulate
-
-    scores = {i for row in table.rows for i, cell in enumerate(row) if isinstance(cell, Measured)}
-    sides = ["right" if is_numeric(table, i) and i not in scores else "left" for i in columns]
-    return tabulate(
-        [[row[i] for i in columns] for row in cells],
-        headers=[header[i] for i in columns],
-        tablefmt="simple",
-        disable_numparse=True,
-        colalign=sides if cells else None,
-        maxcolwidths=None if widths is None else [widths[i] for i in columns],
-    )
