@@ -27,7 +27,8 @@ from coverage_eval.digits.accuracy import ATTENTIONS, DigitsResult, DigitsSettin
 from coverage_eval.digits.number_words import SYMBOLS, Examples, spell
 from coverage_eval.digits.reader import DigitReader
 from coverage_eval.digits.training import train_reader, validation_examples
-from coverage_eval.nmt.run_manifest import open_manifest
+from coverage_eval.errors import DataError
+from coverage_eval.nmt.run_manifest import open_manifest, read_record
 from coverage_eval.text.files import atomic_write
 
 __all__ = ["reproduce_digits"]
@@ -72,10 +73,7 @@ def reproduce_digits(
             with atomic_write(record) as file:
                 json.dump(asdict(reader), file, indent=1)
                 file.write("\n")
-    readers = [
-        TrainedReader(**json.loads(path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*/seed-*.json"))
-    ]
+    readers = [_read_reader(path) for path in sorted(folder.glob("*/seed-*.json"))]
     readers.sort(key=lambda reader: (reader.seed, ATTENTIONS.index(reader.attention)))
     _write_csv(readers, folder / "digits.csv")
     return DigitsResult(tuple(readers), settings)
@@ -93,6 +91,15 @@ def _attend(model: DigitReader, examples: Examples) -> list[AttentionMap]:
         weights = attention[row, :steps, : len(words)].double().numpy()
         maps.append(AttentionMap(weights, tuple(words), tuple(written)))
     return maps
+
+
+def _read_reader(path: Path) -> TrainedReader:
+    try:
+        reader = TrainedReader(**read_record(path))
+        ATTENTIONS.index(reader.attention)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: is no record of a training: {error}") from error
+    return reader
 
 
 def _write_csv(readers: Sequence[TrainedReader], path: Path) -> None:

@@ -146,5 +146,8 @@ def _settings(manifest: Mapping[str, Any], where: Path) -> RunSettings:
     found = manifest["settings"]
     if not {"preset", "seed"} <= set(found):
         raise DataError(f"{where}: is not the manifest of a run of table1 or table2")
-    parts = {"preset": Preset(**found["preset"]), "tuning": Tuning(**found.get("tuning", {}))}
-    return RunSettings(**{**found, **parts})
+    try:
+        parts = {"preset": Preset(**found["preset"]), "tuning": Tuning(**found.get("tuning", {}))}
+        return RunSettings(**{**found, **parts})
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: settings of no run: {error}") from error

@@ -18,7 +18,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
 
-__all__ = ["MANIFEST", "open_manifest", "read_manifest", "write_manifest"]
+__all__ = ["MANIFEST", "open_manifest", "read_manifest", "read_record", "write_manifest"]
 
 MANIFEST = "manifest.json"
 
@@ -72,12 +72,26 @@ def read_manifest(path: Path) -> dict[str, Any]:
     Raises:
         DataError: It cannot be read, or is none.
     """
+    content = read_record(path)
+    parts = {"settings": dict, "sessions": list, "corpora": dict, "made": dict}
+    known = {"corpora": {}, "made": {}, **content}
+    if not all(isinstance(known.get(name), kind) for name, kind in parts.items()):
+        raise DataError(f"{path}: is not the manifest of a run")
+    return content
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """What a file of a run says, one JSON object.
+
+    Raises:
+        DataError: It cannot be read, or is none.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(content, dict) or not {"settings", "sessions"} <= set(content):
-        raise DataError(f"{path}: is not the manifest of a run")
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: JSON, but not an object {{…}}")
     return content
 
 
