@@ -26,6 +26,7 @@ _NOT_IN_PARTS = {
     "train_src": "every part would train a model: train it once with 'coverage-eval align train', "
     "and give --model to every part",
     "compat": "--compat reads files as the paper's script does, in one piece: no --shard",
+    "guarded": "--fail-if-worse looks at the whole text, not at a part: no --shard",
     "calibrates": "--calibrate needs the whole text: calibrate once without --shard, which keeps "
     "the probabilities in the model file",
 }
