@@ -166,7 +166,8 @@ def _train_epoch(
 
 
 def _batch_seed(seed: int, epoch: int, batch: int) -> int:
-    return int(np.random.SeedSequence([seed, epoch, batch]).generate_state(1, np.uint64)[0] >> 1)
+    (state,) = np.random.SeedSequence([seed, epoch, batch]).generate_state(1, np.uint64)
+    return int(state) >> 1  # torch wants 63 bits
 
 
 def _rates(state: TrainingState) -> dict[str, str]:

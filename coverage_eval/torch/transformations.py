@@ -6,6 +6,7 @@ input for which a map is not defined raises no error: such a row comes back as *
 row with a NaN, with no position to use, with a bound below 0, or with bounds that sum to less than
 1, the latter two by more than rounding.
 
+``torch.compile`` makes one graph of them, and with PyTorch before 2.4 breaks it at each of them.
 The constrained maps are computed in float64, and gradients in float32 at least; only results are
 rounded to the type of the input.
 """
