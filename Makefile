@@ -1,5 +1,5 @@
-# make demo | test | test-torch | test-browser | lint | wheel | test-wheel | test-lowest | bench |
-# evidence | fuzz: each creates its environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
+# make demo | test | test-torch | test-browser | lint | docs | wheel | test-wheel | test-lowest |
+# bench | evidence | fuzz: each creates its environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,7 @@ TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
 BROWSER := $(VENV)/.browser
+DOCS := $(VENV)/.docs
 PACKAGING := $(VENV)/.packaging
 LOWEST_VENV := .venv-lowest
 FRONTEND := coverage_eval/html_report/frontend
@@ -18,13 +19,13 @@ PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
 .PHONY: demo test test-torch test-browser report lint format bench fuzz figures evidence clean
-.PHONY: wheel test-wheel test-lowest
+.PHONY: docs wheel test-wheel test-lowest
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
 
 test: $(DEVELOPMENT)
-	$(PY) -m pytest -n 2 --dist loadfile --mpl --ignore tests/browser
+	$(PY) -m pytest -n 2 --dist loadfile --mpl --ignore tests/browser --ignore tests/site
 
 # The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
@@ -33,6 +34,12 @@ test-torch: $(TORCH)
 # What is not there (Chromium, node and its packages) is said, and its tests are skipped.
 test-browser: $(BROWSER) $(PACKAGES)
 	$(PY) -m pytest tests/browser
+
+# The site, into build/site: what it warns of is an error, and then its links are followed. (The
+# examples on its pages are run by `make test`.)
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --config-file notebooks/docs/mkdocs.yml
+	$(PY) -m pytest tests/site
 
 # The source distribution and, built from it, a wheel whose aligner needs nothing of this system, so
 # that it runs on any Linux of this processor; auditwheel says so, and names the wheel after it.
@@ -109,6 +116,10 @@ $(RUNTIME): $(PY) $(BUILD_INPUTS)
 $(DEVELOPMENT): $(PY) $(BUILD_INPUTS)
 	$(PY) -m pip install --quiet --editable '.[meteor]' --group dev
 	@touch $@ $(RUNTIME)
+
+$(DOCS): $(DEVELOPMENT)
+	$(PY) -m pip install --quiet --group docs
+	@touch $@
 
 $(PACKAGING): $(PY)
 	$(PY) -m pip install --quiet --group packages
