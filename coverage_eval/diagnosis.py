@@ -20,6 +20,7 @@ EXTRAS = {
     "notebooks": ("ipykernel", "jupyterlab"),
     "torch": ("torch",),
     "nmt": ("tokenizers",),
+    "parquet": ("pyarrow",),
     "spark": ("pyspark", "pyarrow"),
 }
 CORE = (
@@ -97,6 +98,7 @@ def _extras() -> Iterator[Part]:
         "notebooks": "the notebooks",
         "torch": "constrained attention in PyTorch, reproduce digits",
         "nmt": "training the paper's systems",
+        "parquet": "reading Parquet",
         "spark": "scoring on a cluster",
     }
     for extra, packages in EXTRAS.items():

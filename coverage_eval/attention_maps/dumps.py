@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -156,7 +156,7 @@ class DumpFormat:
     name: str
     title: str
     recognise: Callable[[Dump], bool]
-    read: Callable[[Dump, ReadOptions], Sequence[RawMap]]
+    read: Callable[[Dump, ReadOptions], Iterable[RawMap]]
     layout: Layout = field(default_factory=Layout)
     binary: bool = False
     several_heads: bool = False

@@ -63,7 +63,7 @@ def from_arrays(
         raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
-    maps = settle("arrays", raws, layout, texts, orientation=orientation)
+    maps = list(settle("arrays", raws, layout, texts, orientation=orientation))
     warn_of_row_sums("arrays", maps, "they were cut, or the orientation is another")
     return [replace(item, chosen=named_choice(layer, head)) for item in maps]
 
@@ -104,7 +104,7 @@ def from_ctranslate2(
         matrix = np.array(attention[rank], dtype=np.float64)
         matrix = matrix if matrix.size else np.zeros((len(hypotheses[rank]), columns))
         raws.append(RawMap(where, matrix=matrix, hypothesis=tuple(hypotheses[rank])))
-    maps = settle("CTranslate2 results", raws, Layout(), Texts(sources=tokens))
+    maps = list(settle("CTranslate2 results", raws, Layout(), Texts(sources=tokens)))
     if len(maps) > 1:
         warn_of_row_sums(
             "CTranslate2 results",

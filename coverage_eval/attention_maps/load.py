@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Orientation, ReadOptions
 from coverage_eval.attention_maps.formats import FORMATS
@@ -17,11 +17,21 @@ from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, CorpusWarning, Segment, tokenize
+from coverage_eval.text.spool import Spool
 
-__all__ = ["load", "recognise"]
+__all__ = ["load", "load_spooled", "recognise"]
 
 
-def load(
+def load(path: str | Path, **options: Any) -> list[AttentionMap]:
+    """Read the attention maps of a file into memory; arguments and errors of :func:`load_spooled`.
+
+    Returns:
+        One map a segment, in the canonical form target × source.
+    """
+    return list(load_spooled(path, **options))
+
+
+def load_spooled(
     path: str | Path,
     *,
     sources: Iterable[Segment] | None = None,
@@ -33,8 +43,8 @@ def load(
     right_to_left: bool = False,
     layer: int | None = None,
     head: Head | None = None,
-) -> list[AttentionMap]:
-    """Read the attention maps of a file, one a segment, in the canonical form target × source.
+) -> Spool[AttentionMap]:
+    """Read the attention maps of a file, which may be more than memory holds.
 
     Args:
         path: The dump; text formats may be ``.gz`` or, if the format is named, ``-``.
@@ -51,6 +61,9 @@ def load(
             last; may be left out if there is one.
         head: Which head of these and of ``[heads, T, S]``, likewise, or "mean".
 
+    Returns:
+        One map a segment, in the canonical form target × source.
+
     Raises:
         DataError: Not recognised, damaged, or ambiguous; the message says what was seen. Also if a
             layer or head is chosen of a format that has one matrix a segment.
@@ -64,22 +77,26 @@ def load(
         raise DataError(
             f"{dump.name}: {chosen.title} has one matrix a segment; leave --layer and --head out"
         )
-    raws = chosen.read(dump, ReadOptions(side, right_to_left, layer, head))
+    raws = Spool(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     texts = Texts(_tokens(sources), _tokens(hypotheses))
-    maps = settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
+    settled = settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
     if choice := named_choice(layer, head):
-        maps = [replace(item, chosen=choice) for item in maps]
-    if all(not item.hard for item in maps) and not any(item.weights.any() for item in maps):
+        settled = (replace(item, chosen=choice) for item in settled)
+    maps = Spool(settled)
+    if not any(item.hard or item.weights.any() for item in maps):
         message = (
             f"{dump.name}: every weight is 0; the model kept no attention "
             "(Sockeye's Transformers write zeros)"
         )
-        warnings.warn(message, CorpusWarning, stacklevel=2)
+        warnings.warn(message, CorpusWarning, stacklevel=3)
     elif chosen.layout.whole_rows:
         warn_of_row_sums(
-            dump.name, maps, "they were cut, or the orientation is another; score them with care"
+            dump.name,
+            maps,
+            "they were cut, or the orientation is another; score them with care",
+            stacklevel=4,
         )
     return maps
 

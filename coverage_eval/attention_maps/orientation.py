@@ -7,7 +7,7 @@ never a guess: a matrix has as many rows as the text has words, or one more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,12 +40,12 @@ def settle(
     *,
     orientation: Orientation | None = None,
     level: Level | None = None,
-) -> list[AttentionMap]:
-    """Turn what a file says into attention maps.
+) -> Iterator[AttentionMap]:
+    """Turn what a file says into attention maps, made one after the other.
 
     Args:
         name: The file, for messages.
-        raws: Its segments.
+        raws: Its segments, which are gone through several times.
         layout: What is known of its format.
         texts: Token lists that the user gave; they take precedence over the file's own.
         orientation: What the user says; None to settle it.
@@ -55,23 +55,6 @@ def settle(
     Raises:
         DataError: Unequal numbers of maps and texts; no reading or several fit the shapes.
     """
-    raws = _with_texts(name, raws, layout, texts)
-    allowed = (orientation,) if orientation else layout.orientations
-    chosen = _orientation(name, raws, layout, allowed)
-    seen = _level_seen(raws)
-    return [_settle_one(raw, layout, chosen, level or raw.level or seen) for raw in raws]
-
-
-def _level_seen(raws: Sequence[RawMap]) -> Level:
-    """Subwords if there are any subword marks, or if nothing is known of the tokens."""
-    texts = [tokens for raw in raws for tokens in (raw.source, raw.hypothesis) if tokens]
-    return "bpe" if not texts or schemes_of(texts) else "word"
-
-
-def _with_texts(
-    name: str, raws: Sequence[RawMap], layout: Layout, texts: Texts
-) -> Sequence[RawMap]:
-    """The segments with the user's tokens in place of the file's."""
     for side, given in (("source", texts.sources), ("hypothesis", texts.hypotheses)):
         if given is not None and len(given) != len(raws):
             hint = f" ({layout.count_hint})" if layout.count_hint else ""
@@ -79,30 +62,49 @@ def _with_texts(
                 f"{name}: {len(raws)} attention maps, but the {side} text has {len(given)} "
                 f"segments{hint}"
             )
-    return [
-        replace(
+    allowed = (orientation,) if orientation else layout.orientations
+    chosen = _orientation(name, _with_texts(raws, texts), layout, allowed)
+    seen = level or _level_seen(_with_texts(raws, texts))
+    return (
+        _settle_one(raw, layout, chosen, level or raw.level or seen)
+        for raw in _with_texts(raws, texts)
+    )
+
+
+def _level_seen(raws: Iterable[RawMap]) -> Level:
+    """Subwords if there are any subword marks, or if nothing is known of the tokens."""
+    tokens = {
+        token for raw in raws for side in (raw.source, raw.hypothesis) for token in side or ()
+    }
+    return "bpe" if not tokens or schemes_of([tokens]) else "word"
+
+
+def _with_texts(raws: Iterable[RawMap], texts: Texts) -> Iterator[RawMap]:
+    """The segments with the user's tokens in place of the file's."""
+    for i, raw in enumerate(raws):
+        yield replace(
             raw,
             source=raw.source if texts.sources is None else tuple(texts.sources[i]),
             hypothesis=raw.hypothesis if texts.hypotheses is None else tuple(texts.hypotheses[i]),
         )
-        for i, raw in enumerate(raws)
-    ]
 
 
 def _orientation(
-    name: str, raws: Sequence[RawMap], layout: Layout, allowed: Sequence[Orientation]
+    name: str, raws: Iterable[RawMap], layout: Layout, allowed: Sequence[Orientation]
 ) -> Orientation:
     """The one orientation that no segment contradicts."""
     left = list(allowed)
+    first = None
     for raw in raws:
         if raw.matrix is None:
             continue
+        first = first or raw
         fitting = [o for o in left if _fits(raw, layout, o)]
         if not fitting:
             raise DataError(_no_reading(raw, layout, left))
         left = fitting
-    if len(left) > 1 and any(raw.matrix is not None for raw in raws):
-        raise DataError(_two_readings(name, raws))
+    if first and len(left) > 1:
+        raise DataError(_two_readings(name, first))
     return left[0]
 
 
@@ -208,8 +210,7 @@ def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> 
     )
 
 
-def _two_readings(name: str, raws: Sequence[RawMap]) -> str:
-    raw = next(raw for raw in raws if raw.matrix is not None)
+def _two_readings(name: str, raw: RawMap) -> str:
     assert raw.matrix is not None
     rows, columns = raw.matrix.shape
     return (

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ __all__ = [
 
 LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
 """Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
+
+_MOST_DIMENSIONS = 8
+"""None has more than 4, of which messages tell the number."""
 
 _FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
@@ -150,17 +154,17 @@ def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float
         raise DataError(f"{where}: attention is not a list of rows")
     if not value:
         return np.zeros((0, columns))
-    try:
-        array = np.array(value, dtype=object)
-    except ValueError as error:  # which NumPy raises for some uneven lists
-        raise DataError(f"{where}: rows of attention differ in length") from error
-    kinds = set(map(type, array.ravel().tolist()))
-    if list in kinds:  # and of others it keeps the inner lists
-        raise DataError(f"{where}: rows of attention differ in length")
+    items, shape = value, [len(value)]
+    while list in (kinds := set(map(type, items))):
+        sizes = set(map(len, items)) if kinds == {list} else set()
+        if len(sizes) != 1 or len(shape) == _MOST_DIMENSIONS:
+            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
+        shape += sizes
+        items = list(chain.from_iterable(items))
     if not kinds <= {int, float}:
         raise DataError(f"{where}: attention has something else than numbers")
     try:
-        return array.astype(np.float64)
+        return np.array(items, dtype=np.float64).reshape(shape)
     except OverflowError as error:
         raise DataError(f"{where}: attention has a number too large") from error
 

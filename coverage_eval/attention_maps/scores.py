@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ from coverage_eval.attention_maps.gold import GoldAgreement
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Signature
+from coverage_eval.text.spool import Spool
 
 __all__ = [
     "SCORES",
@@ -172,10 +174,15 @@ def score_maps(
     Raises:
         DataError: A name is unknown.
     """
-    settings = settings or ScoreSettings()
+    return list(_scores(maps, names, settings or ScoreSettings()))
+
+
+def _scores(
+    maps: Iterable[AttentionMap], names: Sequence[str], settings: ScoreSettings
+) -> Iterator[SegmentScores]:
     if unknown := [name for name in names if name not in SCORES]:
         raise DataError(f"score {unknown[0]!r} is none of {', '.join(SCORES)}")
-    return [_score(item, names, settings) for item in maps]
+    return (_score(item, names, settings) for item in maps)
 
 
 def _score(item: AttentionMap, names: Sequence[str], settings: ScoreSettings) -> SegmentScores:
@@ -194,13 +201,22 @@ def _score(item: AttentionMap, names: Sequence[str], settings: ScoreSettings) ->
 
 def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
     """Each score of the corpus: the mean over the segments it applies to, or a sum of counts."""
-    corpus: dict[str, float | None] = {}
-    for name in segments[0].values if segments else ():
-        present = [v for s in segments if (v := s.values[name]) is not None]
-        total = float(np.sum(present)) if present else None
-        mean = SCORES[name].corpus == "mean"
-        corpus[name] = total / len(present) if total is not None and mean else total
-    return corpus
+    if not segments:
+        return {}
+    names = tuple(segments[0].values)
+    cells = (value for segment in segments for value in segment.values.values())
+    plain = (math.nan if value is None else value for value in cells)
+    table = np.fromiter(plain, np.float64).reshape(-1, len(names))
+    return {name: _over_corpus(name, table[:, i]) for i, name in enumerate(names)}
+
+
+def _over_corpus(name: str, values: Weights) -> float | None:
+    """One score of the corpus from those of the segments, NaN where it does not apply."""
+    present = values[~np.isnan(values)]
+    if not present.size:
+        return None
+    total = float(np.sum(present))
+    return total / len(present) if SCORES[name].corpus == "mean" else total
 
 
 @dataclass(frozen=True)
@@ -208,12 +224,12 @@ class ScoreTable:
     """All scores of a corpus.
 
     Attributes:
-        segments: One item a segment.
+        segments: One item a segment, kept on the disk.
         corpus: Score by name, None where it applies to no segment.
         signature: All that moved the scores.
     """
 
-    segments: list[SegmentScores]
+    segments: Sequence[SegmentScores]
     corpus: dict[str, float | None]
     signature: Signature
 
@@ -236,16 +252,16 @@ def score_table(
         DataError: A name is unknown.
     """
     settings = settings or ScoreSettings()
-    segments = score_maps(maps, names, settings)
+    segments = Spool(_scores(maps, names, settings))
     corpus = score_corpus(segments)
     if agreement is not None:
         added = _gold_scores(agreement)
         for name, (_, total) in added.items():
             corpus[name] = total
-        segments = [
+        segments = Spool(
             replace(item, values={**item.values, **{n: v[0][i] for n, v in added.items()}})
             for i, item in enumerate(segments)
-        ]
+        )
     level = maps[0].level if maps else "bpe"
     rule = None if agreement is None else agreement.rule
     chosen = maps[0].chosen if maps else ()

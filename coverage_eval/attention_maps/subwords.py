@@ -7,7 +7,7 @@ agree on this. Links are merged by "any". EOS rows and columns stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Literal, TypeAlias
@@ -23,6 +23,7 @@ __all__ = [
     "join_pieces",
     "join_words",
     "merge_subwords",
+    "merged_maps",
     "recognise_scheme",
     "schemes_of",
     "word_starts",
@@ -43,7 +44,7 @@ _BYTE_LEVEL_SHARE = 0.25
 """Of the tokens have ``Ġ`` where it is a mark; Maltese has it as a letter."""
 
 
-def schemes_of(texts: Iterable[Sequence[str]]) -> list[Scheme]:
+def schemes_of(texts: Iterable[Iterable[str]]) -> list[Scheme]:
     """The schemes whose marks occur in the tokens of a corpus."""
     tokens = {token for text in texts for token in text}
     found: list[Scheme] = []
@@ -64,7 +65,7 @@ def _is_wordpiece(token: str) -> bool:
     return token.startswith("##") and token.strip("#") != "" and not token.startswith("###")
 
 
-def recognise_scheme(texts: Sequence[Sequence[str]], side: str) -> Scheme:
+def recognise_scheme(texts: Iterable[Sequence[str]], side: str) -> Scheme:
     """The scheme of one side of a corpus by the marks in its tokens.
 
     Raises:
@@ -159,14 +160,24 @@ def merge_subwords(
     source_scheme: Scheme | None = None,
     target_scheme: Scheme | None = None,
 ) -> list[AttentionMap]:
-    """Merge the subwords of a corpus's maps to words.
+    """Merge the subwords of a corpus's maps to words; see :func:`merged_maps`."""
+    return list(merged_maps(maps, source_scheme=source_scheme, target_scheme=target_scheme))
+
+
+def merged_maps(
+    maps: Sequence[AttentionMap],
+    *,
+    source_scheme: Scheme | None = None,
+    target_scheme: Scheme | None = None,
+) -> Iterator[AttentionMap]:
+    """Merge the subwords of a corpus's maps to words, one map after the other.
 
     Args:
-        maps: Maps with tokens on both sides.
+        maps: Maps with tokens on both sides, which are gone through several times.
         source_scheme: How source subwords are marked; by default recognised.
         target_scheme: Likewise for the hypotheses.
 
-    Returns:
+    Yields:
         Maps of level "word". A side without marks stays as it is.
 
     Raises:
@@ -178,17 +189,15 @@ def merge_subwords(
                 raise DataError(
                     f"segment {number}: subwords cannot be merged without the {side} text; give it"
                 )
-    sources = [item.source_words for item in maps]
-    hypotheses = [item.hypothesis_words for item in maps]
+    sources = (item.source_words for item in maps)
+    hypotheses = (item.hypothesis_words for item in maps)
     source_scheme = source_scheme or recognise_scheme(sources, "source")
     target_scheme = target_scheme or recognise_scheme(hypotheses, "hypothesis")
-    merged = []
     for number, item in enumerate(maps, start=1):
         try:
-            merged.append(_merge(item, source_scheme, target_scheme))
+            yield _merge(item, source_scheme, target_scheme)
         except DataError as error:  # noqa: PERF203 (rows that sum to more than 1)
             raise DataError(f"segment {number}: merged to words, {error}") from error
-    return merged
 
 
 def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> AttentionMap:

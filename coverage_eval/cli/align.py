@@ -19,6 +19,7 @@ from coverage_eval.cli.aligner_options import (
     threads_option,
     timeout_option,
 )
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option, word_options
 from coverage_eval.cli.output import (
@@ -33,7 +34,7 @@ from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.omissions.units import equip
 from coverage_eval.preflight import Sampler, check_gold
-from coverage_eval.text.corpus import check_readable_again, read_parallel, source_name
+from coverage_eval.text.corpus import Text, check_readable_again, read_parallel, source_name
 from coverage_eval.text.files import check_target
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
@@ -63,6 +64,7 @@ def command() -> None:
 
 
 @command.command("train")
+@corpus_options
 @click.argument("src")
 @click.argument("tgt")
 @click.option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
@@ -98,8 +100,8 @@ def command() -> None:
 @timeout_option
 @fast_align_option
 def train(
-    src: str,
-    tgt: str,
+    src: Text,
+    tgt: Text,
     output: str,
     forward_links: str | None,
     reverse_links: str | None,
@@ -149,6 +151,7 @@ def train(
 
 
 @command.command("apply")
+@corpus_options
 @click.argument("model")
 @click.argument("src")
 @click.argument("tgt")
@@ -164,8 +167,8 @@ def train(
 @output_option
 def apply(
     model: str,
-    src: str,
-    tgt: str,
+    src: Text,
+    tgt: Text,
     tokenize: str | None,
     src_tokenize: str | None,
     lowercase: bool,

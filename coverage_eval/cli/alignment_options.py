@@ -17,9 +17,16 @@ from coverage_eval.cli.aligner_options import (
 )
 from coverage_eval.cli.options import given_options, listed_options, word_options
 from coverage_eval.cli.overwriting import OutputFile
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
 from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.corpus import STDIN, check_readable_again, check_source, read_parallel
+from coverage_eval.text.corpus import (
+    Text,
+    check_readable_again,
+    check_source,
+    check_stdin,
+    read_parallel,
+)
 from coverage_eval.text.files import check_target
 
 __all__ = ["AlignmentOptions", "alignment_options"]
@@ -50,7 +57,7 @@ class AlignmentOptions:
         threads: Threads of the aligner.
     """
 
-    src: str | None = None
+    src: Text | None = None
     model: str | None = None
     train_src: str | None = None
     train_tgt: str | None = None
@@ -82,7 +89,7 @@ class AlignmentOptions:
         """Whether links come from anywhere."""
         return self.has_model or self.has_links
 
-    def check(self, texts: Sequence[str], *, needs_reference_links: bool = True) -> None:
+    def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
         """Refuse what is wrong before any file is read: at most one origin of links, whole.
 
         Args:
@@ -110,16 +117,16 @@ class AlignmentOptions:
             "--save-model goes with --train-src": self.save_model is not None and not all(training),
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} is for figures of links: name a model, or files of links": for_links,
-            "'-' (standard input) is named more than once; give all but one as files": files.count(
-                STDIN
-            )
-            > 1,
         }
         for message, applies in wrong.items():
             if applies:
                 raise click.UsageError(message)
+        try:
+            check_stdin(*files)
+        except DataError as error:
+            raise click.UsageError(str(error)) from None
 
-    def check_files(self, texts: Sequence[str]) -> None:
+    def check_files(self, texts: Sequence[Text]) -> None:
         """Refuse files that are not there, after :meth:`check` and before minutes of training.
 
         Args:
@@ -128,10 +135,10 @@ class AlignmentOptions:
         Raises:
             DataError: The first of them.
         """
-        for file in filter(
-            None, (*texts, self.src, self.train_src, self.train_tgt, self.stopwords)
-        ):
-            check_source(file)
+        named: list[Text | None] = [self.src, self.train_src, self.train_tgt, self.stopwords]
+        for file in [*texts, *named]:
+            if file is not None:
+                check_source(file)
 
     def settings(self) -> dict[str, Any]:
         """Settings of metrics of links, by the names of their fields.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import click
@@ -91,7 +92,7 @@ _SCORE_LIST = "\n".join(
 @gold_options
 @output_options
 def score(
-    maps: list[AttentionMap],
+    maps: Sequence[AttentionMap],
     names: tuple[str, ...],
     over: float,
     under: float,
@@ -124,7 +125,7 @@ def score(
 @dump_options
 @_threshold_option
 @output_option
-def links(maps: list[AttentionMap], threshold: float | None, output: str | None) -> None:
+def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | None) -> None:
     """Hard links of attention as Pharaoh lines.
 
     DROP can run on them. Links are source-target, and positions count from 0. EOS is left out; a
@@ -144,7 +145,7 @@ def links(maps: list[AttentionMap], threshold: float | None, output: str | None)
 @strict_option
 @scoring_options
 def aer(
-    maps: list[AttentionMap],
+    maps: Sequence[AttentionMap],
     gold: str,
     threshold: float | None,
     strict: bool,
@@ -177,7 +178,7 @@ def aer(
     type=OutputFile(),
     help="Write this file, an .npz or .jsonl.",
 )
-def convert(maps: list[AttentionMap], output: str) -> None:
+def convert(maps: Sequence[AttentionMap], output: str) -> None:
     """Write attention as .npz or JSON Lines.
 
     These are our own formats: target × source arrays with their tokens.
@@ -212,7 +213,7 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     help="Write this file, a .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(
-    maps: list[AttentionMap], number: int, title: str | None, scale: Scale, output: str
+    maps: Sequence[AttentionMap], number: int, title: str | None, scale: Scale, output: str
 ) -> None:
     """Draw the attention of one segment.
 

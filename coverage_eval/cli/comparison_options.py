@@ -12,6 +12,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     WholeRange,
@@ -36,7 +37,7 @@ from coverage_eval.metrics.significance import (
     TESTS,
 )
 from coverage_eval.preflight import Finding
-from coverage_eval.text.corpus import check_source
+from coverage_eval.text.corpus import Text, check_source
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
@@ -171,8 +172,8 @@ class ComparisonOptions:
         strict: Whether warnings are errors.
     """
 
-    systems: Mapping[str, str]
-    ref: Sequence[str]
+    systems: Mapping[str, Text]
+    ref: Sequence[Text]
     alignment: AlignmentOptions
     metrics: Sequence[str] | None
     baseline: str | None
@@ -318,4 +319,4 @@ def comparison_options(command: F) -> Callable[..., Any]:
     wrapped: Callable[..., Any] = with_options
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)
-    return wrapped
+    return corpus_options(wrapped)

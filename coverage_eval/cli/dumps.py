@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_gold
-from coverage_eval.attention_maps import FORMATS, AttentionMap, load
+from coverage_eval.attention_maps import FORMATS, AttentionMap
 from coverage_eval.attention_maps.dumps import ORIENTATIONS
-from coverage_eval.attention_maps.subwords import SCHEMES, merge_subwords
+from coverage_eval.attention_maps.load import load_spooled
+from coverage_eval.attention_maps.subwords import SCHEMES, merged_maps
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.text.corpus import check_stdin, read_segments
+from coverage_eval.text.spool import Spool
 
 __all__ = ["dump_options", "gold_options", "read_golds"]
 
@@ -100,9 +102,9 @@ def _read(
     src_subwords: Any,
     hyp_subwords: Any,
     **options: Any,
-) -> list[AttentionMap]:
+) -> Sequence[AttentionMap]:
     check_stdin(dump, src, hyp)
-    maps = load(
+    maps = load_spooled(
         dump,
         sources=None if src is None else read_segments(src),
         hypotheses=None if hyp is None else read_segments(hyp),
@@ -110,7 +112,7 @@ def _read(
     )
     if not words:
         return maps
-    return merge_subwords(maps, source_scheme=src_subwords, target_scheme=hyp_subwords)
+    return Spool(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
 
 
 _GOLD_OPTIONS = [

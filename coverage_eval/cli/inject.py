@@ -8,6 +8,7 @@ import click
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.aligner_options import fast_align_option, threads_option
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
@@ -21,13 +22,22 @@ from coverage_eval.testbed.injection import (
     whole_words,
 )
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import check_source, check_stdin, read_segments, source_name
+from coverage_eval.text.corpus import (
+    STDIN,
+    Text,
+    check_source,
+    check_stdin,
+    file_of,
+    read_segments,
+    source_name,
+)
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("inject", cls=Command)
+@corpus_options
 @click.argument("hyp")
 @click.option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
 @click.option("--links", metavar="FILE",
@@ -60,8 +70,8 @@ from coverage_eval.text.tokenizers import Tokenizer
 @fast_align_option
 @strict_option
 def command(
-    hyp: str,
-    src: str,
+    hyp: Text,
+    src: Text,
     links: str | None,
     model: str | None,
     kinds: tuple[str, ...],
@@ -99,11 +109,13 @@ def command(
         raise click.UsageError("give only one of --links and --model")
     if "untranslated" in kinds and not (links or model):
         raise click.UsageError("--kind untranslated needs --links or --model")
-    if pool is None and hyp == "-":
+    if pool is None and file_of(hyp) == STDIN:
         raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
     check_stdin(hyp, src, links, pool)
-    for file in filter(None, (hyp, src, links, pool)):
-        check_source(file)
+    named: list[Text | None] = [hyp, src, links, pool]
+    for file in named:
+        if file is not None:
+            check_source(file)
     aligner: Aligner | None = None
     if model:
         aligner = Aligner.load(model, threads=threads, fast_align=fast_align)

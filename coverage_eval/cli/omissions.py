@@ -10,6 +10,7 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, given_options, strict_option
 from coverage_eval.cli.output import show
@@ -22,13 +23,14 @@ from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
-from coverage_eval.text.corpus import check_readable_again, source_name
+from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.spool import Spool
 
 
 @click.command("omissions", cls=Command)
+@corpus_options
 @click.argument("hyp")
 @click.option(
     "--ref", multiple=True, metavar="FILE",
@@ -62,8 +64,8 @@ from coverage_eval.text.spool import Spool
 @strict_option
 @scoring_options
 def command(
-    hyp: str,
-    ref: tuple[str, ...],
+    hyp: Text,
+    ref: tuple[Text, ...],
     additions: bool,
     calibrates: bool,
     rate: float,
@@ -94,7 +96,8 @@ def command(
         raise click.UsageError("--rate goes with --calibrate")
     alignment.check_files([hyp, *ref])
     if calibrates:
-        check_readable_again(hyp, *ref, str(alignment.src))
+        assert alignment.src is not None  # the check above asks for it
+        check_readable_again(hyp, *ref, alignment.src)
         check_target(alignment.model or alignment.save_model or os.devnull)
     aligner = alignment.make(equip)
     assert isinstance(aligner, ModelAligner)

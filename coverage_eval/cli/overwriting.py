@@ -12,11 +12,15 @@ from typing import Any
 
 import click
 
-__all__ = ["Command", "Group", "OutputFile"]
+__all__ = ["Command", "Group", "NoFile", "OutputFile"]
 
 
 class OutputFile(click.Path):
     """The name of a file that a command writes."""
+
+
+class NoFile(click.types.StringParamType):
+    """A name of something else than a file, such as a column."""
 
 
 class Command(click.Command):
@@ -86,7 +90,7 @@ class _Place:
 def _inputs(context: click.Context) -> Iterator[str]:
     """Every text that the command line gives that may be a file to read."""
     for parameter in context.command.params:
-        if isinstance(parameter.type, (OutputFile, click.Choice)):
+        if isinstance(parameter.type, (OutputFile, NoFile, click.Choice)):
             continue
         value = context.params.get(parameter.name or "")
         if isinstance(value, dict):

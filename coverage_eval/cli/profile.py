@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import jobs_option, strict_option
 from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
@@ -12,12 +13,13 @@ from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
 from coverage_eval.metrics.profile.profile import profile_rows
 from coverage_eval.report.profile import present_profile, present_profile_segments
-from coverage_eval.text.corpus import source_name
+from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("profile", cls=Command)
+@corpus_options
 @click.argument("hyp")
 @click.option(
     "--ref", multiple=True, metavar="FILE",
@@ -28,8 +30,8 @@ from coverage_eval.text.tokenizers import Tokenizer
 @strict_option
 @scoring_options
 def command(
-    hyp: str,
-    ref: tuple[str, ...],
+    hyp: Text,
+    ref: tuple[Text, ...],
     alignment: AlignmentOptions,
     jobs: int,
     strict: bool,

@@ -22,7 +22,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Signature
 from coverage_eval.omissions.finder import FoundSpan, OmissionFinder
 from coverage_eval.testbed.gold_errors import read_gold_errors
-from coverage_eval.text.corpus import check_source, read_segments
+from coverage_eval.text.corpus import Text, check_source, read_segments
 from coverage_eval.text.files import check_target
 
 STDOUT = "-"
@@ -101,7 +101,9 @@ def command(
         print_lines(plain_verdict(comparison))
 
 
-def _by_system(option: str, files: Mapping[str, str], systems: Mapping[str, str]) -> dict[str, str]:
+def _by_system(
+    option: str, files: Mapping[str, str], systems: Mapping[str, Text]
+) -> dict[str, str]:
     """Files by the system that they are of; with one system, its name may be left out."""
     found: dict[str, str] = {}
     for name, file in files.items():

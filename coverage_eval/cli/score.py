@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field, fields, replace
 from inspect import cleandoc
 from typing import Any
 
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import (
     FiniteRange,
     WholeRange,
@@ -27,7 +28,7 @@ from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.text.batches import batched
-from coverage_eval.text.corpus import source_name
+from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 
@@ -50,14 +51,15 @@ def score_command(name: str) -> click.Command:
     aligned = "aligner" in _names(kinds[name])
 
     def command(
-        hyp: str,
-        ref: tuple[str, ...],
+        hyp: Text,
+        ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
     ) -> None:
+        preset = options.pop("preset", None)
         chosen, settings = _choose(name, options)
         _check_given(name, kinds, chosen, alignment)
         if output.errors_only and kinds[chosen].higher_is_better:
@@ -72,6 +74,8 @@ def score_command(name: str) -> click.Command:
                     "--src-ref-align A with --src-hyp-align B"
                 )
         alignment = alignment or AlignmentOptions()
+        if preset is not None:
+            alignment = _preset(name, preset, alignment, kinds[chosen])
         alignment.check_files([hyp, *ref])
         of_links = alignment.settings()
         aligner = alignment.make()
@@ -86,15 +90,15 @@ def score_command(name: str) -> click.Command:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
     wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name, cls=Command)(wrapped)
+    made: click.Command = click.command(name, cls=Command)(corpus_options(wrapped))
     return made
 
 
 def _score(
     metric: Metric[Any],
-    hyp: str,
-    ref: tuple[str, ...],
-    source: str | None,
+    hyp: Text,
+    ref: tuple[Text, ...],
+    source: Text | None,
     output: ScoreOutput,
     *,
     strict: bool,
@@ -140,16 +144,32 @@ def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]
             chosen = form
         if value is True or settings.get(option) == value:
             settings.pop(option, None)
-    preset = settings.pop("compat", None) if _presets(name) else None
-    if preset:
-        named = given_options() & set(_presets(name)[preset])
+    mode = settings.pop("compat", None) if _compat_modes(name) else None
+    if mode:
+        named = given_options() & set(_compat_modes(name)[mode])
         if named:
-            raise click.UsageError(f"--compat {preset} sets {listed_options(named)} itself")
-        settings |= _presets(name)[preset]
+            raise click.UsageError(f"--compat {mode} sets {listed_options(named)} itself")
+        settings |= _compat_modes(name)[mode]
     return chosen, settings
 
 
-def _presets(name: str) -> Mapping[str, Mapping[str, Any]]:
+def _preset(
+    name: str, preset: str, alignment: AlignmentOptions, kind: type[Metric[Any]]
+) -> AlignmentOptions:
+    """The options with the settings of a preset in them."""
+    settings = METRICS[name].presets[preset]
+    if "links" not in kind.needs:
+        raise click.UsageError(f"--preset {preset} is not for {kind.name}")
+    if alignment.has_links:
+        raise click.UsageError(
+            f"--preset {preset} is not for links from files, which are taken as they are"
+        )
+    if named := given_options() & settings.keys():
+        raise click.UsageError(f"--preset {preset} sets {listed_options(named)} itself")
+    return replace(alignment, **settings)
+
+
+def _compat_modes(name: str) -> Mapping[str, Mapping[str, Any]]:
     found: Mapping[str, Mapping[str, Any]] = getattr(metric_class(name), "presets", {})
     return found
 
@@ -203,9 +223,16 @@ def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[
     for (option, value), form in forms.items():
         if value is True:
             options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
-    if presets := _presets(name):
+    if presets := METRICS[name].presets:
+        listed = "; ".join(
+            f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
+            for preset, own in presets.items()
+        )
+        help_text = f"Use the settings that were found best for a purpose. {listed}."
+        options.append(click.option("--preset", type=click.Choice(list(presets)), help=help_text))
+    if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
-        options.append(click.option("--compat", type=click.Choice(list(presets)), help=settings))
+        options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
     return list(reversed(options))
 
 

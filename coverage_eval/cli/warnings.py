@@ -19,7 +19,7 @@ from coverage_eval.preflight import (
     check_texts,
 )
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import source_name
+from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
@@ -35,12 +35,12 @@ class InputWatch:
 
     Args:
         systems: The names of the hypotheses.
-        references: The files of the references.
-        source: The file of the source, if there is one.
+        references: The texts of the references.
+        source: The text of the source, if there is one.
     """
 
     def __init__(
-        self, systems: Sequence[str], references: Sequence[str], source: str | None
+        self, systems: Sequence[str], references: Sequence[Text], source: Text | None
     ) -> None:
         self._systems = list(systems)
         self._references = [source_name(name) for name in references]

@@ -36,7 +36,7 @@ __all__ = ["MOST_OUTPUTS", "Extras", "make_document", "shown_segments"]
 MOST_OUTPUTS = 1_000_000
 """Outputs of segments that a report holds; a browser is slow to open more."""
 
-BLOCK = 250
+BLOCK = 100
 """Segments in a block of data: what the page unpacks to show one of them."""
 
 TOP = 10

@@ -14,7 +14,12 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.html_report.document import Document
-from coverage_eval.tables.formats.cells import cell_lines, notes_with_mark, survey
+from coverage_eval.tables.formats.cells import (
+    cell_lines,
+    escape_controls,
+    notes_with_mark,
+    survey,
+)
 from coverage_eval.tables.table import Cell
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
@@ -66,6 +71,7 @@ def render_report(document: Document) -> Report:
         loader=PackageLoader("coverage_eval.html_report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -83,6 +89,11 @@ def render_report(document: Document) -> Report:
     )
     # Text from Python may hold lone surrogates, which no file can.
     return Report(text.encode("utf-8", "replace").decode("utf-8"))
+
+
+def _visible(value: Any) -> Any:
+    """Text to be read, without control characters; names of blocks are marked as safe before."""
+    return escape_controls(value) if type(value) is str else value
 
 
 def _lines(cell: Cell) -> list[str]:

@@ -30,6 +30,7 @@ class MetricEntry:
         forms: Other metrics that its command offers: value of an option → name of the metric.
             The option is a flag where the value is True.
         command: Whether it has a command of its own.
+        presets: Settings of the aligner that its command offers by name; none is a default.
     """
 
     module: str
@@ -37,6 +38,7 @@ class MetricEntry:
     summary: str
     forms: Mapping[tuple[str, Any], str] = field(default_factory=dict)
     command: bool = True
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 METRICS: Mapping[str, MetricEntry] = {
@@ -57,6 +59,7 @@ METRICS: Mapping[str, MetricEntry] = {
         "drop", "DROP",
         "DROP-score: source words translated by the reference and not by the hypothesis.",
         {("soft", True): "softdrop"},
+        presets={"detect": {"symmetrize": "forward"}},
     ),
     "softdrop": MetricEntry(
         "soft_drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",

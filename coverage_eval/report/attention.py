@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
+from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
+from coverage_eval.text.spool import Spool
 
 __all__ = ["present_attention", "present_coverage"]
 
@@ -16,21 +19,27 @@ def present_attention(scores: ScoreTable) -> Printout:
 
     JSON also has every source word's coverage.
     """
-    named = [(number, item, _named(item)) for number, item in enumerate(scores.segments, start=1)]
-    rows: list[tuple[Cell, ...]] = [
-        (str(number), *_cells(item.values), *(" ".join(words) for words in outstanding.values()))
-        for number, item, outstanding in named
-    ]
+    segments = scores.segments
     corpus = _cells(scores.corpus)
     header = ("segment", *scores.corpus, "over_attended_words", "under_attended_words")
     signature = str(scores.signature)
-    segments = [
-        {"segment": number, **item.values, "coverage": list(item.coverage), **outstanding}
-        for number, item, outstanding in named
-    ]
+
+    def row(index: int) -> tuple[Cell, ...]:
+        if index == len(segments):
+            return "corpus", *corpus, None, None
+        item = segments[index]
+        return str(index + 1), *_cells(item.values), *map(" ".join, _named(item).values())
+
+    def plain(index: int) -> dict[str, Any]:
+        item = segments[index]
+        scored = {"segment": index + 1, **item.values, "coverage": list(item.coverage)}
+        return scored | _named(item)
+
+    rows = Mapped(row, range(len(segments) + 1))
+    objects = Mapped(plain, range(len(segments)))
     return Printout(
-        (Table(header, (*rows, ("corpus", *corpus, None, None)), signatures=(signature,)),),
-        data={"signature": signature, "corpus": scores.corpus, "segments": segments},
+        (Table(header, rows, signatures=(signature,)),),
+        data={"signature": signature, "corpus": scores.corpus, "segments": objects},
         numbers=corpus,
     )
 
@@ -38,13 +47,13 @@ def present_attention(scores: ScoreTable) -> Printout:
 def present_coverage(scores: ScoreTable) -> Printout:
     """One row a source word: segment and position from 1, coverage, and whether it stands out."""
     header = ("segment", "position", "word", "coverage", "attended")
-    rows = tuple(
+    rows: Spool[tuple[Cell, ...]] = Spool(
         (number, position + 1, word, value, _attended(item, position))
         for number, item in enumerate(scores.segments, start=1)
         for position, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))
     )
     signature = str(scores.signature)
-    words = [dict(zip(header, row, strict=True)) for row in rows]
+    words = Mapped(lambda row: dict(zip(header, row, strict=True)), rows)
     table = Table(header, rows, signatures=(signature,))
     return Printout((table,), data={"signature": signature, "words": words})
 

@@ -13,15 +13,22 @@ import os
 import sys
 import warnings
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, tee, zip_longest
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, Protocol, TypeAlias
 
 from coverage_eval.errors import DataError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 from fast_align_wrapper.inflation import check_inflation
 from fast_align_wrapper.text import Segment, tokenize
 
@@ -29,12 +36,16 @@ __all__ = [
     "MAX_LINE_BYTES",
     "SINK",
     "STDIN",
+    "Column",
     "CorpusWarning",
     "Segment",
     "Source",
+    "Text",
+    "TextColumns",
     "check_readable_again",
     "check_source",
     "check_stdin",
+    "file_of",
     "read_parallel",
     "read_segments",
     "source_name",
@@ -47,43 +58,89 @@ SINK = "<SINK>"
 """The token that the paper appends to every source (section 4)."""
 
 Source: TypeAlias = "str | os.PathLike[str]"
-"""The name of a text file: plain, ``.gz``, or ``-`` for standard input."""
+"""The name of a text file: plain, ``.gz``, ``.zst``, or ``-`` for standard input."""
+
+
+class TextColumns(Protocol):
+    """A file whose columns are texts; most are :class:`~.column_files.ColumnFile`."""
+
+    @property
+    def source(self) -> Source:
+        """The file's name."""
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """The segments of some columns, row by row."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A text that is a column of a file, read where others are files of their own.
+
+    Attributes:
+        columns: The file.
+        name: The column's name.
+    """
+
+    columns: TextColumns
+    name: str
+
+
+Text: TypeAlias = "Source | Column"
+"""What segments are read from."""
 
 
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
 """The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
 
 _BOM = "\ufeff"
-_GZIP = b"\x1f\x8b"
+_UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
+    ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+    ".zst": zstd.ZstdFile,
+}
+_OTHER_FILES = {
+    b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
+    b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
+    b"PAR1": "a Parquet file; give it as --from FILE, with the names of its columns",
+}
+"""What begins as no text does, and what to do about it."""
 
 
 class CorpusWarning(UserWarning):
     """Something in a text file was repaired on reading; the message names the file."""
 
 
-def source_name(source: Source) -> str:
-    """The name of a source for messages."""
+def source_name(source: Text) -> str:
+    """The name of a text for messages."""
+    if isinstance(source, Column):
+        return f"{source_name(source.columns.source)}: column {source.name}"
     return "standard input" if str(source) == STDIN else str(source)
 
 
-def check_source(source: Source) -> None:
-    """Raise :class:`DataError` if a text file does not exist or is a folder."""
-    if str(source) == STDIN:
+def file_of(source: Text) -> Source:
+    """The file that a text is read from."""
+    return source.columns.source if isinstance(source, Column) else source
+
+
+def check_source(source: Text) -> None:
+    """Raise :class:`DataError` if a text file does not exist or is a folder, or lacks a column."""
+    if str(file_of(source)) == STDIN:
         return
-    path = Path(source)
+    path = Path(file_of(source))
     if path.is_dir():
         raise DataError(f"{path}: is a folder; name a text file")
     if not path.exists():
         raise DataError(f"{path}: no such file")
+    if isinstance(source, Column) and path.is_file():
+        next(read_segments(source), None)
 
 
-def check_readable_again(*sources: Source) -> None:
+def check_readable_again(*sources: Text) -> None:
     """Refuse standard input and pipes, which can be read only once.
 
     Raises:
         DataError: One of the sources is no file.
     """
-    for source in sources:
+    for source in map(file_of, sources):
         if str(source) == STDIN or (Path(source).exists() and not Path(source).is_file()):
             raise DataError(f"{source_name(source)}: is read several times; give a file")
 
@@ -96,39 +153,41 @@ def _open_bytes(source: Source) -> Iterator[BinaryIO]:
             raise DataError("standard input is closed; give the text as a file")
         yield sys.stdin.buffer
         return
+    ending = Path(source).suffix
     try:
         with Path(source).open("rb") as file:
-            yield _unpacked(source, file) if str(source).endswith(".gz") else file
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{source}: damaged gzip file ({error})") from error
+            yield _unpacked(source, file, ending) if ending in _UNPACKERS else file
+    except (gzip.BadGzipFile, EOFError, zlib.error, zstd.ZstdError) as error:
+        kind = "gzip" if ending == ".gz" else "zstd"
+        raise DataError(f"{source}: damaged {kind} file ({error})") from error
     except OSError as error:
         raise DataError(f"{source}: cannot be read: {error.strerror or error}") from error
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes that a gzip file unpacks to, as long as they are not far too many."""
+    """The bytes that a packed file unpacks to, as long as they are not far too many."""
 
-    def __init__(self, source: Source, packed: BinaryIO) -> None:
+    def __init__(self, source: Source, packed: BinaryIO, ending: str) -> None:
         self._source = source
         self._packed = packed
-        self._gzip = gzip.GzipFile(fileobj=packed)
+        self._unpacked = _UNPACKERS[ending](packed)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._gzip.read(len(buffer))
+        data = self._unpacked.read(len(buffer))
         buffer[: len(data)] = data
-        check_inflation(self._source, self._packed.tell(), self._gzip.tell(), DataError)
+        check_inflation(self._source, self._packed.tell(), self._unpacked.tell(), DataError)
         return len(data)
 
 
-def _unpacked(source: Source, packed: BinaryIO) -> BinaryIO:
-    return io.BufferedReader(_Unpacked(source, packed), io.DEFAULT_BUFFER_SIZE << 3)
+def _unpacked(source: Source, packed: BinaryIO, ending: str) -> BinaryIO:
+    return io.BufferedReader(_Unpacked(source, packed, ending), io.DEFAULT_BUFFER_SIZE << 3)
 
 
-def read_segments(source: Source) -> Iterator[str]:
-    """Read the segments of a text file one by one, without holding the file in memory.
+def read_segments(source: Text) -> Iterator[str]:
+    """Read the segments of a text one by one, without holding the file in memory.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -141,14 +200,19 @@ def read_segments(source: Source) -> Iterator[str]:
     A byte order mark is removed; a ``\\r`` before the line end is stripped, with one warning.
 
     Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+        source: A file's name (``.gz`` and ``.zst`` are unpacked), ``-`` for standard input, or a
+            column of a file.
 
     Yields:
-        One segment a line, without its line end.
+        One segment a line, without its line end; one a row of a column.
 
     Raises:
-        DataError: The file is missing, a folder, damaged, or not UTF-8 (file, line, byte offset).
+        DataError: The file is missing, a folder, damaged, or not UTF-8 (file, line, byte offset);
+            or what a file of columns refuses.
     """
+    if isinstance(source, Column):
+        yield from (segment for (segment,) in source.columns.texts([source.name]))
+        return
     with _open_bytes(source) as file:
         offset = 0
         warned = False
@@ -182,8 +246,9 @@ def _lines(source: Source, file: BinaryIO) -> Iterator[bytes]:
 
 def _invalid_utf8(source: Source, line: int, offset: int, error: UnicodeDecodeError) -> str:
     byte = error.object[error.start]
-    if line == 1 and error.object.startswith(_GZIP):
-        return f"{source_name(source)}: a gzip file; give it a name that ends in .gz"
+    for magic, said in _OTHER_FILES.items():
+        if line == 1 and error.object.startswith(magic):
+            return f"{source_name(source)}: {said}"
     return (
         f"{source_name(source)}: line {line}: not valid UTF-8 at byte "
         f"offset {offset + error.start} (byte 0x{byte:02x}); convert the file to UTF-8 first"
@@ -198,21 +263,27 @@ def _warn_carriage_return(source: Source, line: int) -> None:
     warnings.warn(message, CorpusWarning, stacklevel=3)
 
 
-def check_stdin(*sources: Source | None) -> None:
+def check_stdin(*sources: Text | None) -> None:
     """Refuse to read standard input twice: the second reader would find nothing.
 
     Raises:
-        DataError: ``-`` is named more than once.
+        DataError: ``-`` is named more than once; columns of one file are read together.
     """
-    if sum(str(source) == STDIN for source in sources) > 1:
+    readers = {
+        source.columns if isinstance(source, Column) else number
+        for number, source in enumerate(sources)
+        if source is not None and str(file_of(source)) == STDIN
+    }
+    if len(readers) > 1:
         raise DataError("'-' (standard input) is named more than once; give all but one as files")
 
 
-def read_parallel(*sources: Source) -> Iterator[tuple[str, ...]]:
-    """Read files that belong together line by line, such as hypothesis and reference.
+def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
+    """Read texts that belong together line by line, such as hypothesis and reference.
 
     Args:
-        sources: At least one file's name; ``-`` at most once.
+        sources: At least one text; ``-`` at most once, but for columns of one file, which are read
+            in one pass.
 
     Yields:
         One tuple a line, with a segment of each file.
@@ -225,7 +296,7 @@ def read_parallel(*sources: Source) -> Iterator[tuple[str, ...]]:
     for source in sources:
         check_source(source)
     count = 0
-    rows = zip_longest(*(read_segments(source) for source in sources))
+    rows = zip_longest(*_streams(sources))
     for row in rows:
         if None in row:
             raise DataError(_unequal(sources, count, chain([row], rows)))
@@ -236,7 +307,21 @@ def read_parallel(*sources: Source) -> Iterator[tuple[str, ...]]:
         raise DataError(f"{names}: no segments: the file is empty")
 
 
-def _unequal(sources: Sequence[Source], count: int, rest: Iterable[tuple[str | None, ...]]) -> str:
+def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
+    """The segments of each text, to be read in step; those of one file's columns, in one pass."""
+    named = [source for source in sources if isinstance(source, Column)]
+    of_columns: dict[TextColumns, Iterator[Iterator[str]]] = {}
+    for columns in {source.columns: None for source in named}:
+        names = [source.name for source in named if source.columns is columns]
+        copies = enumerate(tee(columns.texts(names), len(names)))
+        of_columns[columns] = iter([map(itemgetter(place), copy) for place, copy in copies])
+    return [
+        next(of_columns[source.columns]) if isinstance(source, Column) else read_segments(source)
+        for source in sources
+    ]
+
+
+def _unequal(sources: Sequence[Text], count: int, rest: Iterable[tuple[str | None, ...]]) -> str:
     """The message on unequal files: every name with its count, the rest being counted here."""
     counts = [count] * len(sources)
     for row in rest:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Segment, Source, read_parallel
+from coverage_eval.text.corpus import Segment, Text, read_parallel
 
 __all__ = [
     "Row",
@@ -40,14 +40,14 @@ def row_length(row: Row) -> int:
 
 
 def read_rows(
-    hypotheses: Sequence[Source], references: Sequence[Source] = (), source: Source | None = None
+    hypotheses: Sequence[Text], references: Sequence[Text] = (), source: Text | None = None
 ) -> Iterator[Row]:
-    """Read the files of a test set in step.
+    """Read the texts of a test set in step.
 
     Args:
-        hypotheses: One file a system.
-        references: One file a reference.
-        source: The source's file.
+        hypotheses: One text a system.
+        references: One text a reference.
+        source: The source's text.
 
     Raises:
         DataError: As :func:`~coverage_eval.text.corpus.read_parallel`.

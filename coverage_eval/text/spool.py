@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import weakref
 from array import array
 from collections.abc import Iterable, Sequence
 from tempfile import SpooledTemporaryFile
@@ -37,6 +38,7 @@ class Spool(Sequence[T]):
 
     def __init__(self, items: Iterable[T] = ()) -> None:
         self._file = SpooledTemporaryFile(_HELD_IN_MEMORY)  # noqa: SIM115 (it lasts as long)
+        weakref.finalize(self, self._file.close)
         self._ends = array("q", [0])
         self._at_end = True
         self._lock = Lock()  # an aligner reads its text in a thread of its own

@@ -54,7 +54,7 @@ def test_settled_exactly_if_one_reading_fits_all_segments(
         with pytest.raises(DataError, match="ambiguous"):
             settle("file", raws, BOTH, texts)
     said = ORIENTATIONS[turned]
-    maps = settle("file", raws, BOTH, texts, orientation=None if len(readings) == 1 else said)
+    maps = list(settle("file", raws, BOTH, texts, orientation=None if len(readings) == 1 else said))
     for item, (t, s, tgt_eos, src_eos, _, _) in zip(maps, lengths, strict=True):
         assert item.weights.shape == (t + tgt_eos, s + src_eos)
         assert (item.tgt_eos, item.src_eos) == (tgt_eos, src_eos)
@@ -77,7 +77,7 @@ def test_no_reading_says_what_was_seen() -> None:
 
 def test_without_texts_only_a_known_layout_will_do() -> None:
     raws = [RawMap("f: line 1", matrix=np.zeros((2, 3)))]
-    known = settle("f", raws, Layout(tgt_eos=True, src_eos=False), Texts())
+    known = list(settle("f", raws, Layout(tgt_eos=True, src_eos=False), Texts()))
     assert (known[0].tgt_eos, known[0].src_eos) == (True, False)
     with pytest.raises(DataError, match="give the source and hypothesis text"):
         settle("f", raws, BOTH, Texts())
@@ -87,6 +87,6 @@ def test_without_texts_only_a_known_layout_will_do() -> None:
 
 def test_texts_take_precedence_over_the_file_s_tokens() -> None:
     raws = [RawMap("f", matrix=np.zeros((1, 2)), source=("cut", "off"), hypothesis=("x",))]
-    item = settle("f", raws, Layout(), Texts(sources=[["cutlery", "offer"]]))[0]
+    item = next(settle("f", raws, Layout(), Texts(sources=[["cutlery", "offer"]])))
     assert item.source == ("cutlery", "offer")
     assert item.hypothesis == ("x",)

@@ -93,6 +93,16 @@ def test_agrees_with_links_from_files_and_with_the_definition(
     assert by_model["score"] == oracles.drop(links["test.target"], links["short"])  # type: ignore[arg-type]
 
 
+def test_the_preset_for_detection_is_named_settings_and_no_default(
+    run_cli: RunCli, corpus: Path, model: Path
+) -> None:
+    options = ("--src", "test.source", "--model", model)
+    detect = score(run_cli, corpus, *options, "--preset", "detect")
+    assert detect == score(run_cli, corpus, *options, "--symmetrize", "forward")
+    assert "|sym:forward|" in str(detect["signature"])
+    assert "|sym:grow-diag-final-and|" in str(score(run_cli, corpus, *options)["signature"])
+
+
 def test_evidence(run_cli: RunCli, corpus: Path, model: Path) -> None:
     found = score(run_cli, corpus, "--src", "test.source", "--model", model, "--sentence-level")
     sources = (corpus / "test.source").read_text().splitlines()
@@ -314,6 +324,9 @@ class TestErrors:
             ("--model", "m", "--src", "src", "--save-model", "n"),
             ("--model", "m", "--src", "src", "--soft", "--denominator", "source"),
             ("--model", "m", "--src", "src", "--soft", "--symmetrize", "union"),
+            ("--model", "m", "--src", "src", "--soft", "--preset", "detect"),
+            ("--model", "m", "--src", "src", "--preset", "detect", "--symmetrize", "forward"),
+            ("--src-ref-align", "links", "--src-hyp-align", "links", "--preset", "detect"),
             ("--src-ref-align", "links", "--src-hyp-align", "links", "--symmetrize", "union"),
             ("--model", "m", "--src", "-", "--stopwords", "-"),
             ("--train-src", "-", "--train-tgt", "ref", "--src", "-"),

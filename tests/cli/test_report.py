@@ -40,6 +40,12 @@ class Page(HTMLParser):
         self._in: list[str] = []
         self.feed(text)
 
+    @property
+    def segments(self) -> list[Any]:
+        """The segments of all blocks."""
+        named = (f"segments/{number}" for number in range(len(self.blocks)))
+        return [item for name in named for item in self.blocks.get(name, ())]
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = dict(attrs)
         self._block = named.get("data-block")
@@ -122,7 +128,7 @@ def test_segments_are_the_details_of_compare(page: Page, folder: Path, run_cli: 
     run_cli("compare", *OPTIONS, *SYSTEMS, "--details", "details", cwd=folder)
     _, *records = map(json.loads, (folder / "details").read_text().splitlines())
     contents = page.blocks["contents"]
-    segments = [s for i in range(2) for s in page.blocks[f"segments/{i}"]]
+    segments = page.segments
     assert contents["segments"] == len(segments) == 500
     for record in records:
         number = contents["systems"].index(record["system"])
@@ -153,7 +159,7 @@ def test_segments_are_the_details_of_compare(page: Page, folder: Path, run_cli: 
 def test_links_are_those_of_the_aligner(page: Page, folder: Path, run_cli: RunCli) -> None:
     for name, number in (("test", None), ("dropping", 1)):
         lines = run_cli("align", "apply", "model", "test.de", f"{name}.en", cwd=folder).stdout
-        for line, segment in zip(lines.split("\n"), page.blocks["segments/0"], strict=False):
+        for line, segment in zip(lines.split("\n"), page.segments, strict=False):
             if number is None:
                 flat = segment["referenceLinks"][0]
             else:
@@ -204,10 +210,7 @@ def test_known_errors(folder: Path, run_cli: RunCli) -> None:
     table = next(table for table in page.tables if table[0][:2] == ["system", "of"])
     rows = {tuple(row[1:3]): [int(cell) for cell in row[3:5]] for row in table[1:]}
     labels = [
-        (segment, label)
-        for block in ("segments/0", "segments/1")
-        for segment in page.blocks[block]
-        for label in segment["outputs"][0]["labels"]
+        (segment, label) for segment in page.segments for label in segment["outputs"][0]["labels"]
     ]
     assert len(labels) == len(gold)
     for kind in ("omission-content", "repetition-word"):
@@ -240,8 +243,7 @@ def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
         for item in score["sentences"]
     }
     assert any(expected.values())
-    segments = page.blocks["segments/0"] + page.blocks["segments/1"]
-    for number, segment in enumerate(segments, start=1):
+    for number, segment in enumerate(page.segments, start=1):
         marks = segment["outputs"][1]["marks"]
         spans = [(mark["start"], mark["end"]) for mark in marks if mark["kind"] == "suspected"]
         assert spans == expected.get(number, [])
@@ -270,7 +272,7 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         "-o", "attention.html", cwd=folder,
     )  # fmt: skip
     page = Page((folder / "attention.html").read_text(encoding="utf-8"))
-    for segment in page.blocks["segments/0"]:
+    for segment in page.segments:
         first, second = segment["outputs"]
         assert first["attention"]["source"] == segment["source"]
         assert first["attention"]["words"] == first["words"]

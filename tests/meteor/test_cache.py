@@ -23,6 +23,7 @@ from coverage_eval.metrics.meteor.phrase_cache import (
     table_hash,
 )
 from coverage_eval.metrics.meteor.statistics import FIELDS
+from fast_align_wrapper.held import held_file
 
 
 @pytest.fixture
@@ -96,15 +97,43 @@ def test_a_damaged_index_is_built_again(table: Path, cache: Path, size: str) -> 
 
 def test_what_a_kill_left_is_removed_later(table: Path, cache: Path) -> None:
     path = phrase_index(table)
-    old, young, foreign = (
-        cache / name for name in (f".{path.stem}.abc", f".{path.stem}.def", ".other")
-    )
-    for file in (old, young, foreign):
-        file.write_bytes(b"half")
-    for file in (old, foreign):
-        os.utime(file, (0, 0))
-    assert phrase_index(table) == path
-    assert sorted(names(cache)) == sorted([path.name, young.name, foreign.name])
+    left, foreign = cache / f".{path.stem}.abc", cache / ".other"
+    left.write_bytes(b"half")
+    foreign.write_bytes(b"half")
+    with held_file(cache, f".{path.stem}", "", 0o600) as used:
+        left.write_bytes(b"half")
+        assert phrase_index(table) == path
+        assert sorted(names(cache)) == sorted([path.name, used.name, foreign.name])
+    assert sorted(names(cache)) == sorted([path.name, foreign.name])
+
+
+_BUILD = """
+import sys
+from pathlib import Path
+from coverage_eval.metrics.meteor.phrase_cache import open_index, phrase_index
+print(phrase_index(Path(sys.argv[1])), end="")
+assert open_index(phrase_index(Path(sys.argv[1]))).paraphrases(b"b") == (b"a",) * 500
+"""
+
+
+def test_processes_that_begin_at_once_make_one_file(table: Path, cache: Path) -> None:
+    """Hashes of strings, and so the order of sets, are others in each process."""
+    longer = "".join(f"0.5\na{number} b c\nb\n" for number in range(300))
+    table.write_bytes(gzip.compress(longer.encode() + gzip.decompress(table.read_bytes())))
+
+    def start(seed: int, folder: Path) -> subprocess.Popen[str]:
+        changed = {"PYTHONHASHSEED": str(seed), "COVERAGE_EVAL_CACHE": str(folder)}
+        return subprocess.Popen(
+            [sys.executable, "-c", _BUILD, str(table)], stdout=subprocess.PIPE, text=True,
+            env={**os.environ, **changed},
+        )  # fmt: skip
+
+    apart = cache.with_name("another")  # where it cannot be found ready
+    runs = [start(1, cache), start(2, cache), start(3, apart)]
+    one, two, other = (run.communicate(timeout=120)[0] for run in runs)
+    assert [run.returncode for run in runs] == [0, 0, 0]
+    assert one == two == str(cache / names(cache)[0])
+    assert names(cache) == names(apart) == [Path(other).name]
 
 
 def test_what_earlier_releases_made_is_removed(table: Path, cache: Path) -> None:
@@ -216,7 +245,7 @@ def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     def refuse(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(phrase_cache.tempfile, "mkdtemp", refuse)
+    monkeypatch.setattr(phrase_cache, "HeldFolder", refuse)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(DataError, match=r"no place to write.*No space left"):

@@ -9,6 +9,8 @@ Source: facebookresearch/stopes, stopes/eval/alti.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import as_array, as_tokens, parse_object
 from coverage_eval.errors import DataError
@@ -20,8 +22,8 @@ def _recognise(dump: Dump) -> bool:
     return bool(dump.probe) and "contributions" in parse_object(dump.probe[0], dump.name)
 
 
-def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    return [_segment(line, where) for where, line in dump.places]
+def _read(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
+    return (_segment(line, where) for where, line in dump.places)
 
 
 def _segment(line: str, where: str) -> RawMap:

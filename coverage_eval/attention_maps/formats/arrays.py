@@ -9,6 +9,7 @@ The texts settle EOS, and which of rows and columns is the target.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -60,29 +61,25 @@ def _is_archive(dump: Dump) -> bool:
     return dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x93NUMPY"))
 
 
-def _read_archive(dump: Dump, options: ReadOptions) -> list[RawMap]:
+def _read_archive(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
     arrays = read_archive(dump)
-    raws = []
     for name in sorted(arrays, key=lambda name: (len(name), name)):
         where = f"{dump.name}: array {name!a}" if name else dump.name
         array = arrays[name]
         stack = array.ndim == 3 and options.head is None and options.layer is None
         for number, part in enumerate(array if stack else [array], start=1):
             place = f"{where}: part {number} of a stack" if stack else where
-            raws.append(RawMap(place, matrix=one_head(part, place, options.layer, options.head)))
-    return raws
+            yield RawMap(place, matrix=one_head(part, place, options.layer, options.head))
 
 
 def _is_lines(dump: Dump) -> bool:
     return bool(dump.probe) and bool(_NESTED.match(dump.probe[0]))
 
 
-def _read_lines(dump: Dump, options: ReadOptions) -> list[RawMap]:
-    raws = []
+def _read_lines(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
     for where, line in dump.places:
         array = as_array(parse_json(line, where), where)
-        raws.append(RawMap(where, matrix=one_head(array, where, options.layer, options.head)))
-    return raws
+        yield RawMap(where, matrix=one_head(array, where, options.layer, options.head))
 
 
 _STACKS = (

@@ -10,6 +10,7 @@ Source: facebookresearch/fairseq, fairseq/utils.py and fairseq_cli/generate.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
@@ -31,7 +32,7 @@ def _recognise(dump: Dump) -> bool:
     return any(re.match(r"A-\d+\t", line) for line in dump.probe)
 
 
-def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
+def _read(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
     found: dict[str, dict[int, tuple[str, str]]] = {"A": {}, "S": {}, "H": {}}
     for where, line in dump.places:
         if match := _LINE.match(line):
@@ -45,13 +46,11 @@ def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
             f"{dump.name}: no line A-{min(missing)}, but one of A-{max(alignments)}; "
             "segments that fairseq skipped have to be left out and the rest renumbered"
         )
-    raws = []
     for identity, (where, content) in sorted(alignments.items()):
         source = tokens_of(found["S"][identity][1]) if identity in found["S"] else None
         scored = found["H"].get(identity)  # its score is before the tab
         hypothesis = tokens_of(scored[1].partition("\t")[2]) if scored else None
-        raws.append(_segment(where, content.strip(), source, hypothesis))
-    return raws
+        yield _segment(where, content.strip(), source, hypothesis)
 
 
 def _segment(

@@ -11,6 +11,7 @@ Source: marian-nmt/marian-dev, src/data/alignment.cpp and src/translator/output_
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -51,8 +52,7 @@ def _recognise(dump: Dump) -> bool:
     )
 
 
-def _read(dump: Dump, options: ReadOptions) -> list[RawMap]:
-    raws: list[RawMap] = []
+def _read(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
     seen: set[str] = set()
     for where, line in dump.places:
         parts = _parts(line)
@@ -65,8 +65,7 @@ def _read(dump: Dump, options: ReadOptions) -> list[RawMap]:
             if parse_integer(identity, where) != len(seen):
                 raise DataError(f"{where}: n-best id {identity} follows {len(seen) - 1}")
             seen.add(identity)
-        raws.append(_segment(where, tokens_of(text), alignment, options.right_to_left))
-    return raws
+        yield _segment(where, tokens_of(text), alignment, options.right_to_left)
 
 
 def _segment(where: str, tokens: tuple[str, ...], alignment: str, flipped: bool) -> RawMap:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -73,8 +73,7 @@ def _is_npz(dump: Dump) -> bool:
     return dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and "segments" in read_archive(dump)
 
 
-def _read_jsonl(dump: Dump, options: ReadOptions) -> list[RawMap]:
-    raws = []
+def _read_jsonl(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
     for where, line in dump.places:
         record = parse_object(line, where)
         if "attention" not in record:
@@ -82,21 +81,18 @@ def _read_jsonl(dump: Dump, options: ReadOptions) -> list[RawMap]:
         raw = _raw(record, where)
         array = as_array(record["attention"], where, columns=len(raw.source or ()))
         matrix = one_head(array, where, options.layer, options.head)
-        raws.append(replace(raw, matrix=matrix))
-    return raws
+        yield replace(raw, matrix=matrix)
 
 
-def _read_npz(dump: Dump, options: ReadOptions) -> list[RawMap]:
+def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
     arrays = read_archive(dump)
     if "segments" not in arrays:
         raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
     records = _records(arrays.pop("segments"), dump, len(arrays))
-    raws = []
     for index, record in enumerate(records):
         where = f"{dump.name}: array 'attention_{index}'"
         matrix = one_head(arrays.get(f"attention_{index}"), where, options.layer, options.head)
-        raws.append(replace(_raw(record, where), matrix=matrix))
-    return raws
+        yield replace(_raw(record, where), matrix=matrix)
 
 
 def _records(text: Any, dump: Dump, count: int) -> list[Any]:

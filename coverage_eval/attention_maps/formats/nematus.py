@@ -42,7 +42,7 @@ def is_header(dump: Dump, fields: int) -> bool:
     )
 
 
-def read_blocks(dump: Dump, fields: int, counts: str) -> list[RawMap]:
+def read_blocks(dump: Dump, fields: int, counts: str) -> Iterator[RawMap]:
     """The segments of a file of headers, each with the rows of its matrix below it.
 
     Args:
@@ -54,7 +54,6 @@ def read_blocks(dump: Dump, fields: int, counts: str) -> list[RawMap]:
     Raises:
         DataError: Another header, a count that is none, or rows that are no matrix.
     """
-    raws = []
     for where, header, rows in _blocks(dump):
         found = split_fields(header)
         if len(found) != fields:
@@ -64,15 +63,12 @@ def read_blocks(dump: Dump, fields: int, counts: str) -> list[RawMap]:
             )
         for count in " ".join(found[4:]).split():
             parse_integer(count, where)
-        raws.append(
-            RawMap(
-                where,
-                matrix=parse_rows([row.split() for row in rows], where),
-                source=tokens_of(found[3]),
-                hypothesis=tokens_of(found[1]),
-            )
+        yield RawMap(
+            where,
+            matrix=parse_rows([row.split() for row in rows], where),
+            source=tokens_of(found[3]),
+            hypothesis=tokens_of(found[1]),
         )
-    return raws
 
 
 def _blocks(dump: Dump) -> Iterator[tuple[str, str, list[str]]]:

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -89,10 +90,9 @@ def _recognise_log(dump: Dump) -> bool:
     return any(_row(line) is not None for line in dump.probe)
 
 
-def _read_log(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    raws: list[RawMap] = []
+def _read_log(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
     rows: list[list[str]] = []
-    start, last = 0, ""
+    start, last, found = 0, "", False
     source: tuple[str, ...] | None = None
     hypothesis: tuple[str, ...] | None = None
     for number, line in enumerate(chain(dump.lines, [""]), start=1):
@@ -103,15 +103,15 @@ def _read_log(dump: Dump, _: ReadOptions) -> list[RawMap]:
             last = line[:_WIDTH].strip()
             continue
         if rows:
-            raws.append(_table(dump.where(start), rows, last == "</s>", source, hypothesis))
+            yield _table(dump.where(start), rows, last == "</s>", source, hypothesis)
+            found = True
             rows, source, hypothesis = [], None, None
         if match := _SENTENCE.search(line):
             source = _listed(match[1])
         elif match := _PREDICTION.search(line):
             hypothesis = tokens_of(match[1])
-    if not raws:
+    if not found:
         raise DataError(f"{dump.name}: no table of attention in this log")
-    return raws
 
 
 def _table(
@@ -152,15 +152,13 @@ def _recognise_align(dump: Dump) -> bool:
     )
 
 
-def _read_align(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    raws = []
+def _read_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
     for where, line in dump.places:
         fields = split_fields(_SCORE.sub("", line))
         if len(fields) < 2:
             raise DataError(f"{where}: {shown(line)} has no ' ||| ' with links after it")
         tokens = tokens_of(" ||| ".join(fields[:-1]))
-        raws.append(RawMap(where, links=parse_links(fields[-1], where), hypothesis=tokens))
-    return raws
+        yield RawMap(where, links=parse_links(fields[-1], where), hypothesis=tokens)
 
 
 FORMATS = (

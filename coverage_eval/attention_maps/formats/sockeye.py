@@ -9,6 +9,7 @@ Source: awslabs/sockeye at 1.18.115, sockeye/output_handler.py. Release 2.0 remo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from coverage_eval.attention_maps.dumps import (
@@ -42,24 +43,21 @@ def _recognise_links(dump: Dump) -> bool:
     )
 
 
-def _read_links(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    raws = []
+def _read_links(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
     for where, line in dump.places:
         text, tab, links = line.rpartition("\t")
         if not tab:
             raise DataError(f"{where}: {shown(line)} has no tab with links after it")
         # A threshold on the attention of EOS gives links to it on either side.
         parsed = parse_links(links, where)
-        raws.append(RawMap(where, links=parsed, hypothesis=tokens_of(text), links_to_eos=True))
-    return raws
+        yield RawMap(where, links=parsed, hypothesis=tokens_of(text), links_to_eos=True)
 
 
 def _recognise_json(dump: Dump) -> bool:
     return bool(dump.probe) and "alignments" in parse_object(dump.probe[0], dump.name)
 
 
-def _read_json(dump: Dump, _: ReadOptions) -> list[RawMap]:
-    raws = []
+def _read_json(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
     for where, line in dump.places:
         record = parse_object(line, where)
         if "alignments" not in record:
@@ -67,8 +65,7 @@ def _read_json(dump: Dump, _: ReadOptions) -> list[RawMap]:
                 f"{where}: no 'alignments'; Sockeye 1.x has them with --nbest-size over 1"
             )
         links = as_links(_best(record["alignments"]), where)
-        raws.append(RawMap(where, links=links, hypothesis=_translation(record), links_to_eos=True))
-    return raws
+        yield RawMap(where, links=links, hypothesis=_translation(record), links_to_eos=True)
 
 
 def _best(alignments: Any) -> Any:

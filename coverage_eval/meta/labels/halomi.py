@@ -11,8 +11,8 @@ from __future__ import annotations
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.marked_text import marked_words, without_marks
-from coverage_eval.meta.labels.tab_separated import Record, bad_line, read_header, read_records
 from coverage_eval.text.corpus import Source, source_name
+from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
 from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["read", "recognise"]

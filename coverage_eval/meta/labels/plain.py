@@ -14,8 +14,8 @@ from pathlib import Path
 
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
-from coverage_eval.meta.labels.tab_separated import Record, bad_line, read_header, read_records
 from coverage_eval.text.corpus import Source, read_segments, source_name
+from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.tokenizers import Tokenizer
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.marked_text import marked_words, without_marks
-from coverage_eval.meta.labels.tab_separated import Record, bad_line, read_header, read_records
+from coverage_eval.text.by_system import SystemRow, SystemTexts
 from coverage_eval.text.corpus import Source, source_name
+from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["read", "recognise"]
+__all__ = ["read", "read_translations", "recognise"]
 
 _COLUMNS = ("system", "globalSegId", "rater", "source", "target", "category", "severity")
 _MARKS = ("<v>", "</v>")
@@ -27,7 +28,12 @@ _MARKS = ("<v>", "</v>")
 
 def recognise(source: Source) -> bool:
     """Whether the header is that of WMT's files."""
-    return set(_COLUMNS) <= set(read_header(source))
+    return has_columns(read_header(source))
+
+
+def has_columns(names: Sequence[str]) -> bool:
+    """Whether columns of these names make a file of WMT's."""
+    return set(_COLUMNS) <= set(names)
 
 
 @dataclass
@@ -73,6 +79,22 @@ def read(source: Source, kind: str, tokens: Tokenizer) -> Labels:
         )
     judgements = tuple(_judgement(*item, tokens) for item in translations.items())
     return Labels(source_name(source), judgements, grade="share of the raters who marked it")
+
+
+def read_translations(source: Source) -> SystemTexts:
+    """The translations that a file is about, with their sources, each once and without marks.
+
+    Raises:
+        DataError: As :func:`read`, but for kinds of errors.
+    """
+    translations: dict[tuple[str, int], _Marked] = {}
+    for line, row in read_records(source, _COLUMNS):
+        _add(translations, source, line, row, is_meant=False)
+    found = SystemTexts(source, ("source",))
+    for (system, segment), item in translations.items():
+        place = f"line {item.line}"
+        found.add(SystemRow(place, system, str(segment), item.target, (item.source,)))
+    return found
 
 
 def _is_of(kind: str, category: str) -> bool:

@@ -2,17 +2,15 @@
 
 Reading the table takes seconds, looking up phrases of its SQLite form milliseconds. The file's name
 ends in a hash of its content, so that a damaged file is noticed, and made again. Several processes
-may want it at once: each makes its own under a temporary name and renames it when whole.
+may want it at once: each makes its own under a temporary name and renames it when whole. The same
+table gives the same bytes, so that all of them make one file.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import sqlite3
-import tempfile
-import time
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -20,6 +18,7 @@ from pathlib import Path
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, write_table
+from fast_align_wrapper.held import HeldFolder, held_file, remove_abandoned
 from fast_align_wrapper.whole_files import file_sha256, put_in_place
 
 __all__ = ["cache_folder", "open_index", "phrase_index", "table_hash"]
@@ -29,9 +28,8 @@ _VERSION = 4
 """A change of the files' form must raise it."""
 _PREFIX = f"{_FAMILY}-{_VERSION}"
 """How the files' names begin."""
-
-_ABANDONED = 3600.0
-"""Seconds after which a temporary file, the work of some ten seconds, is one that a kill left."""
+_TEMPORARY = f".{_PREFIX}-"
+"""How they begin until they are whole; what a kill left of them is removed by the next run."""
 
 
 def cache_folder() -> Path:
@@ -73,7 +71,7 @@ def phrase_index(table: Path) -> Path:
     folder = cache_folder().absolute()
     name = f"{_PREFIX}-{table_hash(table)}"
     try:
-        _remove_abandoned(folder)
+        remove_abandoned(folder, _TEMPORARY)
         for path in sorted(folder.glob(f"{name}-*.sqlite")):
             if _is_whole(path):
                 return path
@@ -116,14 +114,6 @@ def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
     return file_sha256(path)[:16]
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files of processes that were killed while they built an index."""
-    for path in folder.glob(f".{_PREFIX}-*"):
-        with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _ABANDONED:
-                path.unlink()
-
-
 def _remove_earlier_versions(folder: Path) -> None:
     """Remove what earlier releases made, in whose place an index has been built.
 
@@ -139,16 +129,10 @@ def _remove_earlier_versions(folder: Path) -> None:
 def _build(table: Path, folder: Path, name: str) -> Path:
     """Build an index beside its place and move it there when it is complete."""
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary_name = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
-    os.close(descriptor)
-    temporary = Path(temporary_name)
-    try:
+    with held_file(folder, _TEMPORARY, ".sqlite", 0o644) as temporary:
         write_table(read_table(table), temporary)
-        temporary.chmod(0o644)
         content = _hash(temporary, _state(temporary))
         index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
-    finally:
-        temporary.unlink(missing_ok=True)
     _remove_earlier_versions(folder)
     return index
 
@@ -156,14 +140,17 @@ def _build(table: Path, folder: Path, name: str) -> Path:
 @cache
 def _temporary_index(table: Path) -> Path:
     try:
-        folder = Path(tempfile.mkdtemp(prefix="coverage-eval-phrases-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return _build(table, folder, _PREFIX)
+        return _build(table, Path(_temporary_folder().name), _PREFIX)
     except (OSError, sqlite3.Error) as error:
         raise DataError(
             f"no place to write the paraphrase index ({_reason(error)}); "
             "set COVERAGE_EVAL_CACHE to a folder that can be written to"
         ) from error
+
+
+@cache
+def _temporary_folder() -> HeldFolder:
+    return HeldFolder("coverage-eval-phrases-")
 
 
 def _reason(error: Exception) -> str:

@@ -86,7 +86,8 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
             _rows(pairs, beginnings),
         )
         connection.executemany(
-            "INSERT OR IGNORE INTO phrases VALUES (?, NULL)", ((phrase,) for phrase in beginnings)
+            "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
+            ((phrase,) for phrase in sorted(beginnings)),  # the order moves bytes of the file
         )
         phrases = connection.execute("SELECT phrase FROM phrases")
         checksums = array("I", sorted(zlib.crc32(phrase) for (phrase,) in phrases))

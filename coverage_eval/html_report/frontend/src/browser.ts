@@ -1,18 +1,23 @@
 /** The browser of segments: filters, the list, the open segment, and the view they share. */
 
 import { segmentsCsv } from "./csv";
-import type { Contents, Data, Segment } from "./data";
-import { choice, h, save, shownText } from "./dom";
+import type { Contents, Data } from "./data";
+import { choice, h, pause, save, shownText } from "./dom";
 import { figure } from "./figures";
 import { VirtualList } from "./list";
-import { Superseded, select } from "./select";
+import { TooSlow, search } from "./search";
+import { select } from "./select";
 import { type Scores, segmentElement } from "./segment";
 import { type Choices, type View, defaultView, formatView, parseNumber, parseView } from "./view";
 
 /** Segments that a print shows in full. */
 const PRINTED = 40;
 const SNIPPET = 160;
+// Milliseconds: of rest before a search begins, and before rows that were scrolled to are read;
+// between two words of progress.
 const TYPING = 200;
+const SCROLLING = 80;
+const PROGRESS = 500;
 
 const KINDS: Record<string, string> = {
   repeated: "repeated words",
@@ -26,7 +31,7 @@ const KINDS: Record<string, string> = {
 export class Browser {
   private view: View;
   private found: number[] = [];
-  private wanted = 0;
+  private searching = new AbortController();
   private drawn = 0;
   private readonly choices: Choices;
   private readonly columns = new Map<string, (number | null)[]>();
@@ -35,8 +40,10 @@ export class Browser {
   private readonly head = h("div", { class: "row head", "aria-hidden": "true" });
   private readonly list: VirtualList;
   private readonly pane = h("div", { class: "pane", tabindex: -1 });
+  private readonly exporting = h("button", { type: "button", id: "segments-csv", onclick: () => void this.export() }, "Save these segments as CSV");
   private readonly printed = h("div", { class: "printed" });
-  private readonly snippets = new Map<number, Segment[]>();
+  private readonly snippets = new Map<number, string>();
+  private readonly unread: [number, HTMLElement][] = [];
 
   constructor(private readonly root: HTMLElement, private readonly contents: Contents, private readonly data: Data) {
     this.choices = {
@@ -86,24 +93,27 @@ export class Browser {
   }
 
   private async update(): Promise<void> {
-    const turn = ++this.wanted;
-    const watch = {
-      progress: (done: number, total: number) => {
-        if (done && turn === this.wanted) this.say(`Reading segments: ${done.toLocaleString("en")} of ${total.toLocaleString("en")} …`);
-      },
-      wanted: () => turn === this.wanted,
-    };
+    this.searching.abort();
+    const { signal } = (this.searching = new AbortController());
+    const total = this.contents.segments;
+    let [done, of] = [0, total];
+    const progress = setInterval(() => this.say(`Reading segments: ${count(done)} of ${count(of)} …`), PROGRESS);
+    const watch = { signal, progress: (...said: [number, number]) => { [done, of] = said; } };
+    const { view, contents, data } = this;
     try {
-      const found = await select(this.view, this.contents, this.data, watch);
+      const found = await select(view, contents, data, (left) => search(left, view, contents, data, watch));
       await this.loadColumns();
-      if (turn !== this.wanted) return;
+      if (signal.aborted) return;
       this.found = found;
-      this.say(`${found.length.toLocaleString("en")} of ${this.contents.segments.toLocaleString("en")} segments`);
+      this.say(`${count(found.length)} of ${count(total)} segments`);
     } catch (error) {
-      if (error instanceof Superseded) return;
-      if (!(error instanceof SyntaxError)) throw error;
+      if (signal.aborted) return;
       this.found = [];
-      this.say(`Not a regular expression: ${error.message}`);
+      if (error instanceof SyntaxError) this.say(`Not a regular expression: ${error.message}`);
+      else if (error instanceof TooSlow) this.say(`Stopped: ${error.message}; try a simpler expression.`);
+      else throw error;
+    } finally {
+      clearInterval(progress);
     }
     this.drawHead();
     const position = Math.max(0, this.found.indexOf(this.view.segment - 1));
@@ -141,7 +151,10 @@ export class Browser {
 
   private fill(item: number, row: HTMLElement): void {
     row.style.setProperty("--systems", String(this.view.show.length));
-    const text = h("bdi", { class: "snippet" }, this.snippet(item));
+    const known = this.snippets.get(item);
+    const text = h("bdi", { class: "snippet" }, known ?? "…");
+    // Rows that come while others are read are read after them.
+    if (known === undefined && this.unread.push([item, text]) === 1) void this.readSnippets();
     row.append(
       h("span", { class: "number" }, String(item + 1)), text,
       ...this.view.show.map((system) =>
@@ -150,26 +163,18 @@ export class Browser {
     );
   }
 
-  /** The beginning of a segment; where it is not unpacked yet, the list is drawn again later. */
-  private snippet(item: number): string {
-    const number = Math.floor(item / this.contents.block);
-    const segment = this.snippets.get(number)?.[item % this.contents.block];
-    if (segment) {
+  /** Writes the beginnings of segments into their rows, but for those the reader has scrolled past. */
+  private async readSnippets(): Promise<void> {
+    await pause(SCROLLING);
+    for (const [item, cell] of this.unread) {
+      if (!cell.isConnected) continue;
+      const segment = await this.data.segment(item, this.contents.block);
       const words = segment.source ?? segment.references[0] ?? [];
-      return shownText(words.slice(0, 40).join(" ").slice(0, SNIPPET));
+      const text = shownText(words.slice(0, 40).join(" ").slice(0, SNIPPET));
+      this.snippets.set(item, text);
+      cell.textContent = text;
     }
-    if (!this.snippets.has(number)) {
-      this.snippets.set(number, []);
-      void this.data.segments(number).then((block) => {
-        this.snippets.set(number, block);
-        if (this.snippets.size > 12) {
-          const oldest = [...this.snippets.keys()].find((key) => key !== number);
-          if (oldest !== undefined) this.snippets.delete(oldest);
-        }
-        this.list.draw();
-      });
-    }
-    return "…";
+    this.unread.length = 0;
   }
 
   private open(position: number): void {
@@ -192,7 +197,7 @@ export class Browser {
   }
 
   private async segment(item: number): Promise<HTMLElement> {
-    const block = await this.data.segments(Math.floor(item / this.contents.block));
+    const segment = await this.data.segment(item, this.contents.block);
     const scores: Scores = new Map();
     for (const metric of this.choices.metrics) {
       const row = new Map<string, number | null>();
@@ -201,7 +206,6 @@ export class Browser {
       }
       scores.set(metric, row);
     }
-    const segment = block[item % this.contents.block] as Segment;
     return segmentElement(segment, item + 1, this.contents, this.view.show, scores);
   }
 
@@ -237,8 +241,8 @@ export class Browser {
         checkbox("descending", "highest first", view.descending, (descending) => this.change({ descending })),
       ),
       h("div", { class: "actions" },
-        h("button", { type: "button", id: "segments-csv", onclick: () => void this.export() }, "Save these segments as CSV"),
-        h("button", { type: "button", id: "print", onclick: () => void this.print() }, "Print these segments"),
+        this.exporting,
+        h("button", { type: "button", id: "print", onclick: () => void this.print() }, `Print these segments (at most ${PRINTED})`),
         h("button", { type: "button", id: "reset", onclick: () => { this.view = defaultView(choices); this.drawForm(); void this.update(); } }, "Clear all filters"),
         h("span", { class: "note" }, "Keys: ↑ ↓ in the list or j and k anywhere here for the next and previous segment, / for the search, ← → from word to word."),
       ),
@@ -279,14 +283,22 @@ export class Browser {
   }
 
   private async export(): Promise<void> {
+    const { found, contents, data, exporting: button } = this;
     const systems = this.view.of ? [this.view.of] : this.choices.systems;
-    save("segments.csv", "text/csv", await segmentsCsv(this.found, systems, this.contents, this.data));
+    const [name, all] = [button.textContent, count(found.length)];
+    button.disabled = true;
+    const file = await segmentsCsv(found, systems, contents, data, (done) => {
+      button.textContent = `Writing segments: ${count(done)} of ${all} …`;
+    });
+    save("segments.csv", "text/csv", file);
+    button.disabled = false;
+    button.textContent = name;
   }
 
   /** Prints the report with the first of the filtered segments, instead of the open one. */
   private async print(): Promise<void> {
     const items = this.found.slice(0, PRINTED);
-    const said = `${items.length} of the ${this.found.length.toLocaleString("en")} segments that the filters leave`;
+    const said = `${items.length} of the ${count(this.found.length)} segments that the filters leave`;
     this.printed.replaceChildren(h("p", {}, said), ...await Promise.all(items.map((item) => this.segment(item))));
     print();
   }
@@ -301,6 +313,10 @@ export class Browser {
     else return;
     event.preventDefault();
   }
+}
+
+function count(number: number): string {
+  return number.toLocaleString("en");
 }
 
 function pairs(values: string[]): [string, string][] {

@@ -60,18 +60,18 @@ export function breakdownChart(item: Breakdown, measure: string): HTMLElement {
 }
 
 /** A map with the source down and the output across; a zero is left out. */
-export function attentionChart(map: Attention): SVGElement | HTMLElement {
+export function attentionChart(map: Attention, name: string): HTMLElement {
   const cells = map.weights.flatMap((row, target) =>
     row.map((weight, source) => ({ target, source, weight })).filter((cell) => cell.weight > 0),
   );
-  const name = (words: string[]) => (index: number) => shortName(words[index] ?? "");
+  const label = (words: string[]) => (index: number) => shortName(words[index] ?? "");
   const [width, height] = [map.words.length, map.source.length];
   const svg = Plot.plot({
     width: 110 + 20 * width, height: 100 + 20 * height,
     marginLeft: 100, marginTop: 90, marginBottom: 4, marginRight: 4,
     style: { background: "transparent", fontSize: "12px" },
-    x: { domain: [...map.words.keys()], axis: "top", tickFormat: name(map.words), tickRotate: -60, label: null },
-    y: { domain: [...map.source.keys()], tickFormat: name(map.source), label: null },
+    x: { domain: [...map.words.keys()], axis: "top", tickFormat: label(map.words), tickRotate: -60, label: null },
+    y: { domain: [...map.source.keys()], tickFormat: label(map.source), label: null },
     color: { type: "linear", domain: [0, 100], scheme: "blues" },
     marks: [
       Plot.frame({ strokeOpacity: 0.3 }),
@@ -83,7 +83,7 @@ export function attentionChart(map: Attention): SVGElement | HTMLElement {
       }),
     ],
   });
-  return asImage(svg, "Attention of each output word (across) to each source word (down)");
+  return framed(svg, "Attention of each output word (across) to each source word (down)", name);
 }
 
 function frame(bars: number, label: string): Plot.PlotOptions {

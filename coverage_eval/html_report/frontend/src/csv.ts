@@ -2,38 +2,61 @@
 
 import { csvFormatRows } from "d3-dsv";
 import type { Contents, Data, Segment } from "./data";
+import { pause } from "./dom";
 import { markTexts } from "./segment";
 
+/** Segments of a part of the file, which the browser takes over at once. */
+const PART = 1000;
+
+/**
+ * The file, its lines in the order of the indices.
+ *
+ * @param progress is told now and then how many segments were written
+ */
 export async function segmentsCsv(
   indices: number[], systems: string[], contents: Contents, data: Data,
-): Promise<string> {
+  progress: (done: number) => void,
+): Promise<Blob> {
   const metrics = contents.metrics.map((metric) => metric.name);
-  const columns = new Map<string, (number | null)[]>();
-  for (const metric of metrics) {
-    for (const system of systems) {
-      columns.set(`${metric}/${system}`, await data.scores(metric, system));
-    }
+  const columns = new Map<string, (number | null)[][]>();
+  for (const system of systems) {
+    columns.set(system, await Promise.all(metrics.map((metric) => data.scores(metric, system))));
   }
-  const rows: string[][] = [
-    ["segment", "system", ...metrics, "dropped", "repeated", "source", "reference", "output"],
-  ];
-  for (const index of indices) {
-    const block: Segment[] = await data.segments(Math.floor(index / contents.block));
+  const header = ["segment", "system", ...metrics, "dropped", "repeated", "source", "reference", "output"];
+  const lines = new Map<number, string>();
+  let number = -1;
+  let block: Segment[] = [];
+  // Read in the order of the text, so that each block is unpacked once.
+  for (const [done, index] of indices.toSorted((a, b) => a - b).entries()) {
+    const here = Math.floor(index / contents.block);
+    if (here !== number) {
+      progress(done);
+      await pause();
+      block = await data.segments(here);
+      number = here;
+    }
     const segment = block[index % contents.block] as Segment;
-    for (const system of systems) {
-      const output = segment.outputs[contents.systems.indexOf(system)];
-      if (!output) continue;
-      const texts = markTexts(output.marks, segment.source);
-      rows.push([
-        String(index + 1), safe(system),
-        ...metrics.map((metric) => String(columns.get(`${metric}/${system}`)?.[index] ?? "")),
-        safe(texts["dropped"] ?? ""), safe(texts["repeated"] ?? ""),
-        safe(segment.source?.join(" ") ?? ""), safe(segment.references.map((r) => r.join(" ")).join(" ||| ")),
-        safe(output.words.join(" ")),
-      ]);
-    }
+    const rows = systems.map((system) => {
+      const scores = columns.get(system)?.map((column) => String(column[index] ?? "")) ?? [];
+      return [String(index + 1), safe(system), ...scores, ...texts(segment, contents.systems.indexOf(system))];
+    });
+    lines.set(index, `${csvFormatRows(rows)}\n`);
   }
-  return csvFormatRows(rows) + "\n";
+  const parts = [new Blob([`${csvFormatRows([header])}\n`])];
+  for (let start = 0; start < indices.length; start += PART) {
+    parts.push(new Blob(indices.slice(start, start + PART).map((index) => lines.get(index) ?? "")));
+    await pause();
+  }
+  return new Blob(parts);
+}
+
+function texts(segment: Segment, system: number): string[] {
+  const output = segment.outputs[system];
+  const marks = markTexts(output?.marks ?? [], segment.source);
+  return [
+    marks["dropped"] ?? "", marks["repeated"] ?? "", segment.source?.join(" ") ?? "",
+    segment.references.map((words) => words.join(" ")).join(" ||| "), output?.words.join(" ") ?? "",
+  ].map(safe);
 }
 
 /** Text of a corpus is data: a spreadsheet must not take it for a formula. */

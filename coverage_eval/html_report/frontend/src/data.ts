@@ -90,7 +90,7 @@ export interface Segment {
 }
 
 /** How many blocks of segments stay unpacked; columns always do. */
-const KEPT = 40;
+const KEPT = 100;
 
 export class Data {
   private readonly packed = new Map<string, Element>();
@@ -135,14 +135,27 @@ export class Data {
     return this.need(`segments/${block}`);
   }
 
+  /** A segment by its index from 0, of blocks of a size. */
+  async segment(index: number, size: number): Promise<Segment> {
+    return (await this.segments(Math.floor(index / size)))[index % size] as Segment;
+  }
+
+  /** A block of segments as it stands in the page. */
+  packedSegments(block: number): string {
+    return this.packed.get(`segments/${block}`)?.textContent ?? "";
+  }
+
   private forgetBut(name: string): void {
     this.segmentBlocks.push(name);
     if (this.segmentBlocks.length > KEPT) this.unpacked.delete(this.segmentBlocks.shift() ?? "");
   }
 }
 
-async function unpack(text: string): Promise<unknown> {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+/** What a block holds: JSON, compressed by gzip, in base64. */
+export async function unpack(text: string): Promise<unknown> {
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }

@@ -36,18 +36,24 @@ export function choice(
 }
 
 /** Gives the reader a file. */
-export function save(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export function save(name: string, type: string, content: string | Blob): void {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   h("a", { href: url, download: name }).click();
   URL.revokeObjectURL(url);
 }
 
-// C0 and C1, line and paragraph separators, and what turns the direction of text.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** Lets the page answer its reader, and wait. */
+export function pause(milliseconds = 0): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
 
-/** Text with control characters as `\u{202E}`, which would change what stands around them. */
+// C0 and C1, line and paragraph separators, and what turns the direction of text.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Text with control characters as the commands write them, `\x1b` or `\u202e`. */
 export function shownText(text: string): string {
-  return text.replace(
-    UNSEEN, (letter) => `\\u{${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}}`,
-  );
+  return text.replace(UNSEEN, (letter) => {
+    const code = letter.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
+  });
 }

@@ -2,6 +2,7 @@ import { Browser } from "./browser";
 import { breakdownChart, scoreChart } from "./charts";
 import { type Breakdown, type Contents, Data, type Score } from "./data";
 import { byId, save } from "./dom";
+import { serve } from "./search";
 
 async function start(): Promise<void> {
   const data = new Data(document);
@@ -27,4 +28,6 @@ async function drawCharts(data: Data, contents: Contents): Promise<void> {
   }
 }
 
-void start();
+// The same script searches in a worker, where there is no document.
+if (globalThis.document) void start();
+else serve();

@@ -2,7 +2,7 @@
 
 import { diffArrays } from "diff";
 import { attentionChart } from "./charts";
-import type { Contents, Label, Mark, Output, Segment } from "./data";
+import type { Attention, Contents, Label, Mark, Output, Segment } from "./data";
 import { h, shownText } from "./dom";
 import { figure } from "./figures";
 
@@ -31,6 +31,11 @@ interface Line {
   spans: HTMLElement[];
 }
 
+interface Shown {
+  system: string;
+  output: Output;
+}
+
 /** The scores of a segment: by metric, then system. */
 export type Scores = Map<string, Map<string, number | null>>;
 
@@ -44,12 +49,12 @@ export function segmentElement(
   const referenceElements = references.map((item) =>
     h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item)),
   );
-  const shown = show.map((system) => ({
+  const shown = show.map((system): Shown => ({
     system, output: segment.outputs[contents.systems.indexOf(system)] as Output,
   }));
   const cards = shown.map(({ system, output }, index) => {
-    const other = shown[index === 0 ? 1 : 0]?.output;
-    return cardElement(system, output, other ?? null, segment, contents, scores, references, status);
+    const other = shown[index === 0 ? 1 : 0] ?? null;
+    return cardElement(system, output, other, segment, contents, scores, references, status);
   });
   return h(
     "article", { class: "segment", "aria-label": `Segment ${number}` },
@@ -61,7 +66,7 @@ export function segmentElement(
 }
 
 function cardElement(
-  system: string, output: Output, other: Output | null, segment: Segment, contents: Contents,
+  system: string, output: Output, other: Shown | null, segment: Segment, contents: Contents,
   scores: Scores, references: Line[], status: HTMLElement,
 ): HTMLElement {
   const source = segment.source ? line("source", segment.source) : null;
@@ -78,7 +83,7 @@ function cardElement(
     source && h("div", { class: "text" }, h("h5", {}, "source, what it drops marked"), lineElement(source)),
     h("div", { class: "text" }, h("h5", {}, "output"), lineElement(own)),
     markList(output, segment.source),
-    output.attention ? attentionElement(output.attention) : null,
+    output.attention ? attentionElement(output.attention, `attention ${system}`) : null,
   );
   if (source) {
     connect(card, source, own, output.links, references, segment.referenceLinks, system, status);
@@ -161,7 +166,7 @@ function markSource(source: Line, output: Output): void {
   }
 }
 
-function markOutput(own: Line, output: Output, other: Output | null): void {
+function markOutput(own: Line, output: Output, other: Shown | null): void {
   for (const item of output.marks) {
     if (item.kind !== "repeated") continue;
     for (let at = item.start; at < item.end; at++) mark(own, at, "repeated", "repeated");
@@ -170,7 +175,8 @@ function markOutput(own: Line, output: Output, other: Output | null): void {
     for (let at = label.start; at < label.end; at++) mark(own, at, "labelled", labelText(label));
   }
   if (other) {
-    for (const at of differentWords(output.words, other.words)) mark(own, at, "different", "not in the other output");
+    const said = `not in ${shownText(other.system)}`;
+    for (const at of differentWords(output.words, other.output.words)) mark(own, at, "different", said);
   }
 }
 
@@ -295,13 +301,13 @@ function labelText(label: Label): string {
   return `labelled ${shownText(label.kind)} (${places.filter(Boolean).join("; ") || "no place"})`;
 }
 
-function attentionElement(map: NonNullable<Output["attention"]>): HTMLElement {
+function attentionElement(map: Attention, name: string): HTMLElement {
   const size = map.words.length * map.source.length;
   if (size > MOST_CELLS) {
     return h("p", { class: "note" }, `The attention map of ${map.words.length} × ${map.source.length} words is too large to be drawn here; "coverage-eval attention plot" draws it.`);
   }
   return h(
     "details", { class: "attention", open: true }, h("summary", {}, "Attention"),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attention" }, attentionChart(map)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attention" }, attentionChart(map, name)),
   );
 }

@@ -5,29 +5,20 @@ import type { View } from "./view";
 
 type Test = (segment: Segment) => boolean;
 
-/** Thrown where a newer view has made this one idle. */
-export class Superseded extends Error {}
-
-export interface Watch {
-  /** Told now and then how many of how many segments were read. */
-  progress(done: number, total: number): void;
-  /** Whether the answer is still wanted. */
-  wanted(): boolean;
-}
-
 /**
  * The indices of the segments, counted from 0, in the view's order. Columns are looked at first;
  * texts and marks, which must be unpacked, only of segments that are left.
  *
+ * @param search gives those of some indices whose segments pass the view's `segmentTests`
+ *
  * Throws SyntaxError if the text is no regular expression.
  */
 export async function select(
-  view: View, contents: Contents, data: Data, watch: Watch,
+  view: View, contents: Contents, data: Data, search: (left: number[]) => Promise<number[]>,
 ): Promise<number[]> {
   let left = Array.from({ length: contents.segments }, (_, index) => index);
   for (const keep of await columnTests(view, contents, data)) left = left.filter(keep);
-  const tests = segmentTests(view, contents);
-  if (tests.length) left = await readAndFilter(left, tests, contents, data, watch);
+  if (segmentTests(view, contents).length) left = await search(left);
   return sort(left, view, data);
 }
 
@@ -76,7 +67,8 @@ async function winTest(
     });
 }
 
-function segmentTests(view: View, contents: Contents): Test[] {
+/** What a segment itself must pass; nothing if columns tell all. */
+export function segmentTests(view: View, contents: Contents): Test[] {
   const tests: Test[] = [];
   const outputs = (view.of ? [view.of] : contents.systems).map((s) => contents.systems.indexOf(s));
   if (view.text) tests.push(textTest(view, outputs));
@@ -135,26 +127,6 @@ function foundTest(view: View, outputs: number[], not: number): Test | null {
   return tests[found] ?? null;
 }
 
-async function readAndFilter(
-  left: number[], tests: Test[], contents: Contents, data: Data, watch: Watch,
-): Promise<number[]> {
-  const kept: number[] = [];
-  let number = -1;
-  let block: Segment[] = [];
-  for (const [done, index] of left.entries()) {
-    const here = Math.floor(index / contents.block);
-    if (here !== number) {
-      watch.progress(done, left.length);
-      block = await data.segments(here);
-      if (!watch.wanted()) throw new Superseded();
-      number = here;
-    }
-    const segment = block[index % contents.block];
-    if (segment && tests.every((test) => test(segment))) kept.push(index);
-  }
-  return kept;
-}
-
 /** Undefined scores come last in either direction, ties in the order of the text. */
 async function sort(left: number[], view: View, data: Data): Promise<number[]> {
   const sign = view.descending ? -1 : 1;
@@ -165,12 +137,12 @@ async function sort(left: number[], view: View, data: Data): Promise<number[]> {
     const [ours, theirs] = [own[index] ?? null, other ? other[index] ?? null : 0];
     return ours === null || theirs === null ? null : ours - theirs;
   };
-  const values = new Map(left.map((index) => [index, value(index)]));
-  return left.sort((a, b) => {
-    const [first, second] = [values.get(a) ?? null, values.get(b) ?? null];
-    if (first === null || second === null) {
-      return Number(first === null) - Number(second === null) || a - b;
+  const keyed = left.map((index) => ({ index, value: value(index) }));
+  keyed.sort((a, b) => {
+    if (a.value === null || b.value === null) {
+      return Number(a.value === null) - Number(b.value === null) || a.index - b.index;
     }
-    return sign * (first - second) || a - b;
+    return sign * (a.value - b.value) || a.index - b.index;
   });
+  return keyed.map(({ index }) => index);
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Contents, Data, Mark, Segment } from "../src/data";
-import { select, Superseded } from "../src/select";
+import { segmentTests, select } from "../src/select";
 import { defaultView, type View } from "../src/view";
 
 const contents: Contents = {
@@ -27,7 +27,6 @@ const data = {
   read: async (name: string) => (name === "source-length" ? ["2", "2", "2", "2", "0"] : null),
   scores: async (metric: string, system: string) => columns[`${metric}/${system}`],
   counts: async (kind: string, system: string) => counts[`${kind}/${system}`] ?? null,
-  segments: async (block: number) => segments.slice(2 * block, 2 * block + 2),
 } as unknown as Data;
 
 function segment(source: string, a: Mark[], b: Mark[]): Segment {
@@ -40,8 +39,10 @@ function segment(source: string, a: Mark[], b: Mark[]): Segment {
 
 async function found(part: Partial<View>): Promise<number[]> {
   const choices = { systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds };
-  const watch = { progress: () => {}, wanted: () => true };
-  return select({ ...defaultView(choices), ...part }, contents, data, watch);
+  const view = { ...defaultView(choices), ...part };
+  return select(view, contents, data, async (left) =>
+    left.filter((index) => segmentTests(view, contents).every((test) => test(segments[index] as Segment))),
+  );
 }
 
 const cases: [string, Partial<View>, number[]][] = [
@@ -78,10 +79,4 @@ for (const [name, part, expected] of cases) {
 
 test("an expression that is none is said", async () => {
   await assert.rejects(found({ text: "(", regex: true }), SyntaxError);
-});
-
-test("an old view stops reading", async () => {
-  const choices = { systems: contents.systems, metrics: ["DROP"], kinds: [] };
-  const idle = { progress: () => {}, wanted: () => false };
-  await assert.rejects(select({ ...defaultView(choices), text: "x" }, contents, data, idle), Superseded);
 });

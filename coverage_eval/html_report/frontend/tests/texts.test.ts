@@ -14,7 +14,7 @@ test("figures are the command's", () => {
 });
 
 test("what cannot be seen is shown", () => {
-  assert.equal(shownText("a\u202eb\u2028\u0000<b>"), "a\\u{202E}b\\u{2028}\\u{0000}<b>");
+  assert.equal(shownText("a\u202eb\u2028\u061c\u0000<b>"), "a\\u202eb\\u2028\\u061c\\x00<b>");
 });
 
 test("different words", () => {

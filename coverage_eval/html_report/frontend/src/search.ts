@@ -1,0 +1,99 @@
+/** Reading all segments for a view: in a worker, which can be stopped whatever it is doing. */
+
+import { type Contents, type Data, type Segment, unpack } from "./data";
+import { segmentTests } from "./select";
+import type { View } from "./view";
+
+/** Seconds that one block, usually read in hundredths, may take: an expression can take ages on a line. */
+const LONGEST = 10;
+
+/** Thrown where a block takes longer. */
+export class TooSlow extends Error {}
+
+export interface Watch {
+  /** Told how many of how many segments were read. */
+  progress(done: number, total: number): void;
+  /** Aborted where the answer is no longer wanted. */
+  signal: AbortSignal;
+}
+
+interface Task {
+  view: View;
+  contents: Contents;
+  packed: string;
+  /** Places in the block of the segments that are asked about. */
+  places: number[];
+}
+
+// The page's own script, which runs in the worker, too.
+const script = globalThis.document?.currentScript?.textContent ?? "";
+
+/**
+ * Those of some indices, in ascending order, whose segments the view has.
+ *
+ * Throws the signal's reason, or TooSlow.
+ */
+export async function search(
+  left: number[], view: View, contents: Contents, data: Data, watch: Watch,
+): Promise<number[]> {
+  const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+  const worker = new Worker(address);
+  try {
+    const kept: number[] = [];
+    let done = 0;
+    for (const [block, places] of byBlock(left, contents.block)) {
+      const task = { view, contents, packed: data.packedSegments(block), places };
+      const found = await answer(worker, task, watch.signal).catch((error: unknown) => {
+        throw isTimeout(error) ? new TooSlow(tooSlow(block, contents)) : error;
+      });
+      for (const place of found) kept.push(block * contents.block + place);
+      watch.progress((done += places.length), left.length);
+    }
+    return kept;
+  } finally {
+    worker.terminate();
+    URL.revokeObjectURL(address);
+  }
+}
+
+function byBlock(indices: number[], size: number): Map<number, number[]> {
+  const found = new Map<number, number[]>();
+  for (const index of indices) {
+    const block = Math.floor(index / size);
+    const places = found.get(block) ?? [];
+    if (places.push(index % size) === 1) found.set(block, places);
+  }
+  return found;
+}
+
+function answer(worker: Worker, task: Task, wanted: AbortSignal): Promise<number[]> {
+  const signal = AbortSignal.any([wanted, AbortSignal.timeout(1000 * LONGEST)]);
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener("abort", () => reject(signal.reason));
+    worker.onmessage = (event: MessageEvent<number[]>) => resolve(event.data);
+    worker.onerror = (event) => reject(new Error(event.message));
+    worker.postMessage(task);
+  });
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "TimeoutError";
+}
+
+function tooSlow(block: number, contents: Contents): string {
+  const first = block * contents.block;
+  const last = Math.min(first + contents.block, contents.segments);
+  return `segments ${first + 1} to ${last} took longer than ${LONGEST} seconds`;
+}
+
+/** What the worker does. */
+export function serve(): void {
+  addEventListener("message", async ({ data }: MessageEvent<Task>) => {
+    const segments = (await unpack(data.packed)) as Segment[];
+    const tests = segmentTests(data.view, data.contents);
+    postMessage(
+      data.places.filter((place) => tests.every((test) => test(segments[place] as Segment))),
+    );
+  });
+}
