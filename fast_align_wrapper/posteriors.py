@@ -32,6 +32,15 @@ class Posterior:
     null: NDArray[np.float32]
     direction: Direction
 
+    @property
+    def coverage(self) -> NDArray[np.float64]:
+        """How much each word that others are linked to is covered: min(1, Σ p of its links).
+
+        ``[source words]`` forward, ``[target words]`` reverse, 0 to 1.
+        """
+        links = self.matrix if self.direction == "forward" else self.matrix.T
+        return np.asarray(np.minimum(1.0, links.sum(axis=0, dtype=np.float64)))
+
     @classmethod
     def of_empty_side(
         cls, source_length: int, target_length: int, direction: Direction

@@ -17,8 +17,6 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, PosteriorRow
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
@@ -293,8 +291,7 @@ class ModelAligner(Aligner):
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
         for row in self.posteriors(rows):
             sums = tuple(
-                tuple(np.minimum(1.0, one.matrix.sum(axis=0, dtype=np.float64)) for one in text)
-                for text in (row.references, row.hypotheses)
+                tuple(one.coverage for one in text) for text in (row.references, row.hypotheses)
             )
             yield CoveredRow(row.source, *sums)
 

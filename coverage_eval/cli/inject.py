@@ -105,17 +105,7 @@ def command(
     Example:
       coverage-eval inject ref --src src --kind omission-phrase --rate 0.02 -o bad --gold gold
     """
-    if links and model:
-        raise click.UsageError("give only one of --links and --model")
-    if "untranslated" in kinds and not (links or model):
-        raise click.UsageError("--kind untranslated needs --links or --model")
-    if pool is None and file_of(hyp) == STDIN:
-        raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
-    check_stdin(hyp, src, links, pool)
-    named: list[Text | None] = [hyp, src, links, pool]
-    for file in named:
-        if file is not None:
-            check_source(file)
+    _check(hyp, src, links, model, pool, kinds)
     aligner: Aligner | None = None
     if model:
         aligner = Aligner.load(model, threads=threads, fast_align=fast_align)
@@ -137,3 +127,25 @@ def command(
             echo_findings(watch.check(tokens, aligner)[0], strict=strict)
 
         print_lines(lines(), output)
+
+
+def _check(
+    hyp: Text,
+    src: Text,
+    links: str | None,
+    model: str | None,
+    pool: str | None,
+    kinds: tuple[str, ...],
+) -> None:
+    """Refuse what is wrong before any work."""
+    if links and model:
+        raise click.UsageError("give only one of --links and --model")
+    if "untranslated" in kinds and not (links or model):
+        raise click.UsageError("--kind untranslated needs --links or --model")
+    if pool is None and file_of(hyp) == STDIN:
+        raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
+    check_stdin(hyp, src, links, pool)
+    named: list[Text | None] = [hyp, src, links, pool]
+    for file in named:
+        if file is not None:
+            check_source(file)

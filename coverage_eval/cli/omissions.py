@@ -17,6 +17,7 @@ from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.warnings import InputWatch, warn
+from coverage_eval.metrics.base import Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
@@ -58,7 +59,7 @@ from coverage_eval.text.spool import Spool
 @click.option(
     "--threshold", type=FiniteRange(0),
     help="Count segments with at least this probability, or score if there are no probabilities.  "
-    "[default: 0.5, or a score of 4]",
+    "[default: 0.5, or a score of 4, with --ref of 1.5]",
 )  # fmt: skip
 @alignment_options(links=False)
 @strict_option
@@ -87,6 +88,34 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --calibrate --confidence
     """
+    _check(hyp, ref, alignment, additions=additions, calibrates=calibrates)
+    aligner = alignment.make(equip)
+    assert isinstance(aligner, ModelAligner)
+    side = "target" if additions else "source"
+    finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
+    if calibrates:
+        finder = _calibrate(finder, read_rows([hyp], ref, alignment.src), rate, alignment)
+    watch = InputWatch([source_name(hyp)], ref, alignment.src)
+    rows = watch.watch(read_rows([hyp], ref, alignment.src))
+    share = (AdditionShare if additions else OmissionShare)(finder, threshold)
+    statistics, segments = _look_through(rows, share, output)
+    score = corpus_score(share, statistics, output, references=len(ref))
+    printout = present_scores([score])
+    if output.sentence_level:
+        printout = present_found(score, segments, "added" if additions else "spans")
+    findings, figures = watch.check(aligner.tokens, aligner)
+    show(warn(printout, findings, figures, strict=strict), output)
+
+
+def _check(
+    hyp: Text,
+    ref: tuple[Text, ...],
+    alignment: AlignmentOptions,
+    *,
+    additions: bool,
+    calibrates: bool,
+) -> None:
+    """Refuse what is wrong before any work."""
     alignment.check([hyp, *ref])
     if not alignment.has_model:
         raise click.UsageError("give one of: --model M; --train-src F with --train-tgt F")
@@ -99,32 +128,23 @@ def command(
         assert alignment.src is not None  # the check above asks for it
         check_readable_again(hyp, *ref, alignment.src)
         check_target(alignment.model or alignment.save_model or os.devnull)
-    aligner = alignment.make(equip)
-    assert isinstance(aligner, ModelAligner)
-    side = "target" if additions else "source"
-    finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
-    if calibrates:
-        finder = _calibrate(finder, read_rows([hyp], ref, alignment.src), rate, alignment)
-    watch = InputWatch([source_name(hyp)], ref, alignment.src)
-    rows = watch.watch(read_rows([hyp], ref, alignment.src))
-    share = (AdditionShare if additions else OmissionShare)(finder, threshold)
+
+
+def _look_through(
+    rows: Iterable[Row], share: OmissionShare, output: ScoreOutput
+) -> tuple[Statistics, Spool[tuple[int, FoundSegment]]]:
+    """Statistics of all segments ``[segments, 2]``, and those segments that are to be shown."""
     segments: Spool[tuple[int, FoundSegment]] = Spool()
 
     def flags() -> Iterator[bool]:
-        for number, found in enumerate(finder.find(rows), start=1):
+        for number, found in enumerate(share.finder.find(rows), start=1):
             is_found = share.is_found(found)
             if output.sentence_level and (is_found or not output.errors_only):
                 segments.append((number, found))
             yield is_found
 
     is_found = np.fromiter(flags(), dtype=np.int64)
-    statistics = np.column_stack([is_found, np.ones_like(is_found)])
-    score = corpus_score(share, statistics, output, references=len(ref))
-    printout = present_scores([score])
-    if output.sentence_level:
-        printout = present_found(score, segments, "added" if additions else "spans")
-    findings, figures = watch.check(aligner.tokens, aligner)
-    show(warn(printout, findings, figures, strict=strict), output)
+    return np.column_stack([is_found, np.ones_like(is_found)]), segments
 
 
 def _calibrate(

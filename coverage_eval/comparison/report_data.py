@@ -141,16 +141,16 @@ def _linked(table: Table) -> ReportBreakdown:
         measures = (_MEASURES[table.name],)
     elif table.name not in _LISTS:
         measures = table.header[3:]
-    links = [_view(table, dict(zip(table.header, row, strict=True))) for row in table.rows]
-    return ReportBreakdown(table, links, measures)
+    entry = next(name for name in table.header if name not in {"system", "but not"})
+    rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
+    return ReportBreakdown(table, entry, [_view(table.name, entry, row) for row in rows], measures)
 
 
-def _view(table: Table, row: Mapping[str, Any]) -> str:
+def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
     """The page's fragment for the segments that a row counts; empty where it counts none."""
     if 0 in {row.get("dropped"), row.get("repetitions")}:
         return ""
-    entry = next(name for name in table.header if name not in {"system", "but not"})
-    view = {"found": table.name, "entry": row[entry], "of": row["system"]}
+    view = {"found": breakdown, "entry": row[entry], "of": row["system"]}
     if "but not" in row:
         view["not"] = row["but not"]
     return urlencode(view)

@@ -17,12 +17,14 @@ class ReportBreakdown:
 
     Attributes:
         table: The table; one of its columns is ``system``.
+        entry: The column whose cells lead to segments.
         links: For each row the view of the segments it counts, the URL's fragment without ``#``;
             empty where there are none.
         measures: The columns that charts show; none for a list of words, which has no chart.
     """
 
     table: Table
+    entry: str
     links: Sequence[str]
     measures: Sequence[str] = ()
 

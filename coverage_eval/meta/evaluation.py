@@ -16,11 +16,11 @@ from coverage_eval.meta.detection import (
     precision_at_recall,
 )
 from coverage_eval.meta.matching import Matched, MatchedScore
-from coverage_eval.meta.reliability import calibration_error, reliability_statistics
 from coverage_eval.meta.resampling import Estimate, Figures, difference_p_value, estimate
 from coverage_eval.meta.within_source import compare_within_sources
 from coverage_eval.meta.word_spans import collect_words
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, holm
+from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 
 __all__ = ["Evaluating", "MetaEvaluation", "ScoreFigures", "WordFigures", "meta_evaluate"]
 

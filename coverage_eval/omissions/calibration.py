@@ -20,8 +20,9 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from coverage_eval.errors import DataError
+from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 
-__all__ = ["Calibration", "LabelledScore", "calibration_error", "fit_calibration"]
+__all__ = ["Calibration", "LabelledScore", "fit_calibration"]
 
 Floats = NDArray[np.float64]
 
@@ -131,11 +132,12 @@ def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibrati
         weights = _fit(features[folds != fold], labels[folds != fold])
         held_out[folds == fold] = expit(features[folds == fold] @ weights)
     weights = _fit(features, labels)
+    error = calibration_error(reliability_statistics(labels, held_out).sum(axis=0))
     return Calibration(
         tuple(float(f"{weight:.6g}") for weight in weights),
         rate,
         len({example.segment for example in examples}),
-        round(calibration_error(held_out, labels), 4),
+        round(float(error), 4),
     )
 
 
@@ -157,22 +159,3 @@ def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
     weights = np.asarray(found / spreads)
     weights[0] = found[0] - (found[1:] / spreads[1:]) @ means[1:]
     return weights
-
-
-def calibration_error(probabilities: Floats, labels: NDArray[np.bool_], bins: int = 10) -> float:
-    """Expected calibration error, over bins with as many segments each.
-
-    The mean, weighted by size, of each bin's difference of its mean probability and its share of
-    errors (Naeini, Cooper and Hauskrecht, AAAI 2015).
-
-    Args:
-        probabilities: ``[segments]``, 0 to 1.
-        labels: Whether there is an error, ``[segments]``.
-        bins: Number of bins.
-    """
-    order = np.argsort(probabilities, kind="stable")
-    gaps = [
-        abs(float(probabilities[part].sum() - labels[part].sum()))
-        for part in np.array_split(order, bins)
-    ]
-    return sum(gaps) / max(1, len(labels))

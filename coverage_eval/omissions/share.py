@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 
-__all__ = ["DEFAULT_THRESHOLDS", "AdditionShare", "OmissionShare"]
+__all__ = ["DEFAULT_PROBABILITY", "AdditionShare", "OmissionShare"]
 
-DEFAULT_THRESHOLDS = {"P": 0.5, "score": 4.0}
-"""Where segments begin to count: by probability, and by score if there are no probabilities."""
+DEFAULT_PROBABILITY = 0.5
+"""Where segments begin to count, if there are probabilities."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class OmissionShare(Formula):
     Args:
         finder: What finds them, and signs.
         threshold: Segments with at least this probability have one; where there are no
-            probabilities, those with at least this score. None for :data:`DEFAULT_THRESHOLDS`.
+            probabilities, those with at least this score. None for :data:`DEFAULT_PROBABILITY`, or
+            the finder's own threshold.
     """
 
     finder: OmissionFinder
@@ -46,7 +47,10 @@ class OmissionShare(Formula):
 
     @property
     def _least(self) -> float:
-        return DEFAULT_THRESHOLDS[self._kind] if self.threshold is None else self.threshold
+        if self.threshold is not None:
+            return self.threshold
+        has_none = self.finder.calibration is None
+        return self.finder.scan.threshold if has_none else DEFAULT_PROBABILITY
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · segments found / segments, 0 to 100."""

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.omissions.normal_coverage import NormalCoverage
 from coverage_eval.text.rows import Row
-from fast_align_wrapper import Posterior
 from fast_align_wrapper.settings import Direction
 
-__all__ = ["SIDES", "STEM", "MeasuredRow", "Unit", "coverage", "equip", "load_units", "measure"]
+__all__ = ["SIDES", "STEM", "MeasuredRow", "Unit", "equip", "load_units", "measure"]
 
 Floats = NDArray[np.float64]
 
@@ -86,29 +85,14 @@ def measure(aligner: ModelAligner, rows: Iterable[Row], side: str) -> Iterator[M
     if side == "source":
         for row in aligner.posteriors(rows):
             (found,) = row.hypotheses
-            references = tuple(map(coverage, row.references))
-            yield MeasuredRow(row.source, references, coverage(found), *found.matrix.shape)
+            references = tuple(one.coverage for one in row.references)
+            yield MeasuredRow(row.source, references, found.coverage, *found.matrix.shape)
         return
     texts, aligned = tee(row._replace(references=()) for row in rows)
     for text, row in zip(texts, aligner.posteriors(aligned, SIDES[side]), strict=True):
         (found,) = row.hypotheses
         words = aligner.tokens(text.hypotheses[0])
-        yield MeasuredRow(words, (), coverage(found), *found.matrix.shape)
-
-
-def coverage(posterior: Posterior) -> Floats:
-    """How much each word is covered: by the best of its links, and by all of them.
-
-    The mean of max_j p and min(1, Σ_j p), p the probabilities of the word's links. The sum alone
-    takes many faint links for a translation, the maximum alone takes no account of words with
-    several translations.
-
-    Returns:
-        ``[words]``, 0 to 1; of the source forward, of the target reverse.
-    """
-    links = posterior.matrix if posterior.direction == "forward" else posterior.matrix.T
-    sums = np.minimum(1.0, links.sum(axis=0, dtype=np.float64))
-    return np.asarray((sums + links.max(axis=0, initial=0.0)) / 2)
+        yield MeasuredRow(words, (), found.coverage, *found.matrix.shape)
 
 
 def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
@@ -132,8 +116,12 @@ def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
 
 
 def _load_normal(aligner: ModelAligner, unit: str, side: str) -> NormalCoverage | None:
-    path = aligner.model.attachment(f"{unit}.{side}.json")
+    path = aligner.model.attachment(_normal_name(unit, side))
     return None if path is None else NormalCoverage.load(path)
+
+
+def _normal_name(unit: str, side: str) -> str:
+    return f"normal.{unit}.{side}.json"
 
 
 def equip(
@@ -163,7 +151,7 @@ def equip(
         for name, unit in (("words", aligner), ("stems", stems)):
             for side in SIDES:
                 normal = _learn(unit, islice(read(), 0, None, step), side)
-                aligner.model.attach(f"{name}.{side}.json", normal.save)
+                aligner.model.attach(_normal_name(name, side), normal.save)
 
 
 def _learn(aligner: ModelAligner, pairs: Iterable[tuple[str, ...]], side: str) -> NormalCoverage:

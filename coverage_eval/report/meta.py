@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from coverage_eval.meta.detection import Ranking, precision_recall_curve, roc_curve
 from coverage_eval.meta.evaluation import MetaEvaluation, ScoreFigures
-from coverage_eval.meta.reliability import ReliabilityBins
 from coverage_eval.meta.resampling import Estimate
+from coverage_eval.omissions.reliability import ReliabilityBins
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Table
 

@@ -13,16 +13,17 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import Path
 
-from corpora import Corpus, Translator, load_corpora, train
+from corpora import SCORED, Corpus, Translator, load_corpora, train
 from figure import draw
 from probabilities import calibration
 from questions import when_it_misleads, which_score
 from scores import Spoilt
 from settings import links, training_size, units, without_training_text
-from systems import eight_systems, what_is_good
+from systems import eight_systems, equal_systems, what_is_good
+from variants import Explored, explore, parts_tables, tuning_table
 
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.tables.formats import render
@@ -58,18 +59,26 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     others = [translator.translate(seed) for seed in (2, 3, 4)]
     yield "without", without_training_text(corpus, spoilt, others)
     yield "misleading", when_it_misleads(corpus, aligner, rows)
-    yield "calibration", calibration(corpus, aligner, translator)
-    yield "rates", what_is_good(corpus, aligner, translator)
-    yield "systems", eight_systems(corpus, aligner, translator)
+    some = translator.shortened(SCORED)
+    yield "calibration", calibration(aligner, some)
+    yield "rates", what_is_good(aligner, some)
+    yield "systems", eight_systems(aligner, translator)
+    yield "equal", equal_systems(aligner, some)
 
 
-def compute(corpus: Corpus) -> dict[str, Table]:
-    """All tables of one corpus by name, in a process of its own."""
+def compute(corpus: Corpus) -> tuple[dict[str, Table], list[Explored]]:
+    """All tables of one corpus by name, and what is found of variants, in a process of its own."""
     found = {}
     for name, table in tables(corpus):
         print(f"{corpus.name}: {name}", file=sys.stderr, flush=True)
         found[name] = table
-    return found
+    explored = []
+    for one in (corpus, corpus.flipped()):
+        explored.append(
+            explore(one, train(one.training, for_omissions=False), every_unit=one is corpus)
+        )
+        print(f"{one.name}: variants", file=sys.stderr, flush=True)
+    return found, explored
 
 
 def main() -> None:
@@ -81,8 +90,12 @@ def main() -> None:
     arguments = parser.parse_args()
     corpora = load_corpora(arguments.data, arguments.most)
     with ProcessPoolExecutor(len(corpora)) as pool:
-        found = dict(zip((c.name for c in corpora), pool.map(compute, corpora), strict=True))
-    text = "\n\n".join([HEAD.rstrip("\n"), *starmap(_text, _by_name(found))])
+        computed = list(pool.map(compute, corpora))
+    found = {corpus.name: own for corpus, (own, _) in zip(corpora, computed, strict=True)}
+    explored = [item for _, own in computed for item in own]
+    variants = [*parts_tables(explored), tuning_table(explored)]
+    listed = chain(_by_name(found), (("variants", table) for table in variants))
+    text = "\n\n".join([HEAD.rstrip("\n"), *starmap(_text, listed)])
     print(text)
     (arguments.folder / "figures").mkdir(exist_ok=True)
     with atomic_write(arguments.folder / "evidence.md") as file:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
@@ -17,7 +18,14 @@ from fast_align_wrapper import Links
 Pairs = list[tuple[str, str]]
 
 JUDGED = 1000
-"""Segments that are told apart; systems are told apart by all of the test set."""
+"""Segments that are told apart."""
+
+SCORED = 3000
+"""Segments of outputs that are scored as a whole; systems are told apart by all of the test set."""
+
+HELD_OUT = 10
+"""Where test sets are short, one of so many training pairs is test text: differences of systems
+that are real would else not be seen."""
 
 LEAST = 0.05
 """The least share of a source word's links that makes a word one of its translations."""
@@ -63,14 +71,18 @@ def load_corpora(data: Path, most: int | None = None) -> list[Corpus]:
         most: The most test segments, and a tenth of the training pairs, to try things out.
     """
     found = []
-    for name, folder, tests in (
-        ("de-en", "multi30k-de-en", ["test_2016_flickr", "test_2017_flickr", "val"]),
-        ("ja-en", "small-enja", ["test", "dev"]),
+    for name, folder, tests, is_short in (
+        ("de-en", "multi30k-de-en", ["test_2016_flickr", "test_2017_flickr", "val"], False),
+        ("ja-en", "small-enja", ["test", "dev"], True),
     ):
         sides = name.split("-")
         training = _pairs(data / folder, ["train"], *sides)
+        test = _pairs(data / folder, tests, *sides)
+        if is_short:
+            size = len(training) - len(training) // HELD_OUT
+            training, test = training[:size], test + training[size:]
         cut = None if most is None else len(training) // 10
-        found.append(Corpus(name, training[:cut], _pairs(data / folder, tests, *sides)[:most]))
+        found.append(Corpus(name, training[:cut], test[:most]))
     return found
 
 
@@ -110,6 +122,13 @@ class Translator:
         )
         self.linked = [(*pair, dict(map(reversed, sure)), any_) for pair, sure, any_ in together]
 
+    def shortened(self, size: int) -> Translator:
+        """The same of the first segments alone."""
+        found = copy(self)
+        found.corpus = replace(self.corpus, test=self.corpus.test[:size])
+        found.linked = self.linked[:size]
+        return found
+
     def translate(self, seed: int) -> list[str]:
         """The test set as another translator has it."""
         generator = random.Random(f"translator {seed}")  # noqa: S311 (not for secrets)
@@ -146,6 +165,46 @@ class Translator:
         together = zip(self.translate(1), self.corpus.test, strict=True)
         found = [Row((line,), (reference,), source) for line, (source, reference) in together]
         return found[:most]
+
+
+class FreeTranslator(Translator):
+    """Translates more freely, and now and then wrongly: a word gives way to any other at all."""
+
+    REPLACED, GONE, COME, SWAPPED = 0.5, 0.5, 0.1, 0.15
+    WRONG = 0.08
+
+    def __init__(self, corpus: Corpus, aligner: ModelAligner) -> None:
+        super().__init__(corpus, aligner)
+        self.words = sorted({word for _, target in corpus.training for word in target.split()})
+
+    def translate(self, seed: int) -> list[str]:
+        """The test set as another translator has it."""
+        generator = random.Random(f"mistakes {seed}")  # noqa: S311 (not for secrets)
+        return [
+            " ".join(
+                generator.choice(self.words) if generator.random() < self.WRONG else word
+                for word in line.split()
+            )
+            for line in super().translate(seed)
+        ]
+
+
+def joined(rows: Sequence[Row]) -> list[Row]:
+    """One to four segments as one, so that lengths differ as much as in other texts."""
+    generator = random.Random(5)  # noqa: S311 (not for secrets)
+    left = list(rows)
+    found = []
+    while left:
+        size = generator.randint(1, 4)
+        together, left = left[:size], left[size:]
+        hypothesis, reference, source = (
+            " ".join(str(text) for text in texts)
+            for texts in zip(
+                *((r.hypotheses[0], r.references[0], r.source) for r in together), strict=True
+            )
+        )
+        found.append(Row((hypothesis,), (reference,), source))
+    return found
 
 
 def _frequent(found: Counter[str]) -> dict[str, int]:

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from corpora import Corpus, Translator
+from corpora import Translator
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.meta.detection import Ranking, auroc
 from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
 from coverage_eval.meta.matching import match
-from coverage_eval.meta.reliability import calibration_error, reliability_statistics
 from coverage_eval.meta.ways_to_score import FinderScorer, Scorer
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
+from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 from coverage_eval.tables.table import Table
 from coverage_eval.text.rows import Row
 
@@ -28,9 +28,14 @@ KINDS = (
 )
 """What the calibration puts in, too: there as here, all of them equally often."""
 
+ROUNDS = 3
+"""Times that errors are put into the held-out half, since chance alone makes an error of .02 where
+150 segments are in a bin."""
 
-def calibration(corpus: Corpus, aligner: ModelAligner, translator: Translator) -> Table:
+
+def calibration(aligner: ModelAligner, translator: Translator) -> Table:
     """Calibration error of the finder's probabilities."""
+    corpus = translator.corpus
     rows = translator.rows(len(corpus.test))
     seen, held_out = rows[::2], rows[1::2]
     scorers: dict[str, Scorer] = {}
@@ -59,11 +64,15 @@ def _probabilities(
     repair: str,
 ) -> list[NDArray[np.float64]]:
     """Whether source words of segments are lost by new errors, and each scorer's probabilities."""
-    spoiling = Spoiling(kind, (DEFAULT_RATE,), repair, seed=99)
-    spoilt, labels = spoil_text(rows, spoiling, aligner)
-    matched = match(labels, score_text(spoilt, scorers, spoiling.systems))
-    chances = [score.suspicion for score in matched.scores if score.probability]
-    return [np.array([float(bool(item.words)) for item in matched.judgements]), *chances]
+    rounds = []
+    for seed in range(99, 99 + ROUNDS):
+        spoiling = Spoiling(kind, (DEFAULT_RATE,), repair, seed)
+        spoilt, labels = spoil_text(rows, spoiling, aligner)
+        matched = match(labels, score_text(spoilt, scorers, spoiling.systems))
+        chances = [score.suspicion for score in matched.scores if score.probability]
+        lost = np.array([float(bool(item.words)) for item in matched.judgements])
+        rounds.append([lost, *chances])
+    return [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
 
 
 def _figures(labels: NDArray[np.float64], chances: Sequence[NDArray[np.float64]]) -> list[float]:

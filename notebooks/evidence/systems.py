@@ -21,8 +21,9 @@ from coverage_eval.text.rows import make_rows
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 
 
-def what_is_good(corpus: Corpus, aligner: ModelAligner, translator: Translator) -> Table:
+def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     """Corpus scores by the share of words concerned, with their spread over test sets."""
+    corpus = translator.corpus
     clean = translator.translate(1)
     scored: tuple[tuple[str, str, Metric[Any]], ...] = (
         ("REP, words twice", "repetition-word", REP()),
@@ -64,11 +65,12 @@ def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]) -
     return dict(zip(systems, metric.count(metric.observe(rows)), strict=True))
 
 
-def eight_systems(corpus: Corpus, aligner: ModelAligner, translator: Translator) -> Table:
+def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     """Eight systems: two without errors, three that drop and three that repeat more and more.
 
     Each is another translator. The p-value is of the difference from the row above.
     """
+    corpus = translator.corpus
     clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
     rows: list[tuple[Cell, ...]] = []
     scored: tuple[tuple[str, str, Metric[Any]], ...] = (
@@ -89,6 +91,39 @@ def eight_systems(corpus: Corpus, aligner: ModelAligner, translator: Translator)
         f"Eight systems, each another translator, {corpus.name}",
         notes=("p: approximate randomisation, two-sided, 10,000 trials.",),
     )
+
+
+EQUALS = 10
+"""Pairs of systems that differ by chance alone."""
+
+
+def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
+    """How often two systems that are equally good are told apart."""
+    corpus = translator.corpus
+    rows: list[tuple[Cell, ...]] = []
+    systems = {str(seed): translator.translate(seed) for seed in range(100, 100 + 2 * EQUALS)}
+    names = list(systems)
+    scored: tuple[tuple[str, Metric[Any]], ...] = (
+        ("REP", REP()),
+        ("DROP", DROP(aligner)),
+        ("DROP forward", DROP(by(aligner, "forward"))),
+        ("soft DROP", SoftDROP(aligner)),
+    )
+    for label, metric in scored:
+        statistics = _count(corpus, systems, metric)
+        p_values = []
+        for one, other in zip(names[::2], names[1::2], strict=True):
+            both = {one: statistics[one], other: statistics[other]}
+            test = paired_test(metric, both, one, test="randomization", resamples=999)
+            p_values.append(test[other].p_value)
+        rows.append((label, EQUALS, sum(p < 0.05 for p in p_values), min(p_values)))
+    return Table(
+        ("score", "pairs", "with p < .05", "smallest p"),
+        tuple(rows),
+        f"Equal systems, told apart by chance, {corpus.name}",
+        notes=("p: approximate randomisation, two-sided, 1,000 trials; one pair in 20 is to be "
+               "expected.",),
+    )  # fmt: skip
 
 
 def _ladder(label: str, statistics: dict[str, Any], metric: Metric[Any]) -> list[tuple[Cell, ...]]:

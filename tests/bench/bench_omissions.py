@@ -1,10 +1,10 @@
 """The omission finder on real text with errors put in: what it finds, and how fast.
 
 Run by ``make bench`` or ``python tests/bench/bench_omissions.py [PAIRS …]``, the numbers of
-training pairs. The shared corpora are needed (``COVERAGE_EVAL_SHARED``). Constants of the finder
-were chosen on the training side of German–English; the other rows are reported only. Half of the
-test segments stay as they are, the others get an error of each kind; AUROC is the probability that
-a segment with an error scores higher than one without.
+training pairs. The shared corpora are needed (``COVERAGE_EVAL_SHARED``). How the finder's score was
+chosen is not here but in ``make evidence``, which tunes it on either pair of languages and reports
+the other. Half of the test segments stay as they are, the others get an error of each kind; AUROC
+is the probability that a segment with an error scores higher than one without.
 """
 
 from __future__ import annotations

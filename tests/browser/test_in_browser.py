@@ -85,6 +85,7 @@ def with_errors(
 
 def test_every_score_on_the_page(reader: Reader, folder: Path, compared: Any, details: Any) -> None:
     page = reader.open(folder / "report.html")
+    assert page.evaluate("[scrollY, location.hash]") == [0, ""]
     for row, system in enumerate(("careful", "dropping", "bad")):
         cells = page.locator("#which tbody tr").nth(row).locator("td")
         own = [score for score in compared["scores"] if score["system"] == system]
@@ -184,9 +185,12 @@ def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: A
     ]
     settled(page, len(expected))
     assert f"“{word}”" in page.inner_text(".found")
+    assert page.evaluate("document.activeElement.className") == "list"
     assert numbers(page)[:5] == expected[:5]
     page.click(".found button")
     settled(page, 500)
+    row = page.locator("#about-dropped-by-one tbody tr").first
+    assert row.locator("a").inner_text() == row.locator("td, th").nth(2).inner_text()
     for article in ("frequency", "source-position", "source-length", "reference-length"):
         page.locator(f"#about-{article} summary").click()
         page.locator(f"#about-{article} a").first.click()

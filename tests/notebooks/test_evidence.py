@@ -13,7 +13,7 @@ import pytest
 from coverage_eval.testbed.grammar import generate
 from tests.conftest import ROOT
 
-TABLES = 9
+TABLES = 10
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,11 @@ from coverage_eval.errors import DataError
 from coverage_eval.omissions.calibration import (
     Calibration,
     LabelledScore,
-    calibration_error,
     fit_calibration,
 )
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.omissions.own_text import calibrate
+from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
@@ -49,7 +49,7 @@ def test_probabilities_hold_on_other_text(model: ModelAligner) -> None:
     rows = [Row((one.words,), (), p.source) for one, p in zip(spoilt, OTHER, strict=True)]
     found = np.array([one.probability for one in finder.find(rows)], dtype=float)
     labels = np.array([any(error.source for error in one.errors) for one in spoilt])
-    assert calibration_error(found, labels) < 0.03
+    assert calibration_error(reliability_statistics(labels, found).sum(axis=0)) < 0.03
     assert found.mean() == pytest.approx(labels.mean(), abs=0.03)
     assert found[labels].mean() > 2 * found[~labels].mean()
 
@@ -86,14 +86,6 @@ def test_weights_are_recovered() -> None:
     assert found.segments == 20_000
     logit = -3 + 0.5 * 2 + np.log(3) + 0.2 * np.log(9) - 2 * np.log(5 / 9)
     assert truth.probability(2.0, 8, 4) == pytest.approx(expit(logit))
-
-
-def test_calibration_error_by_hand() -> None:
-    probabilities = np.array([0.1, 0.1, 0.9, 0.9])
-    labels = np.array([False, True, True, True])
-    # Two bins: .1 against .5, and .9 against 1.
-    assert calibration_error(probabilities, labels, bins=2) == pytest.approx(0.25)
-    assert calibration_error(np.array([]), np.array([], dtype=bool)) == 0
 
 
 def test_too_little_text(model: ModelAligner) -> None:

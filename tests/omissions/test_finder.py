@@ -56,10 +56,10 @@ def test_scores_are_those_of_plain_loops(special: ModelAligner) -> None:
             ]
             losses = [sum(pair) / 2 for pair in zip(*expected, strict=True)]
             assert found.losses == pytest.approx(losses)
-            penalty = 0.1 if referenced else 0.2
+            penalty = 0.1 if referenced else 0.4
             places = range(len(losses) + 1)
             best = max(sum(x - penalty for x in losses[a:b]) for a in places for b in places[a:])
-            share = sum(x for x in losses if x > 0) / 3
+            share = sum(x for x in losses if x > 0) / 4
             assert found.score == pytest.approx(best + share)
 
 
@@ -72,16 +72,12 @@ def by_loops(row, model, words, other, cut):  # type: ignore[no-untyped-def]
     if not row.references:
         return [(m - c) / (s + 0.3) for (m, s), c in zip(normal, covered, strict=True)]
     by_reference = cover_by_loops(model, source, [w[:cut] for w in row.references[0].split()])
-    return [
-        2 / 3 * r + 1 / 3 * m - c
-        for (m, _), r, c in zip(normal, by_reference, covered, strict=True)
-    ]
+    return [r - c for r, c in zip(by_reference, covered, strict=True)]
 
 
 def cover_by_loops(model, source, target):  # type: ignore[no-untyped-def]
     (posterior,) = model.posteriors([(source, target)])
-    columns = [[float(row[i]) for row in posterior.matrix] for i in range(len(source))]
-    return [(max(column, default=0.0) + min(1.0, sum(column))) / 2 for column in columns]
+    return [min(1.0, sum(float(row[i]) for row in posterior.matrix)) for i in range(len(source))]
 
 
 def auroc(finder: OmissionFinder, rows: list[Row], lost: list[set[int]]) -> float:
@@ -214,5 +210,7 @@ def test_found_segments_count_by_probability_or_score(special: ModelAligner) -> 
     segment = FoundSegment(5.0, (), np.zeros(1), 1, 1)
     assert share.is_found(segment)
     assert not share.is_found(FoundSegment(3.0, (), np.zeros(1), 1, 1))
+    referenced = OmissionShare(OmissionFinder.of(special, referenced=True))
+    assert referenced.is_found(FoundSegment(1.5, (), np.zeros(1), 1, 1))
     assert np.isnan(share.formula(np.array([0, 0])))
     assert share.formula(np.array([1, 4])) == 25

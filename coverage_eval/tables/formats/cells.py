@@ -9,7 +9,7 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figure, format_p
 
 __all__ = [
-    "Column",
+    "ColumnContent",
     "cell_lines",
     "escape_controls",
     "escape_csv",
@@ -73,7 +73,7 @@ def text_width(text: str) -> int:
 
 
 @dataclass
-class Column:
+class ColumnContent:
     """What is in a column of a table.
 
     Attributes:
@@ -113,16 +113,18 @@ class Column:
             self.best = self.best or cell.best
 
 
-def survey(table: Table) -> list[Column]:
+def survey(table: Table) -> list[ColumnContent]:
     """What is in each column; rows, of which there may be many, are gone through once."""
-    columns = [Column() for _ in table.header]
+    columns = [ColumnContent() for _ in table.header]
     for row in table.rows:
         for column, cell in zip(columns, row, strict=True):
             column.add(cell)
     return columns
 
 
-def without_empty_columns(table: Table, columns: list[Column]) -> tuple[Table, list[Column]]:
+def without_empty_columns(
+    table: Table, columns: list[ColumnContent]
+) -> tuple[Table, list[ColumnContent]]:
     """The table without columns in which no row has anything."""
     kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
     if len(kept) == len(columns):
@@ -132,6 +134,6 @@ def without_empty_columns(table: Table, columns: list[Column]) -> tuple[Table, l
     return replace(table, header=header, rows=rows), [columns[i] for i in kept]
 
 
-def notes_with_mark(table: Table, columns: list[Column], mark: str) -> list[str]:
+def notes_with_mark(table: Table, columns: list[ColumnContent], mark: str) -> list[str]:
     """The notes, the first of them what marks a best figure if there is one."""
     return [mark, *table.notes] if any(column.best for column in columns) else list(table.notes)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from coverage_eval.tables.formats.cells import (
-    Column,
+    ColumnContent,
     cell_lines,
     escape_controls,
     notes_with_mark,
@@ -50,13 +50,13 @@ def escape_latex(text: str) -> str:
     return re.sub(r"([-'])(?=\1)", r"\1{}", escaped)
 
 
-def _table(table: Table, columns: list[Column], digits: int) -> Iterator[str]:
+def _table(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
     if not table.header:
         return iter([escape_latex(" ".join([table.title, *table.notes])) + r"\par"])
     return (_float if table.title or table.caption else _bare)(table, columns, digits)
 
 
-def _bare(table: Table, columns: list[Column], digits: int) -> Iterator[str]:
+def _bare(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
     yield from _tabular(table, columns, digits)
     yield from map(_comment, (*table.notes, *table.signatures))
 
@@ -65,7 +65,7 @@ def _comment(text: str) -> str:
     return f"% {escape_controls(text)}"
 
 
-def _float(table: Table, columns: list[Column], digits: int) -> Iterator[str]:
+def _float(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
     notes = notes_with_mark(table, columns, "Best figures in bold.")
     first = table.caption or f"{table.title}."
     yield from (r"\begin{table}[t]", r"\centering")
@@ -82,7 +82,7 @@ def _breakable(signature: str) -> str:
     return r"\textbar\allowbreak{}".join(map(escape_latex, signature.split("|")))
 
 
-def _tabular(table: Table, columns: list[Column], digits: int) -> Iterator[str]:
+def _tabular(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
     aligned = [column.side[0] for column in columns]
     # An arrow says which direction of a metric is better: no space before it.
     header = [escape_latex(re.sub(" (?=[↑↓])", "", name)) for name in table.header]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from coverage_eval.tables.formats.cells import (
-    Column,
+    ColumnContent,
     cell_lines,
     escape_controls,
     notes_with_mark,
@@ -51,7 +51,7 @@ def _bold(text: str) -> str:
     return f"**{text}**"
 
 
-def _grid(table: Table, columns: list[Column], digits: int) -> Iterator[str]:
+def _grid(table: Table, columns: list[ColumnContent], digits: int) -> Iterator[str]:
     header = [_bar(escape_markdown(name)) for name in table.header]
     rows = Mapped(lambda row: [_cell(cell, digits) for cell in row], table.rows)
     return grid_lines(header, rows, "github", [column.side for column in columns])

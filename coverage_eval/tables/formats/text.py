@@ -7,7 +7,7 @@ from itertools import chain
 from textwrap import fill
 
 from coverage_eval.tables.formats.cells import (
-    Column,
+    ColumnContent,
     cell_lines,
     escape_controls,
     notes_with_mark,
@@ -69,7 +69,7 @@ def _wrapped(text: str, columns: int | None) -> str:
     return text if columns is None or text.startswith(" ") else fill(text, columns)
 
 
-def _grids(table: Table, columns: list[Column], style: Style) -> Iterator[Iterator[str]]:
+def _grids(table: Table, columns: list[ColumnContent], style: Style) -> Iterator[Iterator[str]]:
     """The table, in parts below each other where even wrapped columns are too many.
 
     Measured scores are set to the left, above their intervals.

@@ -67,6 +67,7 @@ export class Browser {
     addEventListener("afterprint", () => this.printed.replaceChildren());
     this.drawForm();
     await this.update();
+    // Who was sent a view looks at it first, all others at the report's beginning.
     if (location.hash.includes("=")) this.root.scrollIntoView();
   }
 
@@ -76,7 +77,10 @@ export class Browser {
     if (!view) return;
     this.view = view;
     this.drawForm();
-    void this.update().then(() => this.root.scrollIntoView());
+    void this.update().then(() => {
+      this.root.scrollIntoView();
+      this.list.element.focus({ preventScroll: true });
+    });
   }
 
   private change(part: Partial<View>): void {
@@ -116,16 +120,18 @@ export class Browser {
       clearInterval(progress);
     }
     this.drawHead();
-    const position = Math.max(0, this.found.indexOf(this.view.segment - 1));
-    const item = this.found[position];
-    if (item !== undefined) this.view.segment = item + 1;
     this.remember();
-    this.list.show(this.found, item === undefined ? -1 : position);
-    await this.drawSegment(item);
+    this.list.show(this.found, this.found.length ? this.position : -1);
+    await this.drawSegment(this.found[this.position]);
   }
 
   private say(text: string): void {
     this.count.textContent = text;
+  }
+
+  /** Where in the list the open segment is; the first is open where none was chosen. */
+  private get position(): number {
+    return Math.max(0, this.found.indexOf(this.view.segment - 1));
   }
 
   /** The metric that the list shows. */
@@ -306,9 +312,8 @@ export class Browser {
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
-    const position = this.found.indexOf(this.view.segment - 1);
-    if (event.key === "j") this.open(position + 1);
-    else if (event.key === "k") this.open(position - 1);
+    if (event.key === "j") this.open(this.position + 1);
+    else if (event.key === "k") this.open(this.position - 1);
     else if (event.key === "/") document.getElementById("text")?.focus();
     else return;
     event.preventDefault();

@@ -1,0 +1,255 @@
+"""Source words' coverages in texts with errors, measured once in every way that variants look at.
+
+The finder of omissions looks at one segment at a time. To compare hundreds of its variants, all
+that any of them looks at is measured once; a variant then is a few operations on arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from corpora import Corpus, Translator, joined, sampled
+from numpy.typing import NDArray
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.meta.injection_loop import Spoiling, spoil_text
+from coverage_eval.text.rows import Row
+from fast_align_wrapper import Posterior
+
+Floats = NDArray[np.float64]
+
+KINDS = (
+    ("omission-phrase", "none", 1.0),
+    ("omission-phrase", "filler", 1.0),
+    ("omission-phrase", "detached", 1.0),
+    ("omission-content", "none", 1.0),
+    ("omission-content", "filler", 1.0),
+    ("early-stop", "none", 2.0),
+)
+"""Kinds of errors, what takes the place of the words, and how much more often than the others."""
+
+WAYS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
+    "sum": lambda forward, _: _at_most_one(forward.sum(axis=0)),
+    "best link": lambda forward, _: forward.max(axis=0, initial=0.0),
+    "mean of sum and best": lambda forward, _: (
+        (_at_most_one(forward.sum(axis=0)) + forward.max(axis=0, initial=0.0)) / 2
+    ),
+    "sum of links from 0.1": lambda forward, _: _at_most_one(
+        np.where(forward >= 0.1, forward, 0.0).sum(axis=0)
+    ),
+    "reverse": lambda _, reverse: _at_most_one(reverse.sum(axis=0)),
+    "mean of forward and reverse": lambda forward, reverse: (
+        (_at_most_one(forward.sum(axis=0)) + _at_most_one(reverse.sum(axis=0))) / 2
+    ),
+    "forward and reverse agree": lambda forward, reverse: _at_most_one(
+        np.sqrt(forward * reverse).sum(axis=0)
+    ),
+}
+"""How the probabilities ``[target, source]`` of both directions become coverages ``[source]``."""
+
+
+def _at_most_one(values: Floats) -> Floats:
+    return np.minimum(1.0, values)
+
+
+@dataclass(frozen=True)
+class UnitOfText:
+    """What an aligner sees as words, and its prior.
+
+    Attributes:
+        cut: Cuts a text, if its words are not the aligner's.
+        options: Options of the training.
+    """
+
+    cut: Callable[[str], str] = str
+    options: Mapping[str, Any] | None = None
+
+
+def _pieces(text: str) -> str:
+    return " ".join(word[i : i + 4] for word in text.split() for i in range(0, len(word), 4))
+
+
+_MODEL_1 = {"favor_diagonal": False, "optimize_tension": False}
+
+UNITS: Mapping[str, UnitOfText] = {
+    "words": UnitOfText(),
+    "stems of 5": UnitOfText(options={"stem": 5, "lowercase": True}),
+    "stems of 4": UnitOfText(options={"stem": 4, "lowercase": True}),
+    "stems of 6": UnitOfText(options={"stem": 6, "lowercase": True}),
+    "lowercased words": UnitOfText(options={"lowercase": True}),
+    "pieces of 4 letters": UnitOfText(_pieces),
+    "characters": UnitOfText(lambda text: " ".join(text.replace(" ", "▁"))),
+    "words, Model 1": UnitOfText(options=_MODEL_1),
+    "stems of 5, Model 1": UnitOfText(options={"stem": 5, "lowercase": True, **_MODEL_1}),
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Coverages of a test set in one unit.
+
+    Attributes:
+        inside: ``[segments, words]``, whether there is such a word.
+        covered: By way, ``[texts, segments, words]``; the first text is the reference.
+        normal: By way and strength of smoothing, the words' mean and spread ``[segments, words]``.
+        rarity: ``[segments, words]``, 0 to 1.
+    """
+
+    inside: NDArray[np.bool_]
+    covered: Mapping[str, Floats]
+    normal: Mapping[tuple[str, float], tuple[Floats, Floats]]
+    rarity: Floats
+
+
+@dataclass(frozen=True)
+class Bed:
+    """Texts with errors of several kinds, and what is measured of them.
+
+    Attributes:
+        labels: ``[kinds, segments]``, whether source words have lost their translation.
+        lengths: ``[kinds, segments, 2]``, words of source and hypothesis.
+        units: By name.
+    """
+
+    labels: NDArray[np.bool_]
+    lengths: Floats
+    units: Mapping[str, Measured]
+
+
+SMOOTHINGS = (1.0, 5.0)
+"""Occurrences of the average rare word that are added to each word's own."""
+
+
+def make_bed(
+    corpus: Corpus,
+    translator: Translator,
+    aligner: ModelAligner,
+    units: Iterable[str],
+    *,
+    far: bool = False,
+    segments: int = 1000,
+    pairs: int = 10_000,
+) -> Bed:
+    """Put errors of all kinds into correct outputs, and measure coverages.
+
+    Args:
+        corpus: The corpus.
+        translator: What makes the outputs.
+        aligner: What says which source words errors concern.
+        units: Names of :data:`UNITS`.
+        far: Segments are one to four of the test set's, so that their lengths differ much, and
+            fewer words are concerned.
+        segments: The most segments.
+        pairs: The most training pairs.
+    """
+    rows = translator.rows(len(corpus.test))
+    rows = (joined(rows) if far else rows)[:segments]
+    rate = 0.02 if far else 0.05
+    outputs: list[list[str]] = []
+    labels = []
+    for kind, repair, more in KINDS:
+        spoilt, found = spoil_text(rows, Spoiling(kind, (more * rate,), repair, seed=7), aligner)
+        outputs.append([str(row.hypotheses[0]) for row in spoilt])
+        labels.append([bool(item.words) for item in found.judgements])
+    texts = [
+        Row(hypotheses, row.references, row.source)
+        for row, hypotheses in zip(rows, zip(*outputs, strict=True), strict=True)
+    ]
+    sources = [len(str(row.source).split()) for row in rows]
+    lengths = [
+        [(size, len(line.split())) for size, line in zip(sources, lines, strict=True)]
+        for lines in outputs
+    ]
+    training = sampled(corpus.training, min(pairs, len(corpus.training)))
+    measured = {name: _measure_unit(UNITS[name], training, texts) for name in units}
+    return Bed(np.array(labels), np.array(lengths, dtype=float), measured)
+
+
+def _measure_unit(
+    unit: UnitOfText, training: Sequence[tuple[str, str]], texts: Sequence[Row]
+) -> Measured:
+    pairs = [(unit.cut(source), unit.cut(target)) for source, target in training]
+    cut = [
+        Row(*(tuple(unit.cut(str(text)) for text in side) for side in row[:2]),
+            unit.cut(str(row.source)))
+        for row in texts
+    ]  # fmt: skip
+    with Aligner.train_pairs(pairs, **(unit.options or {})) as aligner:
+        normal = _NormalCoverages(
+            (words, found)
+            for words, (found,) in _cover(aligner, (Row((t,), (), s) for s, t in pairs))
+        )
+        rows = list(_cover(aligner, cut))
+    longest = max(len(words) for words, _ in rows)
+    inside = np.zeros((len(rows), longest), dtype=bool)
+    numbers = np.full(inside.shape, -1)
+    values = np.zeros((1 + len(KINDS), len(WAYS), *inside.shape))
+    for place, (words, found) in enumerate(rows):
+        inside[place, : len(words)] = True
+        numbers[place, : len(words)] = [normal.numbers.get(word, -1) for word in words]
+        values[:, :, place, : len(words)] = found
+    covered = {way: values[:, number] for number, way in enumerate(WAYS)}
+    return Measured(inside, covered, normal.at(numbers), normal.rarity()[numbers])
+
+
+def _cover(
+    aligner: ModelAligner, rows: Iterable[Row]
+) -> Iterator[tuple[Sequence[str], list[Floats]]]:
+    """Source words, and coverages ``[ways, words]`` by each text, references before hypotheses."""
+    kept = list(rows)
+    both = (aligner.posteriors(kept, "forward"), aligner.posteriors(kept, "reverse"))
+    for forward, reverse in zip(*both, strict=True):
+        texts = zip(
+            (*forward.references, *forward.hypotheses),
+            (*reverse.references, *reverse.hypotheses),
+            strict=True,
+        )
+        yield forward.source, [_ways(*pair) for pair in texts]
+
+
+def _ways(forward: Posterior, reverse: Posterior) -> Floats:
+    matrices = (forward.matrix.astype(np.float64), reverse.matrix.astype(np.float64))
+    return np.stack([way(*matrices) for way in WAYS.values()])
+
+
+class _NormalCoverages:
+    """What is normal of each word, in all ways at once; the finder has it of one."""
+
+    def __init__(self, segments: Iterable[tuple[Sequence[str], Floats]]) -> None:
+        self.numbers: dict[str, int] = {}
+        words, values = [], []
+        for tokens, found in segments:
+            words += [self.numbers.setdefault(word, len(self.numbers)) for word in tokens]
+            values.append(found)
+        every = np.concatenate(values, axis=1)
+        size = len(self.numbers) + 1  # the last is for words never seen
+        self.counts = np.bincount(words, minlength=size)
+        self.sums, self.squares = (
+            np.stack([np.bincount(words, row, minlength=size) for row in table])
+            for table in (every, every**2)
+        )
+
+    def at(self, numbers: NDArray[np.intp]) -> dict[tuple[str, float], tuple[Floats, Floats]]:
+        fewest = self.counts[self.counts > 0].min()
+        rare = (self.counts > 0) & (self.counts <= max(2, fewest))
+        size = self.counts[rare].sum()
+        mean, square = (
+            table[:, rare].sum(axis=1, keepdims=True) / size for table in (self.sums, self.squares)
+        )
+        found = {}
+        for strength in SMOOTHINGS:
+            weights = self.counts + strength
+            means = (self.sums + strength * mean) / weights
+            squares = (self.squares + strength * square) / weights
+            spreads = np.sqrt(np.maximum(0.0, squares - means**2))
+            for number, way in enumerate(WAYS):
+                found[way, strength] = means[number][numbers], spreads[number][numbers]
+        return found
+
+    def rarity(self) -> Floats:
+        """−log of the share in the text, of the greatest of which all are shares."""
+        found: Floats = -np.log((self.counts + 1) / self.counts.sum())
+        return found / found.max()
