@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shlex
@@ -77,6 +78,23 @@ def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert comparable(done.stdout) == comparable(output), command
+
+
+def test_the_job_stops_a_release(folder: Path, run_cli: RunCli) -> None:
+    (job,) = blocks("yaml", SITE / "recipes.md")
+    (step,) = re.findall(r"- run: >-\n((?: {8}.*\n)+)", job)
+    assert len(job.splitlines()) <= 10
+    for name, system in {"released": "careful", "new": "dropping"}.items():
+        (folder / "demo" / f"{name}.en").write_bytes((folder / f"demo/{system}.en").read_bytes())
+    command = step.split()
+    assert command.pop(0) == "coverage-eval"
+    done = run_cli(*command, cwd=folder / "demo", check=False)
+    assert done.returncode == 3
+    gate = json.loads((folder / "demo/coverage.json").read_text())["gate"]
+    assert {item["metric"] for item in gate["worse"]} == {"DROP", "BLEU"}
+    assert "new is worse than released by DROP" in done.stderr
+    (folder / "demo/new.en").write_bytes((folder / "demo/careful.en").read_bytes())
+    run_cli(*command, cwd=folder / "demo")
 
 
 @with_examples

@@ -72,7 +72,7 @@ def read_gold(
     """Read gold links, one pair after the other.
 
     Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
         form: One of :data:`GOLD_FORMATS`; ``auto`` looks at the first line that is not empty.
         one_based: Positions of a Pharaoh or Talp file count from 1; those of the others always do.
         swapped: Links are target-source.

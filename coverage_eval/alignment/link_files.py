@@ -158,7 +158,7 @@ def read_links(source: Source) -> Iterator[Links]:
     """Read one pair's links a line, as :func:`parse_links`; an empty line is a pair without links.
 
     Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
         DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed link

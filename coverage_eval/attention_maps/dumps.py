@@ -112,7 +112,7 @@ class Dump:
 
     @property
     def lines(self) -> Iterator[str]:
-        """The lines of a text file (``.gz`` is unpacked), read anew each time and never held.
+        """The lines of a text file (``.gz`` and ``.zst`` are unpacked), read anew each time.
 
         Raises:
             DataError: Missing, damaged, not UTF-8.

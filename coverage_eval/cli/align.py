@@ -52,8 +52,9 @@ T = TypeVar("T")
 def command() -> None:
     """Word alignment: train a model, align text with it, symmetrise and measure links.
 
-    Text files have one segment a line ('-' reads standard input, .gz is unpacked); files of links
-    have one line a pair of segments, such as "0-0 1-2", source-target, counted from 0.
+    Text files have one segment a line ('-' reads standard input, .gz and .zst are unpacked), and
+    texts may also be columns of a table: --from; files of links have one line a pair of segments,
+    such as "0-0 1-2", source-target, counted from 0.
 
     \b
     Example:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import click
 
 from coverage_eval.cli.comparison_options import Columns, ComparisonOptions, comparison_options
-from coverage_eval.cli.options import WholeRange, parse_list
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import (
+    FiniteRange,
+    WholeRange,
+    given_options,
+    parse_differences,
+    parse_list,
+)
 from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.cli.overwriting import Command, NoFile, OutputFile
 from coverage_eval.cli.warnings import warn
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.details import write_details
+from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.testing import SIGNIFICANT
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.report.pictures import checked_ending, save_figure
 from coverage_eval.tables.table import Table
 from coverage_eval.text.files import atomic_write
 
 STDOUT = "-"
+WORSE = 3
+"""The exit status where a system is worse than the baseline."""
 
 
 @click.command("compare", cls=Command)
@@ -41,6 +54,17 @@ STDOUT = "-"
     "--plot", metavar="FILE", type=OutputFile(),
     help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
 )  # fmt: skip
+@click.option(
+    "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
+    "these metrics, separated by commas; by at least so much of those with a number, as in "
+    "rep,drop=0.5.",
+)  # fmt: skip
+@click.option(
+    "--level", default=SIGNIFICANT, show_default=True,
+    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    help="With --fail-if-worse, take a difference as one if its p is below this.",
+)  # fmt: skip
 @output_options
 def command(
     options: ComparisonOptions,
@@ -48,13 +72,16 @@ def command(
     top: int,
     details: str | None,
     plot: str | None,
+    guarded: dict[str, float] | None,
+    level: float,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
     Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
-    input, .gz is unpacked); NAME=FILE names the system otherwise than its file. The table has a row
-    for each system and a column for each metric, as Table 1 of the paper.
+    input, .gz and .zst are unpacked); NAME=FILE names the system otherwise than its file. Texts may
+    also be columns of a table: --from. The table has a row for each system and a column for each
+    metric, as Table 1 of the paper.
 
     \b
     Example:
@@ -65,6 +92,7 @@ def command(
     if plot:
         checked_ending(plot)
     options.check()
+    gate = _make_gate(guarded, level, options)
     asked = breakdown or []
     if asked:
         output.require_several("--breakdown")
@@ -73,6 +101,10 @@ def command(
     comparison = found.comparison
     tables = _break_down(comparison, asked, Options(top, found.frequencies))
     printout = present_comparison(comparison, tables)
+    worse = _find_worse(comparison, gate)
+    if gate:
+        outcome = {"gate": gate_as_dict(gate, worse)}
+        printout = replace(printout, data=printout.data | outcome)
     show(warn(printout, found.findings, found.figures, strict=options.strict), output)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
@@ -81,6 +113,41 @@ def command(
     if details:
         with atomic_write(details) as file:
             write_details(comparison, file)
+    for item in worse:
+        say(item.describe(comparison.baseline, output.width), "worse")
+    if worse:
+        click.get_current_context().exit(WORSE)
+
+
+def _make_gate(
+    guarded: Mapping[str, float] | None, level: float, options: ComparisonOptions
+) -> Gate | None:
+    """What must not be worse; a usage error if it could not be found, however bad it is."""
+    if guarded is None:
+        if "level" in given_options():
+            raise click.UsageError("--level goes with --fail-if-worse")
+        return None
+    unknown = [name for name in guarded if name not in options.columns.names]
+    if unknown:
+        raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
+    others = len(options.systems) - 1
+    if not others:
+        raise click.UsageError("--fail-if-worse needs a system beside the baseline")
+    least = least_resamples(others, level)
+    if options.resamples < least:
+        raise click.UsageError(
+            f"--resamples {options.resamples} cannot show p < {level:g}: draw {least} or more"
+        )
+    return Gate(guarded, level)
+
+
+def _find_worse(comparison: Comparison, gate: Gate | None) -> list[Worsening]:
+    if gate is None:
+        return []
+    try:
+        return find_worse(comparison, gate)
+    except ValueError as error:  # a metric was left out, as it does not fit the texts
+        raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 
 
 def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:

@@ -231,7 +231,7 @@ def corpus_options(command: F) -> Callable[..., Any]:
     receives from here. It goes above all options that make or take these parameters.
     """
     own: list[click.Parameter] = command.__click_params__  # type: ignore[attr-defined]
-    sides = {str(item.name): item for item in own if item.name in _SIDES}
+    sides = {str(item.name): item for item in reversed(own) if item.name in _SIDES}
     needed = [item for item in sides.values() if item.required]
     for item in needed:
         item.required = False
@@ -247,7 +247,7 @@ def corpus_options(command: F) -> Callable[..., Any]:
             values[side] = text
         for item in needed:
             if not values[str(item.name)]:
-                raise click.MissingParameter(ctx=click.get_current_context(), param=item)
+                raise click.MissingParameter(param_hint=f"'{_shown(item)}'", param=item)
         return command(**values)
 
     options = [_TABLE, *(_COLUMNS[side] for side in sides)]
@@ -270,7 +270,7 @@ def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> 
                 "one --system"
             )
         (found["hyp"],) = systems.values()
-    return {side: text for side, text in found.items() if side in sides}
+    return {side: found[side] for side in sides if side in found}
 
 
 def _shown(parameter: click.Parameter) -> str:

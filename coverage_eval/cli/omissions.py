@@ -77,11 +77,12 @@ def command(
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 
-    HYP is a text file with one segment a line ('-' reads standard input, .gz is unpacked). Prints
-    the percentage of segments with an omission; with --sentence-level, each segment's score and the
-    spans of source words that are missing, positions from 1 (in JSON from 0). A reference helps,
-    and so does a model that was trained here or by 'align train --for omissions'. Once calibrated,
-    a model gives each segment the probability of an omission.
+    HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
+    unpacked), or a column of a table: --from. Prints the percentage of segments with an omission;
+    with --sentence-level, each segment's score and the spans of source words that are missing,
+    positions from 1 (in JSON from 0). A reference helps, and so does a model that was trained here
+    or by 'align train --for omissions'. Once calibrated, a model gives each segment the probability
+    of an omission.
 
     \b
     Example:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.metrics.registry import METRICS
 from coverage_eval.text.corpus import CorpusWarning
 from coverage_eval.text.tokenizers import TOKENIZERS
 
@@ -19,6 +20,7 @@ __all__ = [
     "given_options",
     "jobs_option",
     "listed_options",
+    "parse_differences",
     "parse_list",
     "parse_named_files",
     "strict_option",
@@ -135,6 +137,22 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
         return names
 
     return parse
+
+
+def parse_differences(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> dict[str, float] | None:
+    """A callback for metrics separated by commas, each perhaps with a number, as ``drop=0.5``."""
+    if value is None:
+        return None
+    pairs = [item.partition("=") for item in value.split(",")]
+    names = ",".join(name for name, _, _ in pairs)
+    known = parse_list("metric", METRICS)(context, parameter, names) or []
+    numbers = FiniteRange(0)
+    return {
+        name: numbers.convert(number, parameter, context) if equals else 0.0
+        for name, (_, equals, number) in zip(known, pairs, strict=True)
+    }
 
 
 def parse_named_files(

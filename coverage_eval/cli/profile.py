@@ -39,8 +39,9 @@ def command(
 ) -> None:
     """Every cheap figure of one output: repetition, length, coverage.
 
-    HYP is a text file with one segment a line ('-' reads standard input, .gz is unpacked). With the
-    source, the reference, and a model or links of any aligner there are more figures.
+    HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
+    unpacked), or a column of a table: --from. With the source, the reference, and a model or links
+    of any aligner there are more figures.
 
     \b
     Example:

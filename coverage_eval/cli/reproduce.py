@@ -10,7 +10,7 @@ import click
 from coverage_eval.cli.options import FiniteRange, WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Group
-from coverage_eval.cli.reproduce_systems import figure2, keep, table1, table2
+from coverage_eval.cli.reproduce_systems import figure2, keep, table1, table2, translate
 from coverage_eval.digits.accuracy import DigitsSettings
 from coverage_eval.published.iris import reproduce_iris
 from coverage_eval.published.multilabel import read_labelled
@@ -145,5 +145,5 @@ def timing(
     show(present_timing(result), output)
 
 
-for reproduction in (table1, table2, figure2, keep):
+for reproduction in (table1, table2, figure2, translate, keep):
     command.add_command(reproduction)

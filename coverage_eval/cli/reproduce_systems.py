@@ -11,11 +11,12 @@ import click
 
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import WholeRange
-from coverage_eval.cli.output import Output, output_options, print_lines, show
+from coverage_eval.cli.output import Output, output_option, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.text.corpus import read_segments
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,8 +71,17 @@ def _training_options(command: F) -> F:
                      help="Learn so many operations of byte pair encoding instead."),
         click.option("--seed", default=1, show_default=True, type=WholeRange(0),
                      help="Seed parameters, order of batches and dropout with this number."),
+        click.option("--scoring", default="bilinear", show_default=True,
+                     type=click.Choice(["bilinear", "additive"]),
+                     help="Score attention so: bilinear is the paper's."),
         click.option("--beam", default=10, show_default=True, type=WholeRange(1),
                      help="Keep so many hypotheses of each sentence."),
+        click.option("--tune-by", default="beam", show_default=True,
+                     type=click.Choice(["beam", "lists"]),
+                     help="Choose the weights of COVPENALTY by decoding the validation text with "
+                     "each of 36 pairs, or by rescoring its n-best lists."),
+        click.option("--tune-on", metavar="N", type=WholeRange(1),
+                     help="Decode only its first N sentences with each pair."),
         click.option("--dataset", default="De-En", show_default=True,
                      type=click.Choice(_DATASETS),
                      help="Set the scores beside this column of the printed table."),
@@ -93,7 +103,8 @@ def table1(output: Output, **options: Any) -> None:
     """Train, decode and score the eight systems of Table 1 (Malaviya et al. 2018).
 
     A killed run goes on with --resume to the same result. Rows with COVPENALTY are decoded from
-    the model of the row without. Texts must be tokenised; lowercase them first if that is wanted.
+    the model of the row without; with another --tune-by or --tune-on than before they are decoded
+    again. Texts must be tokenised; lowercase them first if that is wanted.
 
     \b
     Example:
@@ -161,6 +172,37 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
     save_figure(figure_of(axes[0]), picture, tight=True)
 
 
+@click.command("translate", cls=Command)
+@click.argument("run", metavar="RUN")
+@click.argument("text", metavar="TEXT")
+@click.option("--system", "name", required=True, metavar="NAME",
+              help="Translate by this row of a table.")  # fmt: skip
+@click.option(
+    "--attention", metavar="DUMP", type=OutputFile(),
+    help="Write the attention to this file, a .npz or .jsonl, as 'attention' and 'report' read it.",
+)  # fmt: skip
+@output_option
+def translate(run: str, text: str, name: str, attention: str | None, output: str | None) -> None:
+    """Translate TEXT by a trained system of a run, as its test set was translated.
+
+    TEXT has one segment a line, tokenised as the run's texts are.
+
+    \b
+    Example:
+      coverage-eval reproduce translate run mine.de --system csparsemax --attention mine.jsonl
+    """
+    with needs_torch():
+        from coverage_eval.nmt.decoding import best_texts, write_attention
+        from coverage_eval.nmt.roster import find_system
+        from coverage_eval.nmt.run_folder import RunFolder
+        from coverage_eval.nmt.trained_system import TrainedSystem
+    trained = TrainedSystem.load(RunFolder.existing(Path(run)), find_system(name))
+    pieces, lists = trained.translate(read_segments(text))
+    if attention is not None:
+        write_attention(Path(attention), pieces, lists)
+    print_lines(best_texts(lists), output)
+
+
 @click.command("keep", cls=Command)
 @click.argument("run", metavar="RUN")
 @click.option("-o", "--output", "folder", metavar="FOLDER", required=True,
@@ -182,6 +224,10 @@ def keep(run: str, folder: str) -> None:
 
 
 def _reproduce(table: str, output: Output, options: dict[str, Any]) -> None:
+    if options["tune_on"] is not None and options["tune_by"] != "beam":
+        raise click.UsageError(
+            "--tune-on goes with --tune-by beam: lists are made of all sentences"
+        )
     with needs_torch():
         from coverage_eval.nmt.reproduction import reproduce_table
     corpora = {name: options.pop(name) for name in _CORPORA}

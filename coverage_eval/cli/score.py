@@ -36,8 +36,8 @@ __all__ = ["score_command"]
 
 Option = Callable[[Any], Any]
 
-_FILES = "HYP and REF are text files with one segment a line ('-' reads standard input, .gz is\n"
-_FILES += "unpacked). More than one REF are several references."
+_FILES = "HYP and REF are text files with one segment a line ('-' reads standard input, .gz and\n"
+_FILES += ".zst are unpacked), or columns of a table: --from. Several REFs are several references."
 
 
 def score_command(name: str) -> click.Command:

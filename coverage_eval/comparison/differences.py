@@ -19,7 +19,7 @@ from coverage_eval.tables.table import Cell, Table
 if TYPE_CHECKING:
     from coverage_eval.comparison.table import Comparison
 
-__all__ = ["most_different"]
+__all__ = ["largest", "most_different", "segment_scores"]
 
 _MARKS = {
     "repetitions": "Words [in brackets] of an output are repeated beyond the reference.",
@@ -58,8 +58,11 @@ def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[
     texts = required_counts(comparison).texts
     baseline = comparison.baseline
     label = comparison.metrics[name].name
-    ours, theirs = _scores(comparison, name, system), _scores(comparison, name, baseline)
-    for index in _largest(np.abs(ours - theirs), top).tolist():
+    ours, theirs = (
+        segment_scores(comparison, name, system),
+        segment_scores(comparison, name, baseline),
+    )
+    for index in largest(np.abs(ours - theirs), top).tolist():
         segment, row = (label, index + 1), texts.rows[index]
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
@@ -70,13 +73,13 @@ def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[
             yield *segment, who, float(scores[index]), _marked_output(comparison, who, index)
 
 
-def _scores(comparison: Comparison, name: str, system: str) -> NDArray[np.float64]:
-    """Segment scores, NaN where they are undefined."""
+def segment_scores(comparison: Comparison, name: str, system: str) -> NDArray[np.float64]:
+    """A system's scores of segments by one metric, NaN where they are undefined."""
     statistics = required_counts(comparison).statistics[name][system]
     return comparison.metrics[name].formula(statistics)
 
 
-def _largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
+def largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     """Indices of the largest differences above zero, undefined ones left out."""
     order = np.argsort(-np.nan_to_num(differences), kind="stable")[:top]
     return order[np.nan_to_num(differences[order]) > 0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.metrics.base import TokenMetric
@@ -68,14 +68,14 @@ def expected_words(comparison: Comparison, system: str) -> Iterator[ExpectedWord
     """All source words that count for DROP's denominator, and which of them a system drops."""
     name = _required_metric(comparison, "dropped")
     counted = required_counts(comparison)
-    rows = counted.observed[name]
-    # What an empty hypothesis drops is all that could be dropped.
-    droppable = counted.explained_empty(name)
-    for row, most, found in zip(rows, droppable, counted.evidence(name, system), strict=True):
+    metric: Any = counted.metrics[name]
+    rows = zip(counted.observed[name], counted.evidence(name, system), strict=True)
+    for row, found in rows:
         dropped = {item.position for item in found["dropped"]}
-        for item in most["dropped"]:
-            is_dropped = item.position in dropped
-            yield ExpectedWord(item.word, item.position, len(row.source), is_dropped)
+        for position in sorted(metric.expected(row)):
+            if position >= 0:  # not what an empty line of links stands for
+                word = row.source[position]
+                yield ExpectedWord(word, position, len(row.source), position in dropped)
 
 
 def repetitions(comparison: Comparison, system: str) -> Iterator[tuple[int, Sequence[Repetition]]]:

@@ -74,22 +74,13 @@ class Counted:
         columns = [self.evidence(name, system) for system in self.texts.systems]
         return zip(*columns, strict=True)
 
-    def explained_empty(self, name: str) -> Sequence[Evidence]:
-        """What the scores of empty outputs would rest on: all that a metric of links can find."""
-        nothing = (row._replace(hypotheses=((),)) for row in self.observed[name])
-        return self._evidence(f"{name} of empty outputs", self.metrics[name].explain(nothing))
-
     def evidence(self, name: str, system: str) -> Iterator[Evidence]:
         """What the score of each segment of a system by a metric rests on."""
-        found = self._evidence(name, self.metrics[name].explain(self.observed[name]))
-        step = len(self.texts.systems)
+        if name not in self._found:
+            explained = self.metrics[name].explain(self.observed[name])
+            self._found[name] = Spool(chain.from_iterable(explained))
+        found, step = self._found[name], len(self.texts.systems)
         return (found[i] for i in range(self.texts.systems.index(system), len(found), step))
-
-    def _evidence(self, key: str, found: Iterator[tuple[Evidence, ...]]) -> Spool[Evidence]:
-        """Evidence of all systems, segment by segment; looked for where it is not there yet."""
-        if key not in self._found:
-            self._found[key] = Spool(chain.from_iterable(found))
-        return self._found[key]
 
     def evidence_of(self, name: str, system: str, segment: int) -> Evidence:
         """The same of one segment, counted from 0."""

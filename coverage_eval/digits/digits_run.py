@@ -15,13 +15,9 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -32,8 +28,8 @@ from coverage_eval.digits.number_words import SYMBOLS, Examples, spell
 from coverage_eval.digits.reader import DigitReader
 from coverage_eval.digits.training import train_reader, validation_examples
 from coverage_eval.errors import DataError
+from coverage_eval.nmt.run_manifest import open_manifest, read_record
 from coverage_eval.text.files import atomic_write
-from coverage_eval.version import __version__
 
 __all__ = ["reproduce_digits"]
 
@@ -58,7 +54,9 @@ def reproduce_digits(
     Raises:
         DataError: The folder has a run and ``resume`` is not set, or one with other settings.
     """
-    _open(folder, settings, resume=resume)
+    open_manifest(
+        folder, {"settings": asdict(settings)}, resume=resume, packages=("torch", "numpy")
+    )
     for seed in seeds:
         for attention in ATTENTIONS:
             record = folder / attention / f"seed-{seed}.json"
@@ -72,42 +70,13 @@ def reproduce_digits(
                     _attend(model, validation_examples(settings)),
                     folder / f"{attention}.attention.jsonl",
                 )
-            _write_json(record, asdict(reader))
-    readers = [
-        TrainedReader(**json.loads(path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*/seed-*.json"))
-    ]
+            with atomic_write(record) as file:
+                json.dump(asdict(reader), file, indent=1)
+                file.write("\n")
+    readers = [_read_reader(path) for path in sorted(folder.glob("*/seed-*.json"))]
     readers.sort(key=lambda reader: (reader.seed, ATTENTIONS.index(reader.attention)))
     _write_csv(readers, folder / "digits.csv")
     return DigitsResult(tuple(readers), settings)
-
-
-def _open(folder: Path, settings: DigitsSettings, *, resume: bool) -> None:
-    """Begin a run or go on with one, and note the command; threads may move the last digits."""
-    path = folder / "manifest.json"
-    manifest: dict[str, Any] = {"settings": asdict(settings), "sessions": []}
-    if path.exists():
-        if not resume:
-            raise DataError(f"{folder}: has a run already; go on with --resume, or name another")
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        for name, value in asdict(settings).items():
-            old = manifest["settings"].get(name)
-            if old != value:
-                raise DataError(
-                    f"{path}: the run began with {name} {old}, not {value}; name a new folder"
-                )
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise DataError(f"{folder}: is there already, and is no run; name a new folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    session = {
-        "command": shlex.join(["coverage-eval", *sys.argv[1:]]),
-        "coverage-eval": __version__,
-        "threads": torch.get_num_threads(),
-        **{name: version(name) for name in ("torch", "numpy")},
-    }
-    if session not in manifest["sessions"]:
-        manifest["sessions"].append(session)
-    _write_json(path, manifest)
 
 
 def _attend(model: DigitReader, examples: Examples) -> list[AttentionMap]:
@@ -124,10 +93,13 @@ def _attend(model: DigitReader, examples: Examples) -> list[AttentionMap]:
     return maps
 
 
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    with atomic_write(path) as file:
-        json.dump(content, file, indent=1)
-        file.write("\n")
+def _read_reader(path: Path) -> TrainedReader:
+    try:
+        reader = TrainedReader(**read_record(path))
+        ATTENTIONS.index(reader.attention)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path}: is no record of a training: {error}") from error
+    return reader
 
 
 def _write_csv(readers: Sequence[TrainedReader], path: Path) -> None:

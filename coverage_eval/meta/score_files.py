@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,11 @@ __all__ = ["Key", "ScoreColumn", "pointed_words", "read_scores"]
 Key = tuple[str, int]
 """System, or nothing, and number of a segment from 1."""
 
+
+_NUMBER = re.compile("[0-9]{1,9}")
+
+_OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
+"""What goes wrong where evidence has another form."""
 
 _OF_SOURCE_WORDS = ("dropped", "lost", "spans")
 """Evidence that names source words: of DROP, soft DROP and omissions."""
@@ -61,7 +67,7 @@ def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
     """Read the scores of a file.
 
     Args:
-        source: A file's name (``.gz`` is unpacked).
+        source: A file's name (``.gz`` and ``.zst`` are unpacked).
         name: What its column ``score`` is called, and stands before the others' names; by default
             the file's own, and the others keep theirs.
 
@@ -81,21 +87,21 @@ def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
 
 def _finite(source: Source, place: str, value: Any) -> float | None:
     """A cell as a number; None for an empty one."""
-    if value in {None, ""}:
+    if value is None or value == "":
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"{source_name(source)}: {place}: {value!r} is not a finite number")
+        raise DataError(f"{source_name(source)}: {place}: {value!r:.60} is not a finite number")
     return number
 
 
 def _segment(source: Source, place: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
     text = str(value)
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
-        said = f"segment {value!r} is no number from 1"
+    if not (_NUMBER.fullmatch(text) and int(text) >= 1):
+        said = f"segment {value!r:.60} is no number from 1"
         raise DataError(f"{source_name(source)}: {place}: {said}")
     key = str(system or ""), int(text)
     if key in seen:
@@ -185,15 +191,18 @@ def _better(name: str) -> bool:
 def _json_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColumn]:
     data = _load(source, "\n".join(read_segments(source)), "the file")
     scores = data.get("scores") if isinstance(data, dict) else None
-    with_segments = [s for s in scores or () if isinstance(s, dict) and s.get("sentences")]
+    listed = scores if isinstance(scores, list) else []
+    with_segments = [s for s in listed if isinstance(s, dict) and s.get("sentences")]
     if not with_segments:
         raise DataError(
             f"{source_name(source)}: has no scores of segments; print them with --sentence-level"
         )
     for score in with_segments:
         rows: dict[Key, Mapping[str, Any]] = {}
-        for number, sentence in enumerate(score["sentences"], start=1):
+        sentences = score["sentences"]
+        for number, sentence in enumerate(sentences if isinstance(sentences, list) else [None], 1):
             place = f"sentence {number}"
+            _check_object(source, place, sentence)
             key = _segment(source, place, sentence.get("segment"), score.get("system"), rows)
             rows[key] = sentence
         if score.get("metric") == "Additions":  # their spans are of the target
@@ -219,13 +228,21 @@ def _fields(
             source, label, prefix, name,
             {k: _finite(source, f"segment {k[1]}", row.get(name)) for k, row in rows.items()},
             higher_is_better=higher_is_better if is_score else None,
-            words=_words(rows) if is_score else None,
+            words=_words(source, rows) if is_score else None,
         )  # fmt: skip
 
 
-def _words(rows: Mapping[Key, Mapping[str, Any]]) -> dict[Key, Mapping[int, float]] | None:
+def _words(
+    source: Source, rows: Mapping[Key, Mapping[str, Any]]
+) -> dict[Key, Mapping[int, float]] | None:
     """The source words that the evidence of each segment names; None if it names none."""
-    found = {key: pointed_words(row) for key, row in rows.items()}
+    found = {}
+    for key, row in rows.items():
+        try:
+            found[key] = pointed_words(row)
+        except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
+            said = f"segment {key[1]}: no evidence of source words: {error}"
+            raise DataError(f"{source_name(source)}: {said}") from None
     known = {key: words for key, words in found.items() if words is not None}
     return known if len(known) == len(found) else None
 
@@ -238,6 +255,9 @@ def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
 
     Returns:
         None if it is not evidence of source words, such as repetitions are not.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError, OverflowError: Evidence of another form.
     """
     for name in _OF_SOURCE_WORDS:
         if isinstance(evidence.get(name), list):
@@ -250,7 +270,11 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
     for item in items:
         strength = float(item.get("strength", item.get("loss", 1.0)))
         start = item["start"] if "start" in item else item["position"]
-        for position in range(start, item.get("end", start + 1)):
+        positions = range(start, item.get("end", start + 1))
+        words = item.get("words")  # as many, so that a few letters cannot name any number of them
+        if len(positions) != (1 if words is None else len(words)) or not math.isfinite(strength):
+            raise ValueError(f"a span from {start} of other words")
+        for position in positions:
             yield position, strength
 
 
@@ -258,17 +282,27 @@ def _detail_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreCo
     del label  # each metric has its name
     by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
     for number, line in enumerate(read_segments(source), start=1):
-        record = _load(source, line, f"line {number}")
-        for name, cell in record.get("metrics", {}).items():
+        place = f"line {number}"
+        record = _load(source, line, place)
+        _check_object(source, place, record)
+        metrics = record.get("metrics", {})
+        _check_object(source, place, metrics)
+        for name, cell in metrics.items():
+            _check_object(source, place, cell)
             rows = by_metric.setdefault(name, {})
-            key = _segment(source, f"line {number}", record["segment"], record["system"], rows)
+            key = _segment(source, place, record.get("segment"), record.get("system"), rows)
             rows[key] = cell
     for name, rows in by_metric.items():
         yield from _fields(source, prefix + name, prefix, rows, None)
 
 
+def _check_object(source: Source, place: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise DataError(f"{source_name(source)}: {place}: {value!r:.60} is no JSON object")
+
+
 def _load(source: Source, text: str, place: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{source_name(source)}: {place}: not JSON: {error}") from None

@@ -44,6 +44,14 @@ class Penalties:
     beta: float = 0.0
     epsilon: float = 0.1
 
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """What a signature says of them, in the words of ``coverage-eval rescore``."""
+        numbers = {"alpha": self.alpha, "beta": self.beta, "epsilon": self.epsilon}
+        shown = {name: f"{value:g}" for name, value in numbers.items()}
+        in_beam = {"coverage": "paper", "length": "tokens", "penalties": "in-beam"}
+        return tuple({**shown, **in_beam}.items())
+
     def length(self, pieces: int) -> float:
         """The divisor of the log-probability."""
         return float(((5.0 + pieces) / 6.0) ** self.alpha)

@@ -22,6 +22,7 @@ from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links
 
 __all__ = [
+    "BYTE_PAIRS",
     "SOURCE_VOCABULARY",
     "TARGET_VOCABULARY",
     "Bitext",
@@ -30,6 +31,7 @@ __all__ = [
     "prepare",
 ]
 
+BYTE_PAIRS = "bpe.json"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocabulary", "target.vocabulary"
 
 Pieces: TypeAlias = tuple[str, ...]
@@ -48,6 +50,10 @@ class PieceText:
     sources: Sequence[Pieces]
     targets: Sequence[Pieces]
     links: Sequence[Links] = ()
+
+    def first(self, number: int | None) -> PieceText:
+        """So many pairs from the first; None for all."""
+        return PieceText(self.sources[:number], self.targets[:number], self.links[:number])
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def prepare(folder: Path, corpora: Corpora, *, merges: int, max_length: int) -> 
         AlignerError: The aligner failed.
     """
     lines = list(read_parallel(corpora.train_src, corpora.train_tgt))
-    codes = folder / "bpe.json"
+    codes = folder / BYTE_PAIRS
     if not codes.exists():
         learned = BytePairs.learn((line for pair in lines for line in pair), merges)
         with atomic_path(codes) as temporary:

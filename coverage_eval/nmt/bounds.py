@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention.fertility import FertilityTable, actual, constant, guided
 from coverage_eval.nmt.bitext import Bitext, PieceText
 
-__all__ = ["ADDED", "Bounds", "Fertility", "FertilityBounds"]
+__all__ = ["ADDED", "Bounds", "Fertility", "FertilityBounds", "with_sinks"]
 
 Bounds: TypeAlias = "Sequence[NDArray[np.float64]]"
 
@@ -67,13 +67,13 @@ class FertilityBounds:
         """Of the training sources; where fertilities are predicted, they are trained on ACTUAL."""
         text = self._bitext.train
         if fertility.strategy in {"actual", "predicted"}:
-            return _with_sinks(_actual(text))
+            return with_sinks(_actual(text))
         return self._by_source(fertility, text)
 
     def valid(self, fertility: Fertility) -> Bounds:
         """Of the validation sources."""
         if fertility.strategy == "actual":
-            return _with_sinks(_actual(self._bitext.valid))
+            return with_sinks(_actual(self._bitext.valid))
         return self._without_target(fertility, self._bitext.valid, 0)
 
     def test(self, fertility: Fertility) -> Bounds:
@@ -89,7 +89,7 @@ class FertilityBounds:
     def _without_target(self, fertility: Fertility, text: PieceText, part: int) -> Bounds:
         if fertility.strategy != "predicted":
             return self._by_source(fertility, text)
-        return _with_sinks([row + ADDED for row in self._predicted[part]])
+        return with_sinks([row + ADDED for row in self._predicted[part]])
 
     @cached_property
     def _predicted(self) -> tuple[Bounds, Bounds]:
@@ -99,11 +99,11 @@ class FertilityBounds:
     def _by_source(self, fertility: Fertility, text: PieceText) -> Bounds:
         words = [source[:-1] for source in text.sources]
         if fertility.strategy == "constant":
-            return _with_sinks([constant(len(source), fertility.value) for source in words])
+            return with_sinks([constant(len(source), fertility.value) for source in words])
         if self._table is None:
             train = self._bitext.train
             self._table = guided(zip(train.sources, train.links, strict=True))
-        return _with_sinks([self._table.fertilities(source) for source in words])
+        return with_sinks([self._table.fertilities(source) for source in words])
 
 
 def _actual(text: PieceText) -> Bounds:
@@ -113,5 +113,6 @@ def _actual(text: PieceText) -> Bounds:
     ]
 
 
-def _with_sinks(rows: Bounds) -> Bounds:
+def with_sinks(rows: Bounds) -> Bounds:
+    """Fertilities of sources that end in sinks, of those of their words."""
     return [np.append(row, np.inf) for row in rows]

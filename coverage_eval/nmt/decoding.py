@@ -29,11 +29,12 @@ from coverage_eval.text.files import atomic_write
 
 __all__ = [
     "Translation",
+    "best_texts",
     "read_best",
     "translate",
     "write_attention",
     "write_nbest",
-    "write_words",
+    "write_texts",
 ]
 
 _END = "</s>"
@@ -99,10 +100,15 @@ def _spell(hypothesis: Hypothesis, source: Pieces, target: Vocabulary) -> Pieces
     return tuple(pieces)
 
 
-def write_words(path: Path, pieces: Iterable[Pieces]) -> None:
+def best_texts(lists: Iterable[Sequence[Translation]]) -> list[str]:
+    """The best translation of each sentence, in words."""
+    return [join_words(translations[0].pieces, "bpe") for translations in lists]
+
+
+def write_texts(path: Path, texts: Iterable[str]) -> None:
     """One segment a line."""
     with atomic_write(path) as file:
-        file.writelines(f"{join_words(segment, 'bpe')}\n" for segment in pieces)
+        file.writelines(f"{text}\n" for text in texts)
 
 
 def write_nbest(folder: Path, name: str, lists: Sequence[Sequence[Translation]]) -> None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,25 +17,25 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from coverage_eval.alignment.fertility_files import format_fertilities
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.nmt.beam import Penalties
 from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
 from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.decoding import (
+    Translation,
+    best_texts,
     translate,
     write_attention,
     write_nbest,
-    write_words,
+    write_texts,
 )
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.optimisation import TrainingState, train
-from coverage_eval.nmt.predictor import FertilityPredictor, predict_fertilities
+from coverage_eval.nmt.predictor import PREDICTOR, FertilityPredictor, predict_fertilities
 from coverage_eval.nmt.roster import System
-from coverage_eval.nmt.run_folder import RunFolder
+from coverage_eval.nmt.run_folder import RunFolder, Tuning
 from coverage_eval.nmt.translator import Translator
-from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.rescoring.search import Candidates, GridSearch, grid_search
+from coverage_eval.nmt.tuning import candidates_of, tune_by_beam, tune_by_lists
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_path, atomic_write
 
@@ -47,6 +46,9 @@ HYPOTHESES = "test.hyp"
 
 RESCORED = "test.rescored.hyp"
 """What rescoring n-best lists chooses, in the folder of a system with penalties."""
+
+TUNING = "tuning.jsonl"
+"""BLEU of the validation text under each pair of weights in the beam, as far as it is known."""
 
 FERTILITIES = "test.fertilities"
 """The bounds of the test sources, their sinks' included; of systems that have bounds."""
@@ -109,11 +111,11 @@ class Experiment:
             self._batches(self.bitext.train, bounds.train(actual)),
             self._batches(self.bitext.valid, bounds.valid(actual)),
             preset,
-            self.run.folder("models", "fertility-predictor"),
+            self.run.folder("models", PREDICTOR),
             seed=seed,
             label="fertility predictor",
         )
-        self.run.note("fertility-predictor", _training_note(state))
+        self.run.note(PREDICTOR, _training_note(state))
         valid, test = (
             predict_fertilities(model, self._batches(text))
             for text in (self.bitext.valid, self.bitext.test)
@@ -134,26 +136,28 @@ class Experiment:
     def make(self, system: System) -> None:
         """Train and decode a system, as far as that is not done."""
         folder = self.run.folder("systems", system.folder)
-        if (folder / HYPOTHESES).exists():
+        if self._is_made(system):
             return
         model = self.trained(system)
+        (folder / HYPOTHESES).unlink(missing_ok=True)
         penalties = self._tuned(system, model) if system.penalized else None
         bounds = None if system.fertility is None else self.bounds.test(system.fertility)
-        lists = translate(
-            model,
-            self.bitext.test,
-            self._batches(self.bitext.test, bounds, _DECODED),
-            self.bitext.target,
-            beam=self.run.settings.beam,
-            penalties=penalties,
-            label=f"{system.name}: test set",
-        )
+        label = f"{system.name}: test set"
+        lists = self._translate(model, self.bitext.test, bounds, penalties, label=label)
         if bounds is not None:
             with atomic_write(folder / FERTILITIES) as file:
                 file.writelines(f"{format_fertilities(row)}\n" for row in bounds)
         write_nbest(folder, "test", lists)
         write_attention(folder / "test.attention.npz", self.bitext.test, lists)
-        write_words(folder / HYPOTHESES, (translations[0].pieces for translations in lists))
+        write_texts(folder / HYPOTHESES, best_texts(lists))
+
+    def _is_made(self, system: System) -> bool:
+        """Whether it is decoded; if with penalties, with weights chosen as the run chooses them."""
+        if not (self.run.path / "systems" / system.folder / HYPOTHESES).exists():
+            return False
+        note = self.run.manifest.get("made", {}).get(system.folder, {})
+        tuned = note.get("tuning", asdict(Tuning()))
+        return not system.penalized or tuned == asdict(self.run.settings.tuning)
 
     def trained(self, system: System) -> Translator:
         """The model of a system, trained if it is not."""
@@ -179,34 +183,53 @@ class Experiment:
         return model
 
     def _tuned(self, system: System, model: Translator) -> Penalties:
-        """α and β of the paper's grid with the best BLEU on the validation set's n-best lists.
+        """Choose α and β on the validation text.
 
-        The translations that rescoring alone chooses of the lists of the system without penalties
-        are kept beside.
+        The translations that rescoring alone chooses of the lists of the system without penalties,
+        with weights that were chosen on such lists, are kept beside.
         """
         self.make(replace(system, penalized=False))
         folder = self.run.folder("systems", system.folder)
-        plain = self.run.folder("systems", system.model)
+        tuning = self.run.settings.tuning
         bounds = None if system.fertility is None else self.bounds.valid(system.fertility)
-        lists = translate(
+        references = list(read_segments(self.corpora.valid_tgt))
+        label = f"{system.name}: validation set"
+        write_nbest(folder, "valid", self._translate(model, self.bitext.valid, bounds, label=label))
+        of_lists = weights = tune_by_lists(folder / "valid", references)
+        plain = candidates_of(self.run.path / "systems" / system.model / "test")
+        write_texts(folder / RESCORED, plain.chosen_texts(of_lists.best.alpha, of_lists.best.beta))
+        self.run.note(f"{system.folder}, rescoring", of_lists.note())
+        if tuning.by == "beam":
+            text = self.bitext.valid.first(tuning.sentences)
+            weights = tune_by_beam(
+                lambda penalties: best_texts(
+                    self._translate(model, text, bounds, penalties, label=label)
+                ),
+                references[: tuning.sentences],
+                folder / TUNING,
+                label=f"{system.name}: α and β",
+            )
+        self.run.note(system.folder, {"tuning": asdict(tuning), **weights.note()})
+        return weights.penalties
+
+    def _translate(
+        self,
+        model: Translator,
+        text: PieceText,
+        bounds: Bounds | None,
+        penalties: Penalties | None = None,
+        *,
+        label: str,
+    ) -> list[list[Translation]]:
+        return translate(
             model,
-            self.bitext.valid,
-            self._batches(self.bitext.valid, bounds, _DECODED),
+            text,
+            self._batches(text, bounds, _DECODED),
             self.bitext.target,
             beam=self.run.settings.beam,
-            label=f"{system.name}: validation set",
+            penalties=penalties,
+            label=label,
         )
-        write_nbest(folder, "valid", lists)
-        references = list(read_segments(self.corpora.valid_tgt))
-        search = grid_search(
-            _candidates(folder / "valid"), references, metric=BLEU(tokenize="none", lowercase=True)
-        )
-        best = search.best
-        self.run.note(system.folder, _search_note(search))
-        chosen = _candidates(plain / "test").chosen_texts(best.alpha, best.beta)
-        with atomic_write(folder / RESCORED) as file:
-            file.writelines(f"{line}\n" for line in chosen)
-        return Penalties(best.alpha, best.beta)
 
 
 def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
@@ -217,11 +240,6 @@ def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
     return loss, batch.words
 
 
-def _candidates(path: Path) -> Candidates:
-    lists = read_nbest(f"{path}.nbest")
-    return Candidates(lists, read_coverage(f"{path}.coverage.jsonl", lists), subwords="bpe")
-
-
 def _training_note(state: TrainingState) -> dict[str, Any]:
     words = sum(record["words"] for record in state.epochs)
     seconds = sum(record["seconds"] for record in state.epochs)
@@ -230,17 +248,6 @@ def _training_note(state: TrainingState) -> dict[str, Any]:
         "best epoch": state.best["epoch"],
         "valid perplexity": state.best["valid_perplexity"],
         "words per second": round(words / max(seconds, 1e-9), 1),
-    }
-
-
-def _search_note(search: GridSearch) -> dict[str, Any]:
-    best = search.best
-    return {
-        "alpha": best.alpha,
-        "beta": best.beta,
-        "valid BLEU": best.bleu,
-        "signature": str(search.score.signature),
-        "grid": [[point.alpha, point.beta, round(point.bleu, 4)] for point in search.points],
     }
 
 

@@ -14,7 +14,8 @@ from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.nmt.experiment import HYPOTHESES
 from coverage_eval.nmt.optimisation import EPOCHS
 from coverage_eval.nmt.roster import all_systems
-from coverage_eval.nmt.run_folder import MANIFEST, RunFolder
+from coverage_eval.nmt.run_folder import RunFolder
+from coverage_eval.nmt.run_manifest import MANIFEST
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.text.corpus import tokenize
 from coverage_eval.text.files import atomic_path

@@ -19,7 +19,10 @@ from coverage_eval.nmt.bounds import ADDED, Bounds
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
 
-__all__ = ["CLASSES", "FertilityPredictor", "predict_fertilities"]
+__all__ = ["CLASSES", "PREDICTOR", "FertilityPredictor", "predict_fertilities"]
+
+PREDICTOR = "fertility-predictor"
+"""The name of the trained tagger in a run, a folder's."""
 
 CLASSES = 8
 """Fertilities from 1 to this many are told apart; larger ones count as the largest."""

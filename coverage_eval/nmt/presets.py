@@ -14,7 +14,7 @@ __all__ = ["PRESETS", "Preset"]
 
 @dataclass(frozen=True)
 class Preset:
-    """Everything about a model and its training that is not the attention.
+    """Everything about a model and its training that all systems share.
 
     Attributes:
         embedding: E, size of word vectors.
@@ -31,6 +31,8 @@ class Preset:
         patience: Stop after so many epochs without a better validation perplexity.
         clip: The largest norm of the gradient of all parameters.
         initial: Parameters are drawn from the interval of ± this number.
+        scoring: How attention is scored: ``bilinear`` ("general" of Luong et al. 2015), the
+            paper's, or ``additive`` ("MLP", Bahdanau et al. 2014).
     """
 
     embedding: int
@@ -46,6 +48,7 @@ class Preset:
     patience: int = 4
     clip: float = 5.0
     initial: float = 0.1
+    scoring: str = "bilinear"
 
 
 PRESETS = {

@@ -11,7 +11,7 @@ from coverage_eval.attention_maps.subwords import merge_subwords
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.nmt.experiment import HYPOTHESES
-from coverage_eval.nmt.roster import System, find_system
+from coverage_eval.nmt.roster import find_system
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.text.corpus import read_segments
 
@@ -44,17 +44,10 @@ def fixed_repetitions(run: RunFolder, names: tuple[str, str]) -> list[int]:
 
 
 def _finished(run: RunFolder, name: str) -> str:
-    path = run.path / "systems" / _system(name).folder / HYPOTHESES
+    path = run.path / "systems" / find_system(name).folder / HYPOTHESES
     if not path.exists():
         raise DataError(f"{run.path}: {name} is not finished yet")
     return str(path)
-
-
-def _system(name: str) -> System:
-    try:
-        return find_system(name)
-    except ValueError as error:
-        raise DataError(str(error)) from None
 
 
 def draw_figure2(
@@ -95,7 +88,7 @@ def draw_figure2(
 
 
 def _map(run: RunFolder, name: str, number: int) -> AttentionMap:
-    folder = run.path / "systems" / _system(name).folder
+    folder = run.path / "systems" / find_system(name).folder
     _finished(run, name)
     maps = load(folder / "test.attention.npz")
     if number > len(maps):

@@ -10,18 +10,15 @@ from coverage_eval.alignment.fertility_files import read_fertilities
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.errors import DataError
-from coverage_eval.nmt.bitext import SOURCE_VOCABULARY, TARGET_VOCABULARY, PieceText
+from coverage_eval.nmt.bitext import PieceText
 from coverage_eval.nmt.bounds import Bounds
-from coverage_eval.nmt.checkpoints import load_checkpoint
 from coverage_eval.nmt.decoding import read_best
 from coverage_eval.nmt.experiment import FERTILITIES, HYPOTHESES
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
-from coverage_eval.nmt.optimisation import BEST
 from coverage_eval.nmt.replaying import numpy_weights, replay
 from coverage_eval.nmt.roster import System, all_systems
 from coverage_eval.nmt.run_folder import RunFolder
-from coverage_eval.nmt.translator import Translator
-from coverage_eval.nmt.vocabulary import Vocabulary
+from coverage_eval.nmt.trained_system import TrainedSystem
 from coverage_eval.published.audits.facts import agree
 from coverage_eval.published.claims import Claim, Fact
 
@@ -65,19 +62,14 @@ def replay_claim(run: RunFolder, *, segments: int) -> Claim:
 
 def _replayed(run: RunFolder, system: System, segments: int) -> tuple[Fact, Fact]:
     folder = run.path / "systems" / system.folder
-    prepared = run.path / "prepared"
-    source, target = (
-        Vocabulary.load(prepared / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY)
-    )
+    trained = TrainedSystem.load(run, system)
     maps = load(folder / "test.attention.npz")[:segments]
-    best = read_best(folder, target)[:segments]
+    best = read_best(folder, trained.target)[:segments]
     bounds = None
     if system.attention.constrained:
         bounds = list(read_fertilities(folder / FERTILITIES))[:segments]
-    batches = _batches(maps, [numbers for numbers, _ in best], source, target, bounds)
-    model = Translator(run.settings.preset, system.attention, len(source), len(target))
-    model.load_state_dict(load_checkpoint(run.path / "models" / system.model / BEST)["model"])
-    weights = numpy_weights(model)
+    batches = _batches(maps, [numbers for numbers, _ in best], trained, bounds)
+    weights = numpy_weights(trained.model)
     attention, logs = [], []
     for batch in batches:
         replayed = replay(weights, system.attention, batch)
@@ -94,10 +86,9 @@ def _replayed(run: RunFolder, system: System, segments: int) -> tuple[Fact, Fact
 def _batches(
     maps: list[AttentionMap],
     numbers: list[list[int]],
-    source: Vocabulary,
-    target: Vocabulary,
+    trained: TrainedSystem,
     bounds: Bounds | None,
 ) -> list[Minibatch]:
-    targets = [tuple(target.pieces[n] for n in row) for row in numbers]
+    targets = [tuple(trained.target.pieces[n] for n in row) for row in numbers]
     text = PieceText([item.source or () for item in maps], targets)
-    return make_minibatches(text, source, target, bounds, size=_BATCH)
+    return make_minibatches(text, trained.source, trained.target, bounds, size=_BATCH)

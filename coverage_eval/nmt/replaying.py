@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from coverage_eval.attention.replay.decoder import DecoderWeights, ForcedDecoding, force_decode
 from coverage_eval.attention.replay.encoder import EncoderWeights, encode
 from coverage_eval.attention.replay.lstm import LSTMWeights
 from coverage_eval.attention.replay.opennmt import ModelWeights
-from coverage_eval.attention.scoring import BilinearScore
+from coverage_eval.attention.scoring import AdditiveScore, BilinearScore, Score
 from coverage_eval.attention.step import AttentionStep
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import BLANK, START
+from coverage_eval.torch import AdditiveScorer
 
 __all__ = ["numpy_weights", "replay"]
 
@@ -25,9 +27,7 @@ _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 def numpy_weights(model: Translator) -> ModelWeights:
     """The model's parameters as arrays, in the places where the replay wants them."""
-    arrays = {
-        name: value.detach().cpu().double().numpy() for name, value in model.state_dict().items()
-    }
+    arrays = {name: _array(value) for name, value in model.state_dict().items()}
     layers = range(len(model.decoder))
     encoder = EncoderWeights(
         arrays["source_embedding.weight"],
@@ -43,10 +43,19 @@ def numpy_weights(model: Translator) -> ModelWeights:
         arrays["output.weight"],
         arrays["output.bias"],
     )
-    score = BilinearScore(
-        arrays["attention.scorer.weight"], arrays.get("attention.scorer.coverage"), "text"
-    )
-    return ModelWeights(encoder, decoder, score)
+    return ModelWeights(encoder, decoder, _score(model.attention.scorer))
+
+
+def _score(scorer: nn.Module) -> Score:
+    """The fields of both scores are called as the parameters of both scorers are."""
+    arrays = {name: _array(value) for name, value in scorer.named_parameters()}
+    if isinstance(scorer, AdditiveScorer):
+        return AdditiveScore(**arrays)
+    return BilinearScore(arrays["weight"], arrays.get("coverage"), "text")
+
+
+def _array(value: Tensor) -> NDArray[np.float64]:
+    return value.detach().cpu().double().numpy()
 
 
 def _layer(arrays: Mapping[str, NDArray[Any]], pattern: str) -> LSTMWeights:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -13,7 +14,7 @@ from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.experiment import Experiment
 from coverage_eval.nmt.presets import PRESETS, Preset
 from coverage_eval.nmt.roster import find_systems
-from coverage_eval.nmt.run_folder import RunFolder, RunSettings
+from coverage_eval.nmt.run_folder import RunFolder, RunSettings, Tuning
 from coverage_eval.nmt.run_table import RunTable, score_run
 
 __all__ = ["reproduce_table"]
@@ -31,7 +32,10 @@ def reproduce_table(
     halve_from: int | None = None,
     merges: int | None = None,
     seed: int = 1,
+    scoring: str = "bilinear",
     beam: int = 10,
+    tune_by: str = "beam",
+    tune_on: int | None = None,
     dataset: str = "De-En",
     names: Sequence[str] = (),
     device: str = "cpu",
@@ -40,7 +44,7 @@ def reproduce_table(
 
     Args:
         table: ``table1`` or ``table2``.
-        corpora: The fields of :class:`~coverage_eval.nmt.bitext.Corpora`.
+        corpora: The fields of :class:`~coverage_eval.nmt.corpora.Corpora`.
         folder: Of the run.
         resume: Whether there may be a run in it.
         preset_name: One of :data:`~coverage_eval.nmt.presets.PRESETS`.
@@ -49,7 +53,11 @@ def reproduce_table(
         halve_from: Likewise.
         merges: Likewise.
         seed: Of parameters, order and dropout.
+        scoring: Of the attention, as :class:`~coverage_eval.nmt.presets.Preset` has it.
         beam: Hypotheses a sentence.
+        tune_by: How the weights of penalties are chosen, see
+            :class:`~coverage_eval.nmt.run_folder.Tuning`. A run may go on with another choice.
+        tune_on: On how many validation sentences; None for all.
         dataset: Column of the printed table.
         names: Rows to make; all that are printed for none.
         device: As PyTorch names it.
@@ -66,13 +74,11 @@ def reproduce_table(
         epochs=epochs,
         halve_from=halve_from,
         merges=merges,
+        scoring=scoring,
     )
-    try:
-        systems = find_systems(table, names)
-    except ValueError as error:
-        raise DataError(str(error)) from None
+    systems = find_systems(table, names)
     texts = Corpora(**corpora)
-    settings = RunSettings(preset_name, preset, seed, beam, dataset)
+    settings = RunSettings(preset_name, preset, seed, beam, dataset, Tuning(tune_by, tune_on))
     run = RunFolder.open(folder, texts, settings, resume=resume)
     experiment = Experiment(run, texts, _device(device))
     for system in systems:
@@ -81,7 +87,7 @@ def reproduce_table(
     return result
 
 
-def _changed(preset: Preset, **values: int | None) -> Preset:
+def _changed(preset: Preset, **values: Any) -> Preset:
     return replace(preset, **{name: value for name, value in values.items() if value is not None})
 
 

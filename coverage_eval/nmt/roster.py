@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from coverage_eval.errors import DataError
 from coverage_eval.nmt.bounds import Fertility
 from coverage_eval.nmt.translator import Attention
 from coverage_eval.published.tables import load_table
@@ -82,12 +83,12 @@ def find_systems(table: str, names: Sequence[str]) -> list[System]:
     """The systems of a table of some names, in the table's order; all printed ones for no name.
 
     Raises:
-        ValueError: A name that the table has not.
+        DataError: A name that the table has not.
     """
     known = {system.name: system for system in TABLES[table]}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ValueError(f"{table} has no system {unknown[0]!r}; one of {', '.join(known)}")
+        raise DataError(f"{table} has no system {unknown[0]!r}; one of {', '.join(known)}")
     wanted = names or load_table(table).systems
     return [system for name, system in known.items() if name in wanted]
 
@@ -105,9 +106,9 @@ def find_system(name: str) -> System:
     """The system of any table that has this name.
 
     Raises:
-        ValueError: There is none.
+        DataError: There is none.
     """
     known = {system.name: system for systems in TABLES.values() for system in systems}
     if name not in known:
-        raise ValueError(f"no system is called {name!r}; one of {', '.join(known)}")
+        raise DataError(f"no system is called {name!r}; one of {', '.join(known)}")
     return known[name]

@@ -6,22 +6,21 @@ the interval that Student's t gives the mean of so few.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from statistics import fmean, stdev
+from statistics import fmean
 
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.published.audits import table1, table2
 from coverage_eval.published.claims import Claim, Fact
+from coverage_eval.published.intervals import mean_and_half_width
 from coverage_eval.published.tables import Key, PrintedCell, PrintedTable, load_table
 from coverage_eval.published.user_scores import read_scores
 
 __all__ = ["comparison_claims"]
 
-_CONFIDENCE = 0.95
 _CLAIMS = {"table1": table1.claims, "table2": table2.claims}
 
 
@@ -101,22 +100,13 @@ def _direction(
     keys = [(system, dataset, metric) for system in pair]
     theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
     gains = [printed.improvement(metric, *(item[key] for key in keys)) for item in scores]
-    ours, half = fmean(gains), _half_width(gains)
+    ours, half = mean_and_half_width(gains)
     shown = f"{ours:+.2f}" + ("" if half is None else f" ± {half:.2f}")
     same = ours * theirs > 0
     outcome = "same" if same else "tie" if ours * theirs == 0 else "opposite"
     if half is not None and abs(ours) <= half:
         outcome += ", within chance"
     return Fact(" against ".join(pair), f"{theirs:+.2f}", shown, outcome, same, decisive=False)
-
-
-def _half_width(values: Sequence[float]) -> float | None:
-    if len(values) < 2:
-        return None
-    from scipy import stats  # slow to import, and not needed for one run
-
-    quantile = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(values) - 1))
-    return quantile * stdev(values) / math.sqrt(len(values))
 
 
 def _claims_of_paper(

@@ -14,25 +14,31 @@ corpora that it began with::
 
 from __future__ import annotations
 
-import json
-import os
-import shlex
-import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.presets import Preset
-from coverage_eval.text.files import atomic_write
-from coverage_eval.version import __version__
+from coverage_eval.nmt.run_manifest import MANIFEST, open_manifest, read_manifest, write_manifest
 
-__all__ = ["MANIFEST", "RunFolder", "RunSettings"]
+__all__ = ["RunFolder", "RunSettings", "Tuning"]
 
-MANIFEST = "manifest.json"
+
+@dataclass(frozen=True)
+class Tuning:
+    """How the weights of COVPENALTY are chosen, from the paper's grid and on validation text.
+
+    Attributes:
+        by: ``beam`` decodes the text with every pair of weights in the beam; ``lists`` rescores the
+            n-best lists of a beam without them.
+        sentences: Of the validation text, from the first; None for all. Lists are always of all.
+    """
+
+    by: str = "lists"
+    sentences: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class RunSettings:
         seed: Of parameters, order and dropout.
         beam: Hypotheses a sentence.
         dataset: The column of the printed tables to set the scores beside.
+        tuning: Of the systems with penalties. It may change when a run goes on, and these are then
+            decoded again; runs whose manifest does not say had lists.
     """
 
     preset_name: str
@@ -52,6 +60,7 @@ class RunSettings:
     seed: int = 1
     beam: int = 10
     dataset: str = "De-En"
+    tuning: Tuning = Tuning()
 
 
 @dataclass(frozen=True)
@@ -82,22 +91,16 @@ class RunFolder:
             DataError: There is a run and ``resume`` is not set; it has other settings or corpora;
                 or the folder has other files.
         """
-        wanted = {"settings": asdict(settings), "corpora": _described(corpora)}
-        manifest = path / MANIFEST
-        if manifest.exists():
-            if not resume:
-                raise DataError(
-                    f"{path}: has a run already; go on with --resume, or name a new folder"
-                )
-            _check_same(_read(manifest), wanted, manifest)
-        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise DataError(f"{path}: is there already, and is no run; name a new folder")
-        path.mkdir(parents=True, exist_ok=True)
-        run = cls(path, settings)
-        if not manifest.exists():
-            run._write({**wanted, "made": {}, "sessions": []})
-        run._note_session()
-        return run
+        open_manifest(
+            path,
+            {"settings": asdict(settings), "corpora": _described(corpora)},
+            resume=resume,
+            packages=("torch", "tokenizers", "numpy", "sacrebleu"),
+            completed=lambda found: found | {"settings": asdict(_settings(found, path / MANIFEST))},
+            may_change={f"settings.tuning.{field.name}" for field in fields(Tuning)}
+            | {f"corpora.{option}.file" for option in asdict(corpora)},
+        )
+        return cls(path, settings)
 
     @classmethod
     def existing(cls, path: Path) -> RunFolder:
@@ -106,15 +109,15 @@ class RunFolder:
         Raises:
             DataError: There is none in the folder.
         """
-        if not (path / MANIFEST).exists():
+        manifest = path / MANIFEST
+        if not manifest.exists():
             raise DataError(f"{path}: no run is there (it would have a file {MANIFEST})")
-        settings = _read(path / MANIFEST)["settings"]
-        return cls(path, RunSettings(**{**settings, "preset": Preset(**settings["preset"])}))
+        return cls(path, _settings(read_manifest(manifest), manifest))
 
     @property
     def manifest(self) -> dict[str, Any]:
         """What ``manifest.json`` says."""
-        return _read(self.path / MANIFEST)
+        return read_manifest(self.path / MANIFEST)
 
     def folder(self, *names: str) -> Path:
         """A folder inside, made if it does not exist."""
@@ -125,33 +128,8 @@ class RunFolder:
     def note(self, part: str, content: Mapping[str, Any]) -> None:
         """Keep what is known of a part that was made."""
         manifest = self.manifest
-        manifest["made"][part] = dict(content)
-        self._write(manifest)
-
-    def _note_session(self) -> None:
-        """Keep the command and the versions; results may depend on the number of threads."""
-        import torch
-
-        manifest = self.manifest
-        session = {
-            "command": shlex.join(["coverage-eval", *map(_without_folders, sys.argv[1:])]),
-            "coverage-eval": __version__,
-            "threads": torch.get_num_threads(),
-            **{name: version(name) for name in ("torch", "tokenizers", "numpy", "sacrebleu")},
-        }
-        if session not in manifest["sessions"]:
-            manifest["sessions"].append(session)
-            self._write(manifest)
-
-    def _write(self, content: dict[str, Any]) -> None:
-        with atomic_write(self.path / MANIFEST) as file:
-            json.dump(content, file, indent=1, ensure_ascii=False)
-            file.write("\n")
-
-
-def _without_folders(argument: str) -> str:
-    """Where files are on this machine moves no number, and is nobody's business."""
-    return Path(argument).name if os.sep in argument else argument
+        manifest.setdefault("made", {})[part] = dict(content)
+        write_manifest(self.path / MANIFEST, manifest)
 
 
 def _described(corpora: Corpora) -> dict[str, dict[str, str]]:
@@ -163,33 +141,13 @@ def _described(corpora: Corpora) -> dict[str, dict[str, str]]:
     }
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _settings(manifest: Mapping[str, Any], where: Path) -> RunSettings:
+    """The settings that a manifest has; what a field says that it lacks is its default."""
+    found = manifest["settings"]
+    if not {"preset", "seed"} <= set(found):
+        raise DataError(f"{where}: is not the manifest of a run of table1 or table2")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(content, dict) or not {"settings", "corpora", "made"} <= set(content):
-        raise DataError(f"{path}: is not the manifest of a run")
-    return content
-
-
-def _check_same(found: dict[str, Any], wanted: dict[str, Any], where: Path) -> None:
-    """Refuse to mix results of other settings or other text into a run."""
-    for part in ("settings", "corpora"):
-        old, new = _flat(found[part]), _flat(wanted[part])
-        for name in sorted(set(old) | set(new)):
-            if old.get(name) != new.get(name) and not name.endswith(".file"):
-                raise DataError(
-                    f"{where}: the run began with {name} {old.get(name)}, not {new.get(name)}; "
-                    "name a new folder"
-                )
-
-
-def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{before}{name}.")
-        else:
-            flat[f"{before}{name}"] = value
-    return flat
+        parts = {"preset": Preset(**found["preset"]), "tuning": Tuning(**found.get("tuning", {}))}
+        return RunSettings(**{**found, **parts})
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: settings of no run: {error}") from error

@@ -1,7 +1,7 @@
 r"""The encoder-decoder of Malaviya et al. 2018, with any of the four attention transformations.
 
 A bidirectional LSTM encoder; an LSTM decoder with input feeding and the bilinear ("general")
-attention of Luong et al. 2015, as OpenNMT-py has them:
+attention of Luong et al. 2015, as OpenNMT-py has them, or with additive scores instead:
 
 .. math::
     s_t = \mathrm{LSTM}([E y_{t-1}; \tilde h_{t-1}], s_{t-1}), \quad
@@ -30,7 +30,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
-from coverage_eval.torch import BilinearScorer, ConstrainedAttention
+from coverage_eval.torch import AdditiveScorer, BilinearScorer, ConstrainedAttention
 from coverage_eval.torch.constrained_attention import Source
 
 __all__ = ["Attention", "Translator", "TranslatorState", "rows_of"]
@@ -110,7 +110,7 @@ class Translator(nn.Module):
         widths = [preset.embedding + size, *[size] * (preset.layers - 1)]
         self.decoder = nn.ModuleList(nn.LSTMCell(width, size) for width in widths)
         self.attention = ConstrainedAttention(
-            BilinearScorer(size, size, coverage="text" if attention.coverage else None),
+            _scorer(preset.scoring, size, coverage=attention.coverage),
             attention.transformation,
             exhaustion=attention.exhaustion,
         )
@@ -239,6 +239,12 @@ def rows_of(source: Source, index: Tensor) -> Source:
     """Some of the sources, or some of them several times."""
     fertilities = None if source.fertilities is None else source.fertilities[index]
     return Source(source.memory[index], source.keys[index], source.mask[index], fertilities)
+
+
+def _scorer(kind: str, size: int, *, coverage: bool) -> BilinearScorer | AdditiveScorer:
+    if kind == "additive":
+        return AdditiveScorer(size, size, size, coverage=coverage)
+    return BilinearScorer(size, size, coverage="text" if coverage else None)
 
 
 def _both_directions(states: Tensor) -> tuple[Tensor, ...]:

@@ -27,6 +27,8 @@ __all__ = ["Calibration", "LabelledScore", "fit_calibration"]
 Floats = NDArray[np.float64]
 
 _FOLDS = 5
+_LARGEST = 1e9
+"""No weight of a real calibration comes near it."""
 _RIDGE = 1.0
 """Strength of the pull of weights to 0, in squared weights of standardised features."""
 
@@ -91,10 +93,11 @@ class Calibration:
             weights = tuple(map(float, values["weights"]))
             if set(values) != {item.name for item in fields(cls)} or len(weights) != _FEATURES:
                 raise ValueError("other values than expected")
-            return cls(
-                weights, float(values["rate"]), int(values["segments"]), float(values["error"])
-            )
-        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            rate, error_found = float(values["rate"]), float(values["error"])
+            if not all(abs(number) < _LARGEST for number in (*weights, rate, error_found)):
+                raise ValueError("numbers that no text gives")
+            return cls(weights, rate, int(values["segments"]), error_found)
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise DataError(f"{path.name} of the model is no calibration: {error}") from error
 
 

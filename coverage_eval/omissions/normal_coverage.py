@@ -97,8 +97,13 @@ class NormalCoverage:
             values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             mean, spread = values["other"]
             words = {word: (float(one), float(two)) for word, (one, two) in values["words"].items()}
-            return cls(words, (float(mean), float(spread)))
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+            other = float(mean), float(spread)
+            if not all(0 <= figure <= 1 for pair in (other, *words.values()) for figure in pair):
+                raise ValueError("figures beyond 0 to 1")
+            return cls(words, other)
+        except (
+            AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError,
+        ) as error:  # fmt: skip
             raise DataError(f"{path.name} of the model has no normal coverages: {error}") from error
 
     @cached_property

@@ -24,6 +24,11 @@ from coverage_eval.text.corpus import read_segments
 __all__ = ["LabelledData", "read_labelled", "read_libsvm", "read_mulan"]
 
 
+_FREE_CELLS = 1 << 24
+_CELLS_A_CHARACTER = 32
+"""Data sets in LIBSVM's form are sparse, but none is an array of many gigabytes."""
+
+
 @dataclass(frozen=True, eq=False)
 class LabelledData:
     """A data set.
@@ -61,11 +66,14 @@ def read_libsvm(path: str | os.PathLike[str]) -> LabelledData:
     """Read the LIBSVM format; ``.gz`` is unpacked, what follows a ``#`` is left out.
 
     Raises:
-        DataError: A malformed line (file, line), or no examples.
+        DataError: A malformed line (file, line), no examples, or features or classes of such
+            numbers that an array of them would be out of all proportion to the file.
     """
     labels: list[list[str]] = []
     features: list[dict[int, float]] = []
+    characters = 0
     for number, line in enumerate(read_segments(path), start=1):
+        characters += len(line)
         content = line.partition("#")[0]
         if not content.strip():
             continue
@@ -80,6 +88,11 @@ def read_libsvm(path: str | os.PathLike[str]) -> LabelledData:
     classes = sorted({mark for marks in labels for mark in marks}, key=lambda x: (_value(x), x))
     first = 0 if any(0 in values for values in features) else 1
     width = max((max(values, default=first) for values in features), default=first) - first + 1
+    if len(features) * max(width, len(classes)) > _FREE_CELLS + _CELLS_A_CHARACTER * characters:
+        raise DataError(
+            f"{path}: {len(features)} examples of {width} features and {len(classes)} classes are "
+            "too many for an array; leave out features that few examples have"
+        )
     matrix = np.zeros((len(features), width))
     for row, values in zip(matrix, features, strict=True):
         row[[index - first for index in values]] = list(values.values())
@@ -97,7 +110,7 @@ def _parse_example(line: str) -> tuple[list[str], dict[int, float]]:
     values: dict[int, float] = {}
     for field in fields:
         index, colon, value = field.partition(":")
-        if not (colon and index.isascii() and index.isdigit()):
+        if not (colon and index.isascii() and index.isdigit() and len(index) <= 9):
             raise ValueError(f"'{field}' is not a feature as 3:0.5")
         if int(index) in values:
             raise ValueError(f"feature {index} stands twice")
@@ -145,8 +158,11 @@ def read_mulan(
     if len(rows) == 0:
         raise DataError(f"{path}: no examples")
     others = [name for name in meta.names() if name not in names]
-    features = np.array([_column(rows, meta, name) for name in others]).reshape(len(others), -1)
-    marks = np.array([_column(rows, meta, name) for name in names])
+    try:
+        features = np.array([_column(rows, meta, name) for name in others]).reshape(len(others), -1)
+        marks = np.array([_column(rows, meta, name) for name in names])
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
     if not np.isin(marks, (0, 1)).all():
         wrong = names[int(np.argmax(~np.isin(marks, (0, 1)).all(axis=1)))]
         raise DataError(f"{path}: label '{wrong}' has values other than 0 and 1")
@@ -170,9 +186,16 @@ def _column(rows: Any, meta: Any, name: str) -> NDArray[np.float64]:
     """One attribute as numbers; a nominal one whose values are not by their order."""
     kind, values = meta[name]
     if kind == "numeric":
-        return np.asarray(rows[name], dtype=np.float64)
-    try:
-        numbers = {value: float(value) for value in values}
-    except ValueError:
-        numbers = {value: float(place) for place, value in enumerate(values)}
-    return np.array([numbers[value.decode()] for value in rows[name]])
+        found = np.asarray(rows[name], dtype=np.float64)
+    elif kind == "nominal":
+        try:
+            numbers = {value: float(value) for value in values}
+        except ValueError:
+            numbers = {value: float(place) for place, value in enumerate(values)}
+        cells = (value.decode("utf-8", "replace") for value in rows[name])
+        found = np.array([numbers.get(cell, np.nan) for cell in cells])
+    else:
+        raise DataError(f"attribute '{name}' is of the kind {kind}, no number")
+    if not np.isfinite(found).all():
+        raise DataError(f"attribute '{name}' has a value that is missing or not finite")
+    return found

@@ -19,6 +19,7 @@ Fields after the score, and Marian's alignments before the features, are passed 
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ from coverage_eval.text.corpus import (
 __all__ = ["NBest", "read_coverage", "read_nbest"]
 
 Float64Array = NDArray[np.float64]
+_NUMBER = re.compile("[0-9]{1,9}")
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more
 
 
@@ -71,7 +73,7 @@ def read_nbest(source: Source, *, feature: str | None = None) -> NBest:
     """Read an n-best list.
 
     Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
         feature: Take the log-probability from this feature of the third field (as ``F0`` for
             ``F0= -1.5``) instead of the fourth field; Marian's fourth field may be normalised.
 
@@ -105,7 +107,7 @@ def read_nbest(source: Source, *, feature: str | None = None) -> NBest:
 
 def _parse(line: str, feature: str | None) -> tuple[int, str, float]:
     fields = [field.strip(" ") for field in line.split("|||")]
-    if len(fields) < 4 or not (fields[0].isascii() and fields[0].isdigit()):
+    if len(fields) < 4 or not _NUMBER.fullmatch(fields[0]):
         raise DataError("not a line 'number ||| hypothesis ||| features ||| score'")
     # Marian writes word alignments before the features.
     place = 3 if len(fields) > 4 and "=" in fields[3] else 2
@@ -134,7 +136,7 @@ def read_coverage(source: Source, nbest: NBest) -> Iterator[Float64Array]:
     empty hypothesis) is 0 for each source word.
 
     Args:
-        source: JSON Lines (``.gz`` is unpacked, ``-`` reads standard input) or ``.npz``.
+        source: JSON Lines (``.gz`` and ``.zst`` are unpacked; ``-`` is standard input) or ``.npz``.
         nbest: The hypotheses that it belongs to.
 
     Yields:
@@ -245,7 +247,7 @@ def _archive(source: Source) -> Iterator[tuple[str, Any]]:
                     raise DataError(f"{source}: has {len(names)} attentions, but no '{name}'")
                 array = archive[name]
                 yield f"{source}: array {name}", array[:, :-1] if flags[index] else array
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{source}: not a readable .npz file ({error})") from error

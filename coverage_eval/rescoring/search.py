@@ -21,7 +21,7 @@ from coverage_eval.metrics.score import Score, Signature
 from coverage_eval.rescoring.nbest import NBest
 from coverage_eval.text.corpus import tokenize
 
-__all__ = ["GRID", "Candidates", "GridPoint", "GridSearch", "grid_search"]
+__all__ = ["GRID", "Candidates", "GridPoint", "GridSearch", "best_point", "grid_search"]
 
 GRID = tuple(round(0.2 * k, 1) for k in range(6))
 """{0.2 k}, k = 0…5, for α and for β (Malaviya et al. 2018, section 5, after Wu et al. 2016)."""
@@ -174,11 +174,16 @@ def grid_search(
         GridPoint(alpha, beta, float(value))
         for (alpha, beta), value in zip(grid, bleu.formula(summed), strict=True)
     )
-    best = max(points, key=lambda point: (point.bleu, -point.alpha, -point.beta))
+    best = best_point(points)
     chosen = statistics[np.searchsorted(needed, choices[points.index(best)])]
     score = bleu.score(chosen, references=1)
     signature = _signature(score.signature, candidates, best)
     return GridSearch(points, best, replace(score, signature=signature))
+
+
+def best_point(points: Iterable[GridPoint]) -> GridPoint:
+    """The point with the highest BLEU; of equals, that with the smallest α, then β."""
+    return max(points, key=lambda point: (point.bleu, -point.alpha, -point.beta))
 
 
 def _signature(bleu: Signature, candidates: Candidates, point: GridPoint) -> Signature:

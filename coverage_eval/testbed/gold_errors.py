@@ -48,7 +48,7 @@ def read_gold_errors(source: Source) -> Iterator[GoldError]:
     """Read a gold file.
 
     Args:
-        source: A file's name (``.gz`` is unpacked) or ``-`` for standard input.
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
         DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a line that is no such

@@ -98,8 +98,8 @@ def constrained_sparsemax(
 def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
     r"""The loss whose gradient for the scores is sparsemax(z) − q (Madsen et al. 2017, eq. 10).
 
-    :math:`p^\top (z - p / 2) + q^\top (q / 2 - z)` with :math:`p = \mathrm{sparsemax}(z)`, of which
-    only z is differentiated: p is where the first term is largest.
+    :math:`p^\top (z - p / 2) + q^\top (q / 2 - z)` with :math:`p = \mathrm{sparsemax}(z)`, which is
+    where the first term is largest. Its second derivative for z is sparsemax's first.
 
     Args:
         z: scores, any shape.
@@ -109,9 +109,8 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
     Returns:
         The loss per row, at least 0: the broadcast shape without ``dim``.
     """
-    p = sparsemax(z, dim).detach()
     near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes nothing but digits
-    return (p * (near - p / 2) + q * (q / 2 - near)).sum(dim)
+    return _Attained.apply(near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
 
 
 def _rows(
@@ -150,6 +149,27 @@ class _Sparsemax(torch.autograd.Function):
         (alpha,) = ctx.saved_tensors
         support = alpha > 0
         return torch.where(support, _centred(d_alpha, support.to(alpha.dtype)), 0)
+
+
+class _Attained(torch.autograd.Function):
+    r""":math:`p^\top (z - p / 2)`, of which p is the maximiser: the gradient for z is p."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(z: Tensor, p: Tensor, dim: int) -> Tensor:
+        return (p * (z - p / 2)).sum(dim)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, int], output: Tensor) -> None:
+        del output
+        ctx.save_for_backward(inputs[1])
+        ctx.dim = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor, None, None]:
+        (p,) = ctx.saved_tensors
+        return d_loss.unsqueeze(ctx.dim) * p, None, None
 
 
 class _ConstrainedSoftmax(torch.autograd.Function):

@@ -23,7 +23,7 @@ JUDGED = 1000
 SCORED = 3000
 """Segments of outputs that are scored as a whole; systems are told apart by all of the test set."""
 
-HELD_OUT = 10
+HELD_OUT = 5
 """Where test sets are short, one of so many training pairs is test text: differences of systems
 that are real would else not be seen."""
 

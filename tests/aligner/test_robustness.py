@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import signal
@@ -301,20 +302,37 @@ def test_posteriors_into_a_pipe(tools: Tools, tmp_path: Path) -> None:
     assert received == [(tmp_path / "file").read_bytes()]
 
 
-def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "corpus", PLAIN)
-    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
-    command = ["-i", "-", "-d", "-f", tmp_path / "params", "--posteriors", tmp_path / "post"]
+def stop_while_it_writes(tools: Tools, folder: Path, number: signal.Signals) -> None:
+    """Send a signal to a run that has begun a file."""
+    corpus = write_corpus(folder / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", folder / "params")
+    command = ["-i", "-", "-d", "-f", folder / "params", "--posteriors", folder / "post"]
     with subprocess.Popen(
         [tools.folder / "fast_align", *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
     ) as run:
         deadline = time.monotonic() + 30
-        while not list(tmp_path.glob(".fast_align.*")):
+        while not list(folder.glob(".fast_align.*")):
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        run.send_signal(signal.SIGTERM)
-        assert run.wait(timeout=30) == -signal.SIGTERM
+        run.send_signal(number)
+        assert run.wait(timeout=30) == -number
+
+
+def test_a_signal_leaves_no_temporary_file(tools: Tools, tmp_path: Path) -> None:
+    stop_while_it_writes(tools, tmp_path, signal.SIGTERM)
     assert {path.name for path in tmp_path.iterdir()} == {"corpus", "params"}
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tools: Tools, tmp_path: Path) -> None:
+    """But not what another run writes at the time, which holds a lock of it."""
+    stop_while_it_writes(tools, tmp_path, signal.SIGKILL)
+    assert len(list(tmp_path.glob(".fast_align.*"))) == 1
+    used = tmp_path / ".fast_align.used"
+    with used.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        tools.fast_align("-i", tmp_path / "corpus", "-p", tmp_path / "params")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {used.name, "corpus", "params"}
 
 
 def test_progress_lines(tools: Tools, tmp_path: Path) -> None:

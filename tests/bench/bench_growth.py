@@ -1,6 +1,7 @@
 """How time and memory of every command grow: at n, 2n, 4n and 8n lines of the same text.
 
-Run by ``make bench`` or ``python tests/bench/bench_growth.py [COMMAND ...]``. Figures are of the
+Run by ``make bench`` or ``python tests/bench/bench_growth.py [COMMAND ...]``; ``GROWTH_LINES`` is
+n, and ``COMMAND`` the command of another build, to compare with. Figures are of the
 installed command and of the aligners it starts: seconds of processor time, peak memory of the
 largest process, and what a line adds to it between the last two sizes. The exponent of time is that
 of what comes on top of starting: 1 is linear.
@@ -18,29 +19,68 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-COMMAND = Path(sys.executable).parent / "coverage-eval"
-SIZES = (2000, 4000, 8000, 16000)
+COMMAND = Path(os.environ.get("COMMAND", Path(sys.executable).parent / "coverage-eval"))
+"""Another build's, to compare with, if the environment names one."""
+START = 50
+SIZES = tuple(int(os.environ.get("GROWTH_LINES", "2000")) * 2**power for power in range(4))
+_LINKS = "--src src --src-ref-align links --src-hyp-align links"
 COMMANDS = {
-    "rep": "rep hyp ref",
-    "rep --sentence-level": "rep hyp ref --sentence-level -o out",
-    "rep --sentence-level -f json": "rep hyp ref --sentence-level -f json -o out",
-    "rep --confidence": "rep hyp ref --confidence",
-    "bleu": "bleu hyp ref",
-    "profile": "profile hyp --ref ref --src src",
-    "compare": "compare --ref ref hyp other --metrics rep,bleu --resamples 100",
-    "compare --details": "compare --ref ref hyp other --metrics rep --resamples 0 --details out",
-    "compare --breakdown": "compare --ref ref hyp other --metrics rep,drop --resamples 0 "
-    "--breakdown all --src src --src-ref-align links --src-hyp-align links --src-hyp-align links",
-    "drop": "drop hyp ref --src src --src-ref-align links --src-hyp-align links",
     "align train": "align train src ref -o model",
+    "align train --for omissions": "align train src ref --for omissions -o made",
     "align apply": "align apply model src hyp -o out",
     "align symmetrize": "align symmetrize links links -o out",
     "align aer": "align aer links links",
+    "rep": "rep hyp ref",
+    "rep --sentence-level": "rep hyp ref --sentence-level -o out",
+    "rep --sentence-level -f csv": "rep hyp ref --sentence-level -f csv -o out",
+    "rep --sentence-level -f json": "rep hyp ref --sentence-level -f json -o out",
+    "rep --confidence": "rep hyp ref --confidence",
+    "drop": f"drop hyp ref {_LINKS}",
+    "drop --model": "drop hyp ref --src src --model model",
+    "drop --sentence-level": f"drop hyp ref {_LINKS} --sentence-level -f csv -o scores.csv",
+    "drop --soft": "drop hyp ref --src src --model model --soft",
+    "bleu": "bleu hyp ref",
+    "chrf": "chrf hyp ref",
+    "meteor": "meteor hyp ref --variant exact-stem",
+    "profile": "profile hyp --ref ref --src src",
+    "profile, links": f"profile hyp --ref ref {_LINKS}",
+    "profile --sentence-level": "profile hyp --ref ref --src src --sentence-level -f csv -o out",
+    "compare": "compare --ref ref hyp other --metrics rep,bleu --resamples 100",
+    "compare, links": "compare --ref ref hyp other --metrics rep,bleu,drop --resamples 100 "
+    f"{_LINKS} --src-hyp-align links",
+    "compare --details": "compare --ref ref hyp other --metrics rep --resamples 0 --details out",
+    "compare --breakdown": "compare --ref ref hyp other --metrics rep,drop --resamples 0 "
+    f"--breakdown all {_LINKS} --src-hyp-align links",
+    "report": f"report --ref ref hyp other --metrics rep,drop --resamples 0 {_LINKS} "
+    "--src-hyp-align links -o out.html",
+    "omissions": "omissions hyp --src src --model model",
+    "omissions --sentence-level": "omissions hyp --ref ref --src src --model model "
+    "--sentence-level -o out",
+    "inject": "inject ref --src src --kind omission-word --rate 0.05 -o bad --gold gold",
+    "meta --labels": "meta --labels gold scores.csv --src src --hyp bad --ref ref --resamples 100",
+    "meta --inject": "meta --inject ref --src src --metrics rep --kind omission-word --rate 0.05 "
+    "--resamples 100",
+    "fertility constant": "fertility constant src -o out",
+    "fertility guided": "fertility guided src --train-src src --train-links links -o out",
     "fertility actual": "fertility actual src links -o out",
     "attention score": "attention score maps -o out",
+    "attention score --words": "attention score maps --words -f json -o out",
+    "attention score, .npz": "attention score maps.npz -o out",
+    "attention links": "attention links maps -o out",
+    "attention aer": "attention aer maps golds",
     "attention convert": "attention convert maps -o out.jsonl",
+    "attention convert, .npz": "attention convert maps -o maps.npz",
     "rescore": "rescore nbest --attention maps --alpha 0.2 --beta 0.2 -o out",
+    "rescore --ref": "rescore nbest --attention maps --ref ref --alpha 0.2 -o out",
 }
+"""All that read a corpus."""
+MADE = {
+    "model": "align train",
+    "scores.csv": "drop --sentence-level",
+    "gold": "inject",
+    "maps.npz": "attention convert, .npz",
+}
+"""Files that commands read, and what writes them."""
 
 
 class Cost(NamedTuple):
@@ -57,7 +97,7 @@ def write_inputs(folder: Path, size: int) -> None:
         (folder / "src").open("w") as src, (folder / "ref").open("w") as ref,
         (folder / "hyp").open("w") as hyp, (folder / "other").open("w") as other,
         (folder / "links").open("w") as links, (folder / "maps").open("w") as maps,
-        (folder / "nbest").open("w") as nbest,
+        (folder / "nbest").open("w") as nbest, (folder / "golds").open("w") as golds,
     ):  # fmt: skip
         for number in range(size):
             line = chance.choices(words, k=chance.randint(5, 25))
@@ -67,6 +107,7 @@ def write_inputs(folder: Path, size: int) -> None:
                 out = [word.upper() if chance.random() < 0.95 else "X" for word in line]
                 file.write(" ".join(out + out[-1:] * (chance.random() < 0.1)) + "\n")
             links.write(" ".join(f"{i}-{i}" for i in range(len(line))) + "\n")
+            golds.write("0-0 1-1 4-4\n")
             row = [round(1 / len(line), 4)] * len(line)
             maps.write(json.dumps({"attention": [row] * 5, "source": line, "src_eos": False,
                                    "hypothesis": line[:5], "tgt_eos": False}) + "\n")  # fmt: skip
@@ -97,13 +138,14 @@ def main() -> None:
     asked = sys.argv[1:] or list(COMMANDS)
     costs: dict[str, list[Cost]] = {name: [] for name in asked}
     with tempfile.TemporaryDirectory() as name:
-        for size in (10, *SIZES):
+        for size in (START, *SIZES):
             folder = Path(name) / str(size)
             folder.mkdir()
             write_inputs(folder, size)
-            if any("model" in COMMANDS[key] for key in asked):
-                run(COMMANDS["align train"], folder)
             for key in asked:
+                for file in set(COMMANDS[key].split()) & set(MADE):
+                    if not (folder / file).exists() and MADE[file] != key:
+                        run(COMMANDS[MADE[file]], folder)
                 costs[key].append(run(COMMANDS[key], folder))
     print(f"{'lines':<30}{'start':>13}" + "".join(f"{size:>16,}" for size in SIZES)
           + f"{'exponent':>10}{'bytes a line':>14}")  # fmt: skip

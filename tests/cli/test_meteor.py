@@ -71,6 +71,16 @@ def test_the_score_and_its_signature(meteor: RunCli, files: tuple[Path, Path]) -
     assert f"{float(fine):.2f}\n" == done.stdout.rpartition(" ")[2]
 
 
+def test_what_repeats_itself_too_often_is_one_line(meteor: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "loop").write_text(". , " * 50_000 + "\n")
+    exact = ("--norm", "--variant", "exact-stem")
+    done = meteor(tmp_path / "loop", tmp_path / "loop", *exact, check=False)
+    assert done.returncode == 1
+    assert "a segment of 100,000 words against 100,000, too many of which come" in done.stderr
+    assert "it begins '. , . , . ,'" in done.stderr
+    assert done.stderr.count("\n") <= 2
+
+
 def test_the_scale_of_the_jar(meteor: RunCli, files: tuple[Path, Path]) -> None:
     done = meteor(*files, "--scale", "1", "-w", "10")
     assert "|scale:1|backend:" in done.stdout

@@ -58,6 +58,9 @@ def test_marian_writes_alignments_before_features(tmp_path):
     assert read_nbest(path, feature="F0").log_probabilities.tolist() == [-3.0]
     with pytest.raises(DataError, match="line 1: no feature 'F1=' in 'F0= -3'"):
         read_nbest(path, feature="F1")
+    path.write_text(f"{'9' * 5000} ||| a ||| F0= -1 ||| -1\n")
+    with pytest.raises(DataError, match="line 1: not a line"):
+        read_nbest(path)
 
 
 words = st.text(

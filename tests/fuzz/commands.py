@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import coverage_eval
 from coverage_eval.cli import main
+from coverage_eval.text.corpus import zstd
 from fast_align_wrapper import FastAlign
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.fuzz.aligner import LINKS
@@ -37,12 +38,60 @@ _SRC = b"ein haus\n\nein hund\n"
 _LINKS = b"0-0 1-1\n\n0-0 1-1\n"
 _NBEST = b"0 ||| a house ||| f= -1 g= -2 ||| -1.5\n0 ||| a ||| f= -1 g= -3 ||| -2\n"
 _COVERAGE = b'{"attention": [[0.5, 0.5], [1, 0]]}\n{"coverage": [0.5, 0.5]}\n'
+_JSON_LINES = b'{"hyp": "a a", "ref": "a"}\n{"ref": "\\u00e9", "hyp": ""}\n'
 _TEXTS = {"hyp": _HYP, "ref": _REF}
 _MAPS = {
     "maps": b'{"attention": [[0.9, 0.1], [0, 1]], "source": ["a", "b@@"], "tgt_eos": true}\n',
     "src": b"a b@@\n",
     "hyp": b"x\n",
 }
+
+
+_LABELS = b"segment\tlabel\twords\traters\n1\t1\t2\t1 0\n2\t0\t\t0 0\n3\t0\t\t0 1\n"
+_GOLD = (
+    b'{"segment": 1, "kind": "omission-word", "hypothesis": [1, 1], "source": [1], "removed": ""}\n'
+    b'{"segment": 3, "kind": "addition", "hypothesis": [1, 2], "source": null, "removed": ""}\n'
+)
+_MQM = (
+    b"system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity\n"
+    b"s\td\t1\t1\tr1\tein <v>haus</v>\ta\tAccuracy/Omission\tMajor\n"
+    b"s\td\t1\t1\tr2\tein haus\ta\tNo-error\tno-error\n"
+    b"s\td\t2\t2\tr1\tein hund\ta dog\tNo-error\tno-error\n"
+)
+_HALOMI = (
+    b"src_lang\ttgt_lang\tsrc_text\tmt_text\tomit_spans\thall_spans\tclass_hall\tclass_omit\n"
+    b"de\ten\tein haus\ta\tein <<<haus>>>\ta\t1_No\t3_Partial\n"
+    b'de\ten\t"ein ""hund"""\ta dog\tein hund\ta dog\t1_No\t1_No_omission\n'
+)
+_SCORES = b"segment,score,dropped\n1,0.0,\n2,1.0,\n3,50.0,hund at 2\n"
+_JSON_SCORES = (
+    b'{"scores": [{"metric": "DROP", "score": 1.5, "higher_is_better": false, "sentences": [\n'
+    b'{"segment": 1, "score": 0.0, "dropped": []}, {"segment": 2, "score": 1.0, "dropped": []},\n'
+    b'{"segment": 3, "score": 50.0, "dropped": [{"position": 1, "word": "hund"}]}]}]}\n'
+)
+_SPANS = (
+    b'{"scores": [{"metric": "Omissions", "sentences": [{"segment": 1, "score": 2.5, "probability":'
+    b' 0.5, "spans": [{"start": 0, "end": 2, "words": ["ein", "haus"], "strength": 1.5}]},\n'
+    b'{"segment": 2, "score": 0.1, "probability": 0.1, "spans": []},\n'
+    b'{"segment": 3, "score": 0, "probability": 0, "spans": []}]}]}\n'
+)
+_DETAILS = (
+    b'{"kind": "comparison", "systems": ["s"]}\n'
+    b'{"kind": "segment", "segment": 1, "system": "s", "metrics": {"REP": {"score": 1.0}}}\n'
+    b'{"kind": "segment", "segment": 2, "system": "s", "metrics": {"REP": {"score": 2.0}}}\n'
+)
+_MANIFEST = (
+    b'{"settings": {"preset_name": "tiny", "preset": {"embedding": 8, "hidden": 8}, "seed": 1},\n'
+    b'"corpora": {}, "made": {}, "sessions": []}\n'
+)
+_TABLE = b"system,dataset,metric,value\nsoftmax,De-En,BLEU,29.5\ncsparsemax,De-En,BLEU,29.9\n"
+_ONE_WORD = b'{"attention": [[1]], "source": ["a"], "hypothesis": ["b"]}\n'
+_LIBSVM = b"1,3 1:0.5 2:1\n2 1:1 # end\n3 2:-1e-3\n"
+_ARFF = (
+    b"@relation r\n@attribute a numeric\n@attribute b {0, 1}\n@attribute x {0, 1}\n@data\n"
+    b"0.5, 1, 0\n2, 0, 1\n"
+)
+_XML = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="x"/></labels>\n'
 
 
 class Target(NamedTuple):
@@ -72,10 +121,19 @@ def _stored(packed: bytes) -> bytes:
 def _targets() -> dict[str, Target]:
     model = _model()
     with_model = {"model": model, "src": _SRC, **_TEXTS}
+    table = "--from table --hyp-col hyp --ref-col ref"
     targets = {
         "rep": Target("rep hyp ref --sentence-level", _TEXTS),
         "rep-json": Target("rep hyp ref -f json --confidence --bootstrap 20", _TEXTS),
         "rep-gzip": Target("rep hyp.gz ref -f csv", {"hyp.gz": gzip.compress(_HYP), "ref": _REF}),
+        "rep-tsv": Target(f"rep {table}", {"table": b"hyp\tref\na house house\ta house\n\tx\n"}),
+        "rep-csv": Target(f"rep {table}", {"table": b'hyp,ref\n"a, a, a",a\n"""b""",\n'}),
+        "rep-json-lines": Target(f"rep {table}", {"table": _JSON_LINES}),
+        "rep-zstd": Target("rep hyp.zst ref", {"hyp.zst": zstd.compress(_HYP), "ref": _REF}),
+        "rep-systems": Target(
+            "compare --from table --system-col hyp --hyp-col hyp --ref-col ref --metrics rep",
+            {"table": b"hyp\tref\nA\tx y\nB\tx y\nA\tz\nB\tz\n"},
+        ),
         "bleu": Target("bleu hyp ref --sentence-level -f markdown", _TEXTS),
         "chrf": Target("chrf hyp ref", _TEXTS),
         "profile": Target("profile hyp --ref ref --src src", {**_TEXTS, "src": _SRC}),
@@ -117,6 +175,7 @@ def _targets() -> dict[str, Target]:
         "attention-plot": Target("attention plot maps -o out.png", _MAPS),
         "attention-aer": Target("attention aer maps gold", {**_MAPS, "gold": b"0-0 1?1\n"}),
     }
+    targets |= _newer_targets(with_model)
     texts = {
         "src": "".join(" ".join(item.source) + "\n" for item in SAMPLES).encode(),
         "hyp": "".join(" ".join(item.hypothesis) + "\n" for item in SAMPLES).encode(),
@@ -130,6 +189,50 @@ def _targets() -> dict[str, Target]:
             f"attention links dump --input-format {case.format} {given if case.texts else ''}",
             files,
         )
+    return targets
+
+
+def _newer_targets(with_model: Mapping[str, bytes]) -> dict[str, Target]:
+    """Known errors, omissions, reports, and what the published experiments read."""
+    texts = {"src": _SRC, **_TEXTS}
+    found = "omissions hyp --src src --model model"
+    targets = {
+        "omissions": Target(f"{found} --sentence-level -f json", with_model),
+        "omissions-ref": Target(f"{found} --ref ref --sentence-level", with_model),
+        "additions": Target(f"{found} --additions --sentence-level", with_model),
+        "inject": Target(
+            "inject hyp --src src --links one --kind untranslated --kind repetition-tail "
+            "--rate 0.2 -o out --gold out2",
+            {**texts, "one": _LINKS},
+        ),
+        "meta-injected": Target(
+            "meta --labels gold --src src --hyp hyp --resamples 5", {**texts, "gold": _GOLD}
+        ),
+        "meta-texts": Target("meta --labels labels --texts out", {"labels": _HALOMI}),
+        "report": Target(
+            "report --ref ref hyp --metrics rep --resamples 5 --labels gold --attention maps "
+            "--src src -o out.html",
+            {**texts, "gold": _GOLD, "maps": _ONE_WORD * 3},
+        ),
+        "audit-scores": Target("audit table1 --scores table", {"table": _TABLE}),
+        "audit-run": Target(
+            "audit run run", {"run/manifest.json": _MANIFEST, "run/table1.scores.csv": _TABLE}
+        ),
+        "libsvm": Target(
+            "reproduce timing --data data --classes 2 --examples 2 --repeats 1", {"data": _LIBSVM}
+        ),
+        "mulan": Target(
+            "reproduce timing --data data.arff --classes 2 --examples 2 --repeats 1",
+            {"data.arff": _ARFF, "data.xml": _XML},
+        ),
+    }
+    labels = {"plain": _LABELS, "mqm": _MQM, "halomi": _HALOMI}
+    scores = {"csv": _SCORES, "json": _JSON_SCORES, "spans": _SPANS, "details": _DETAILS}
+    for name, label in labels.items():
+        for form, score in scores.items():
+            files = {"labels": label, "scores": score, "src": _SRC}
+            command = "meta --labels labels scores --resamples 5 -f json"
+            targets[f"meta-{name}-{form}"] = Target(command, files)
     return targets
 
 
@@ -183,6 +286,7 @@ def _run(target: Target, files: Mapping[str, bytes]) -> Run:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for key, data in files.items():
+            (folder / key).parent.mkdir(exist_ok=True)
             (folder / key).write_bytes(data)
         sys.stdout.flush()
         before = _resident()

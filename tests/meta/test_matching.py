@@ -72,6 +72,41 @@ def test_damaged_scores(tmp_path: Path, lines: list[str], said: str) -> None:
         read_scores(write(tmp_path / "scores.csv", *lines))
 
 
+SENTENCE = '{"scores": [{"sentences": [%s]}]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{" + '"a": [' * 100_000, "the file: not JSON"),
+        ('{"scores": ' + "9" * 5000 + "}", "the file: not JSON"),
+        ('{"scores": 1}', "has no scores of segments"),
+        ('{"scores": [{"sentences": 1}]}', "sentence 1: None is no JSON object"),
+        (SENTENCE % "1", "sentence 1: 1 is no JSON object"),
+        (SENTENCE % '{"segment": "%s", "score": 1}' % ("9" * 5000), "is no number from 1"),
+        (SENTENCE % '{"segment": 1, "score": [1]}', "is not a finite number"),
+        (SENTENCE % '{"segment": 1, "score": 1%s}' % ("0" * 400), "is not a finite number"),
+        (SENTENCE % '{"segment": 1, "score": 1, "dropped": [1]}', "no evidence of source words"),
+        (
+            SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 1e3}]}',
+            "no evidence of source words",
+        ),
+        (
+            SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 99999999999}]}',
+            "no evidence of source words: a span from 0 of other words",
+        ),
+        ('{"kind": 1}\n[]', "line 2: .* is no JSON object"),
+        ('{"kind": 1, "metrics": [1]}', "line 1: .* is no JSON object"),
+        ('{"kind": 1, "metrics": {"REP": 1}}', "line 1: 1 is no JSON object"),
+        ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is no number from 1"),
+    ],
+)
+def test_damaged_json(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(DataError, match=said) as caught:
+        read_scores(write(tmp_path / "scores.json", text))
+    assert len(str(caught.value)) < 400
+
+
 def test_json_says_which_words(tmp_path: Path) -> None:
     sentences = [
         {"segment": 1, "score": 5.0, "lost": [{"position": 2, "word": "x", "loss": 0.5}]},

@@ -201,6 +201,13 @@ def test_crowded_positions_are_searched_as_described(blocks: list[list[Block]], 
     assert align_blocks(blocks, beam) == transcription(found, beam)
 
 
+def test_equal_runs_by_the_hundred_are_searched_as_described() -> None:
+    block = tuple(CandidateRun((0, 2), 1, 1, 3) for _ in range(60))
+    blocks: list[list[Block]] = [[block], [block], [block]]
+    found = [in_order(here) for here in blocks]
+    assert align_blocks(blocks, 7) == transcription(found, 7)
+
+
 @settings(max_examples=100, deadline=None)
 @given(candidate_lists())
 def test_no_word_is_matched_twice(found: Found) -> None:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
@@ -20,9 +21,11 @@ pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not inst
 import coverage_eval as ce
 from coverage_eval.attention_maps import load
 from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
+from coverage_eval.nmt.roster import find_system
 from coverage_eval.published.tables import load_table
+from tests.cli.test_report import Page
 from tests.conftest import COMMAND, RunCli
-from tests.nmt.conftest import ONE_THREAD, as_arguments, write_corpus
+from tests.nmt.conftest import ONE_THREAD, TUNED_ON, as_arguments, write_corpus
 
 SYSTEMS = load_table("table1").systems
 FELL = 6.0
@@ -72,13 +75,66 @@ def test_training_perplexity_falls(finished_run: Path) -> None:
         assert last < first
 
 
-def test_penalties_were_chosen_on_the_validation_set(finished_run: Path) -> None:
-    made = json.loads((finished_run / "manifest.json").read_text(encoding="utf-8"))["made"]
+def _made(run: Path) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["made"]
+    return made
+
+
+def test_penalties_were_chosen_on_the_validation_set(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+) -> None:
+    made = _made(finished_run)
     for name in ("softmax-penalized", "sparsemax-penalized"):
-        assert len(made[name]["grid"]) == 36
-        best = max(point[2] for point in made[name]["grid"])
-        assert made[name]["valid BLEU"] == pytest.approx(best, abs=1e-4)
+        for part in (name, f"{name}, rescoring"):
+            assert len(made[part]["grid"]) == 36
+            best = max(point[2] for point in made[part]["grid"])
+            assert made[part]["valid BLEU"] == pytest.approx(best, abs=1e-4)
         assert (finished_run / "systems" / name / "test.rescored.hyp").exists()
+        assert made[name]["tuning"] == {"by": "beam", "sentences": int(TUNED_ON)}
+        # The beam with the chosen weights has the BLEU that they were chosen for.
+        text = tmp_path / "valid.src"
+        first = _lines(Path(corpus["valid_src"]))[: int(TUNED_ON)]
+        text.write_text("".join(f"{line}\n" for line in first), encoding="utf-8")
+        system = name.replace("-penalized", " + COVPENALTY")
+        done = run_cli("reproduce", "translate", finished_run, text, "--system", system)
+        references = _lines(Path(corpus["valid_tgt"]))[: int(TUNED_ON)]
+        bleu = ce.bleu(done.stdout.splitlines(), references, tokenize="none", lowercase=True)
+        assert made[name]["valid BLEU"] == pytest.approx(float(bleu), abs=1e-4)
+
+
+def test_other_weights_are_chosen_without_training(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+) -> None:
+    """A run of an earlier version, whose manifest does not say so, chose them on lists."""
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    parts = ("models/*/*.pt", "systems/*/test.hyp")
+    before = {p: p.stat().st_mtime_ns for part in parts for p in run.glob(part)}
+    name = "softmax-penalized"
+    options = (
+        *as_arguments(corpus), "-o", run, "--preset", "tiny", "--beam", "4", "--resume", "--system",
+        "softmax + COVPENALTY",
+    )  # fmt: skip
+    run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
+    changed = [p for p in before if p.stat().st_mtime_ns != before[p]]
+    assert changed == [run / "systems" / name / "test.hyp"]
+    made = _made(run)
+    assert made[name]["tuning"] == {"by": "lists", "sentences": None}
+    assert made[name]["grid"] == _made(finished_run)[f"{name}, rescoring"]["grid"]
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    del manifest["settings"]["tuning"], manifest["settings"]["preset"]["scoring"]
+    del manifest["made"][name]["tuning"]
+    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    before = {p: p.stat().st_mtime_ns for p in before}
+    run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+    done = run_cli("reproduce", "table1", *options, "--scoring", "additive", check=False)
+    assert done.returncode == 1
+    assert "began with preset.scoring bilinear, not additive" in done.stderr
+    done = run_cli(
+        "reproduce", "table1", *options, "--tune-by", "lists", "--tune-on", "3", check=False
+    )
+    assert done.returncode == 2
 
 
 def test_rescore_reads_the_lists_and_chooses_the_same_weights(
@@ -90,8 +146,7 @@ def test_rescore_reads_the_lists_and_chooses_the_same_weights(
         "--ref", corpus["valid_tgt"], "--tokenize", "none", "--lowercase", "--subwords", "bpe",
         "-f", "json",
     )  # fmt: skip
-    made = json.loads((finished_run / "manifest.json").read_text(encoding="utf-8"))["made"]
-    kept = made["softmax-penalized"]
+    kept = _made(finished_run)["softmax-penalized, rescoring"]
     assert kept["signature"] in done.stdout
     assert f'"alpha": {kept["alpha"]}' in done.stdout
 
@@ -157,6 +212,66 @@ def test_two_runs_of_one_seed_are_no_two_seeds(finished_run: Path, run_cli: RunC
     assert "runs of the same seed: 1, 1" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["softmax + COVPENALTY", "csparsemax", "csoftmax"])
+def test_a_trained_system_translates_other_text(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path, name: str
+) -> None:
+    """The test set, once more, with predicted fertilities and chosen weights."""
+    dump = tmp_path / "dump.jsonl"
+    done = run_cli(
+        "reproduce", "translate", finished_run, finished_run / "test.src", "--system", name,
+        "--attention", dump, env=ONE_THREAD,
+    )  # fmt: skip
+    folder = finished_run / "systems" / find_system(name).folder
+    assert done.stdout.splitlines() == _lines(folder / "test.hyp")
+    for one, other in zip(load(dump), load(folder / "test.attention.npz"), strict=True):
+        assert one.source == other.source
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-6)
+
+
+def test_what_cannot_be_translated_is_said(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    text = finished_run / "test.src"
+    for name, message in (("hardmax", "no system is called"), ("GUIDED", "no such file")):
+        done = run_cli("reproduce", "translate", finished_run, text, "--system", name, check=False)
+        assert done.returncode == 1
+        assert message in done.stderr
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    models = run / "models"
+    shutil.copytree(
+        models / "constrained_sparsemax-predicted-c0.2",
+        models / "constrained_sparsemax-guided-c0",
+    )
+    done = run_cli("reproduce", "translate", run, text, "--system", "GUIDED", check=False)
+    assert done.returncode == 1
+    assert "guided fertilities need the training text" in done.stderr
+
+
+def test_the_report_shows_the_attention_of_the_run(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    systems = finished_run / "systems"
+    names = {name: systems / find_system(name).folder for name in ("softmax", "csparsemax")}
+    report = tmp_path / "report.html"
+    run_cli(
+        "report", "--ref", finished_run / "test.ref", "--src", finished_run / "test.src",
+        "--model", finished_run / "prepared" / "words.model",
+        *(f"{name}={folder / 'test.hyp'}" for name, folder in names.items()),
+        *(a for n, folder in names.items()
+          for a in ("--attention", f"{n}={folder / 'test.attention.npz'}")),
+        "-o", report,
+    )  # fmt: skip
+    segment = Page(report.read_text(encoding="utf-8")).blocks["segments/0"][0]
+    for folder, output in zip(names.values(), segment["outputs"], strict=True):
+        item = load(folder / "test.attention.npz")[0]
+        assert output["attention"]["source"] == list(item.source_labels)
+        assert output["attention"]["source"][-1] == "<SINK>"
+        shown = np.array(output["attention"]["weights"])
+        np.testing.assert_allclose(shown, 100 * item.weights, atol=0.5 + 1e-9)
+
+
 def test_figure2_is_drawn(finished_run: Path, run_cli: RunCli, tmp_path: Path) -> None:
     picture = tmp_path / "figure2.png"
     run_cli("reproduce", "figure2", finished_run, "--index", "3", "-o", picture)
@@ -191,7 +306,10 @@ def test_a_finished_run_is_scored_again_at_once(
     """Nothing is trained or decoded, so that nothing but the table is written."""
     before = {p: p.stat().st_mtime_ns for p in finished_run.glob("systems/*/*")}
     before |= {p: p.stat().st_mtime_ns for p in finished_run.glob("models/*/*")}
-    options = (*as_arguments(corpus), "-o", finished_run, "--preset", "tiny", "--beam", "4")
+    options = (
+        *as_arguments(corpus), "-o", finished_run, "--preset", "tiny", "--beam", "4",
+        "--tune-on", TUNED_ON,
+    )  # fmt: skip
     run_cli("reproduce", "table1", *options, "--resume", env=ONE_THREAD)
     assert {p: p.stat().st_mtime_ns for p in before} == before
     done = run_cli("reproduce", "table1", *options, check=False)
@@ -209,7 +327,8 @@ def test_table2_goes_on_in_the_folder_of_table1(
     shutil.copytree(finished_run, run)
     run_cli(
         "reproduce", "table2", *as_arguments(corpus), "-o", run, "--preset", "tiny",
-        "--beam", "4", "--resume", "--system", "PREDICTED c = 0.2", env=ONE_THREAD,
+        "--beam", "4", "--tune-on", TUNED_ON, "--resume", "--system", "PREDICTED c = 0.2",
+        env=ONE_THREAD,
     )  # fmt: skip
     one, two = (_scores(run / f"{table}.scores.csv") for table in ("table1", "table2"))
     assert two["PREDICTED c = 0.2", "BLEU"] == one["csparsemax", "BLEU"]

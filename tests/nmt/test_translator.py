@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +11,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
 
+from coverage_eval.attention import AttentionStep, attend, attend_vjp, encode
 from coverage_eval.nmt.bitext import PieceText
 from coverage_eval.nmt.experiment import translation_loss
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.presets import PRESETS
 from coverage_eval.nmt.replaying import numpy_weights, replay
 from coverage_eval.nmt.translator import Attention, Translator
-from coverage_eval.nmt.vocabulary import Vocabulary
+from coverage_eval.nmt.vocabulary import BLANK, Vocabulary
 from coverage_eval.text.corpus import SINK
 
 SOURCE, TARGET = Vocabulary([SINK, *"abcdef"]), Vocabulary("uvwxyz")
@@ -44,18 +46,20 @@ def _batch(seed: int = 0, rows: int = 4) -> Minibatch:
     return batch
 
 
-def _model(attention: Attention, seed: int = 1) -> Translator:
+def _model(attention: Attention, scoring: str = "bilinear", seed: int = 1) -> Translator:
     torch.manual_seed(seed)
-    return Translator(SMALL, attention, len(SOURCE), len(TARGET)).double().eval()
+    preset = replace(SMALL, scoring=scoring)
+    return Translator(preset, attention, len(SOURCE), len(TARGET)).double().eval()
 
 
 def _double(batch: Minibatch) -> Minibatch:
     return replace(batch, fertilities=batch.fertilities.double())
 
 
+@pytest.mark.parametrize("scoring", ["bilinear", "additive"])
 @pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_the_model_is_the_numpy_replay(attention: Attention) -> None:
-    model = _model(attention)
+def test_the_model_is_the_numpy_replay(attention: Attention, scoring: str) -> None:
+    model = _model(attention, scoring)
     for seed in range(5):
         batch = _double(_batch(seed))
         replayed = replay(numpy_weights(model), attention, batch)
@@ -71,10 +75,16 @@ def test_the_model_is_the_numpy_replay(attention: Attention) -> None:
         np.testing.assert_allclose(chosen * inside, replayed.log_probabilities, atol=1e-9)
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
-def test_gradients_of_the_whole_model_are_differences_of_the_replay(attention: Attention) -> None:
+@pytest.mark.parametrize(
+    ("attention", "scoring"),
+    [*((a, "bilinear") for a in ATTENTIONS), *((a, "additive") for a in ATTENTIONS if a.coverage)],
+    ids=str,
+)
+def test_gradients_of_the_whole_model_are_differences_of_the_replay(
+    attention: Attention, scoring: str
+) -> None:
     """Each parameter is moved a little in a random direction, and the NumPy replay scores both."""
-    model, batch = _model(attention), _double(_batch(7))
+    model, batch = _model(attention, scoring), _double(_batch(7))
     loss, words = translation_loss(model, batch)
     assert words == batch.words
     loss.backward()
@@ -96,6 +106,57 @@ def test_gradients_of_the_whole_model_are_differences_of_the_replay(attention: A
         expected = (above - below) / (2 * step)
         found = float((parameter.grad * direction).sum())
         assert found == pytest.approx(expected, rel=2e-4, abs=2e-6), name
+
+
+@pytest.mark.parametrize("scoring", ["bilinear", "additive"])
+@pytest.mark.parametrize("attention", ATTENTIONS, ids=str)
+def test_gradients_through_time_are_those_of_the_reference(
+    attention: Attention, scoring: str
+) -> None:
+    """What the contexts of a whole target pass on to the attention, ``attend_vjp`` carries back.
+
+    Its parameters and the fertilities act through the attention alone, so
+    that all of their gradient of the loss must be what comes back.
+    """
+    model, batch = _model(attention, scoring), _double(_batch(7))
+    fertilities = batch.fertilities.requires_grad_()
+    queries, contexts, sources = [], [], []
+
+    def listen(_: object, given: tuple[Any, ...], made: tuple[Any, ...]) -> None:
+        made[0].retain_grad()
+        queries.append(given[0].detach().numpy())
+        contexts.append(made[0])
+        sources.append(given[1])
+
+    model.attention.register_forward_hook(listen)
+    loss, _ = translation_loss(model, batch)
+    loss.backward()
+    # In the place of the memory the model has what W_out makes of it: contexts are of these values.
+    values = sources[0].memory.detach().numpy()
+    d_contexts = np.stack([context.grad.numpy() for context in contexts], 1)
+    weights = numpy_weights(model)
+    encoding = encode(batch.sources.numpy(), weights.encoder, lengths=batch.lengths.numpy())
+    targets = np.asarray((batch.after != BLANK).sum(1))
+    result = attend(
+        np.stack(queries, 1),
+        encoding.memory,
+        AttentionStep(weights.score, attention.transformation, attention.exhaustion),
+        lengths=batch.lengths.numpy(),
+        target_lengths=targets,
+        fertilities=fertilities.detach().numpy() if attention.constrained else None,
+    )
+    gradients = attend_vjp(result, d_attention=np.einsum("btd,bsd->bts", d_contexts, values))
+    for name, parameter in model.attention.scorer.named_parameters():
+        expected = gradients.parameters[name]
+        np.testing.assert_allclose(
+            parameter.grad.numpy(), expected, rtol=0, atol=1e-9, err_msg=name
+        )
+    if attention.constrained:
+        assert gradients.fertilities is not None
+        np.testing.assert_allclose(
+            fertilities.grad.numpy(), gradients.fertilities, rtol=0, atol=1e-9
+        )
+        assert np.abs(gradients.fertilities).max() > 1e-3, "some words ran out"
 
 
 def test_padding_moves_nothing() -> None:

@@ -98,7 +98,11 @@ def test_too_little_text(model: ModelAligner) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"weights": [1]}',
-    '{"weights": [1], "rate": 1, "segments": 1, "error": 0}'])  # fmt: skip
+    '{"weights": [1], "rate": 1, "segments": 1, "error": 0}',
+    '{"weights": [0, NaN, 0, 0, 0], "rate": 1, "segments": 1, "error": 0}',
+    '{"weights": [0, 1e308, 0, 0, 0], "rate": 1, "segments": 1, "error": 0}',
+    '{"weights": [0, 1' + 400 * "0" + ', 0, 0, 0], "rate": 1, "segments": 1, "error": 0}',
+    ])  # fmt: skip
 def test_other_files_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "file").write_text(content)
     with pytest.raises(DataError, match="file of the model is no calibration"):

@@ -109,6 +109,7 @@ def test_libsvm_as_scikit_learn_reads_it(tmp_path_factory, examples):
         ("one 1:2", "'one' is not a number"),
         ("1, 1:2", "'' is not a number"),
         ("1 2:1 2:3", "feature 2 stands twice"),
+        (f"1 {'9' * 5000}:1", "is not a feature"),
     ],
 )
 def test_libsvm_that_is_refused(tmp_path, line, message):
@@ -116,6 +117,13 @@ def test_libsvm_that_is_refused(tmp_path, line, message):
     with pytest.raises(DataError, match=message) as caught:
         read_libsvm(path)
     assert f"{path}: line 2: " in str(caught.value)
+
+
+@pytest.mark.parametrize("lines", ["1 99999999:1\n", "".join(f"{n} 1:1\n" for n in range(9000))])
+def test_arrays_out_of_proportion_are_refused(tmp_path, lines):
+    path = write(tmp_path, d=lines) / "d"
+    with pytest.raises(DataError, match="too many for an array"):
+        read_libsvm(path)
 
 
 def test_files_without_examples(tmp_path):
@@ -151,6 +159,8 @@ def test_mulan(tmp_path):
         (ARFF.replace("key {major,minor}", "key string"), XML, "not an ARFF file"),
         ("nothing", XML, "not an ARFF file"),
         (ARFF.partition("120.5")[0], XML, "no examples"),
+        (ARFF.replace("60,minor", "?,minor"), XML, "has a value that is missing or not finite"),
+        (ARFF.replace("60,minor", "60,?"), XML, "has a value that is missing or not finite"),
     ],
 )
 def test_mulan_that_is_refused(tmp_path, arff, xml, message):

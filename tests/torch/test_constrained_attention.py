@@ -187,6 +187,25 @@ def test_a_decoder_with_it_compiles_into_one_graph(transformation):
     assert torch.allclose(*gradients, atol=1e-6)
 
 
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+@pytest.mark.parametrize("kind", SCORERS)
+def test_a_decoder_with_it_waits_for_nothing(kind, transformation):
+    """On the device "meta" there are no values, so code that asks for one fails."""
+    module = ours.ConstrainedAttention(SCORERS[kind](), transformation, exhaustion=0.2).to("meta")
+    rng = np.random.default_rng(0)
+    leaves = {
+        name: torch.tensor(value, dtype=torch.float32, device="meta", requires_grad=True)
+        for name, value in inputs(kind, rng).items()
+    }
+    mask, active = MASK.to("meta"), ACTIVE.to("meta")
+    source = module.source(leaves["memory"], mask=mask, fertilities=leaves["fertilities"])
+    cumulative = leaves["cumulative"]
+    for t in range(T):
+        context, _, cumulative = module(leaves["states"][:, t], source, cumulative, active[:, t])
+    (context.sum() + cumulative.sum()).backward()
+    assert leaves["states"].grad.shape == leaves["states"].shape
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="unknown transformation 'softmin'"):
         ours.ConstrainedAttention(ours.BilinearScorer(), "softmin")

@@ -220,6 +220,25 @@ def test_half_precision_is_that_of_the_result_only(name, dtype):
         assert torch.equal(leaf.grad, other.grad.to(z.dtype))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_autocast_changes_nothing_but_what_is_given(name):
+    """Scores are of the type that autocast made them; the map is computed as without it."""
+    z, u = smooth_problem(5)
+    leaves = [t.float().requires_grad_() for t in ((z, u) if name in BOUNDED else (z,))]
+    function = getattr(ours, name)
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = torch.matmul(torch.eye(4), leaves[0])
+        assert scores.dtype == torch.bfloat16
+        result = function(scores, *leaves[1:])
+    result.float().square().sum().backward()
+    plain = [t.detach().requires_grad_() for t in (scores, *leaves[1:])]
+    same = function(*plain)
+    same.float().square().sum().backward()
+    assert torch.equal(result, same)
+    for leaf, other in zip(leaves, plain, strict=True):
+        assert torch.equal(leaf.grad, other.grad.float())
+
+
 @pytest.mark.parametrize("name", BOUNDED)
 def test_float32_bounds_keep_the_result_of_half_precision_scores_exact(name):
     z, u = smooth_problem(5)
@@ -232,21 +251,23 @@ def test_float32_bounds_keep_the_result_of_half_precision_scores_exact(name):
     assert alpha.sum(-1).tolist() == pytest.approx([1.0] * 4, abs=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", NAMES)
-def test_compiles_into_one_graph(name):
+def test_compiles_into_one_graph(name, dtype):
     torch._dynamo.reset()
     function = getattr(ours, name)
     compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
-    z, u = smooth_problem(6)
+    z, u = (t.to(getattr(torch, dtype)) for t in smooth_problem(6))
     mask = torch.ones(6, dtype=torch.bool)
     mask[3] = False
     gradients = []
     for call in (function, compiled):
         leaves = [t.clone().requires_grad_() for t in ((z, u) if name in BOUNDED else (z,))]
         call(*leaves, mask=mask).square().sum().backward()
-        gradients.append([leaf.grad for leaf in leaves])
+        gradients.append([leaf.grad.double() for leaf in leaves])
+    atol = {"float64": 1e-12, "float32": 1e-6, "float16": 2e-3, "bfloat16": 2e-2}[dtype]
     for eager, graph in zip(*gradients, strict=True):
-        assert torch.allclose(eager, graph, atol=1e-12)
+        assert torch.allclose(eager, graph, atol=atol)
 
 
 @pytest.mark.parametrize("device", ["meta", *["cuda"] * torch.cuda.is_available()])
@@ -285,6 +306,16 @@ def test_vectorised_and_as_a_module(name):
     assert str(layer).endswith("(dim=0)")
 
 
+def test_the_loss_compiles_and_waits_for_nothing():
+    torch._dynamo.reset()
+    z = smooth_problem(6)[0].requires_grad_()
+    q = z.detach().softmax(-1)
+    compiled = torch.compile(ours.sparsemax_loss, fullgraph=True, backend="aot_eager")
+    gradients = [torch.autograd.grad(f(z, q).sum(), z)[0] for f in (ours.sparsemax_loss, compiled)]
+    assert torch.allclose(*gradients, atol=1e-12)
+    ours.sparsemax_loss(z.detach().to("meta").requires_grad_(), q.to("meta")).sum().backward()
+
+
 def test_sparsemax_loss_is_that_of_the_reference():
     rng = np.random.default_rng(9)
     z = np.array([1.0, 10.0, 1000.0])[:, None, None] * rng.normal(size=(3, 50, 6))
@@ -295,5 +326,10 @@ def test_sparsemax_loss_is_that_of_the_reference():
     loss.sum().backward()
     wanted = attention.sparsemax_loss_gradient(z, q)
     np.testing.assert_allclose(scores.grad.numpy(), wanted, rtol=0, atol=1e-12)
-    leaf = torch.tensor(z[0], requires_grad=True)
-    assert torch.autograd.gradcheck(lambda z: ours.sparsemax_loss(z, torch.tensor(q[0])), leaf)
+    leaf, target = torch.tensor(z[0], requires_grad=True), torch.tensor(q[0])
+    assert torch.autograd.gradcheck(lambda z: ours.sparsemax_loss(z, target), leaf)
+    assert torch.autograd.gradgradcheck(lambda z: ours.sparsemax_loss(z, target), leaf)
+    across = ours.sparsemax_loss(leaf.T, target.T, dim=0)
+    assert torch.allclose(across, ours.sparsemax_loss(leaf, target), atol=1e-12)
+    (gradient,) = torch.autograd.grad(across.sum(), leaf)
+    np.testing.assert_allclose(gradient.numpy(), wanted[0], rtol=0, atol=1e-12)

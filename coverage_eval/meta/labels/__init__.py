@@ -43,7 +43,7 @@ def read_labels(
     """Read labels of one kind of error.
 
     Args:
-        source: A file's name (``.gz`` is unpacked).
+        source: A file's name (``.gz`` and ``.zst`` are unpacked).
         kind: The kind of error, as the format names it.
         tokens: What cuts sources into words; by default at spaces.
         label_format: A name of :data:`LABEL_FORMATS`; None to look at the first line.

@@ -53,7 +53,7 @@ def _judgement(
 ) -> Judgement:
     degree = row[_DEGREES[kind]]
     number = degree.partition("_")[0]
-    if not (number.isascii() and number.isdigit() and int(number) >= 1):
+    if not (number.isascii() and number.isdigit() and len(number) <= 9 and int(number) >= 1):
         said = f"{_DEGREES[kind]} {degree!r} does not begin with a degree from 1"
         raise bad_line(source, line, said)
     grade = int(number) - 1

@@ -16,9 +16,13 @@ from typing import NamedTuple, TypeAlias
 from coverage_eval.metrics.meteor.crowded import extend_crowded
 from coverage_eval.metrics.meteor.runs import Block, Candidate, CandidateRun, gain_of, in_order
 
-__all__ = ["BEAM_SIZE", "Match", "Path", "Prices", "align", "count_chunks"]
+__all__ = ["BEAM_SIZE", "Match", "Path", "Prices", "align", "count_chunks", "is_too_long"]
 
 BEAM_SIZE = 40
+
+_MOST_CROWDED = 1 << 31
+"""Reference positions with more candidates than paths are kept, times words of the hypothesis: some
+46,000 words against as many. A step takes a time for each word, if a short one."""
 
 
 class Match(NamedTuple):
@@ -62,7 +66,7 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
     Returns:
         The matches in reference order.
     """
-    sizes = [sum(len(run.starts) for block in here for run in block) for here in candidates]
+    sizes = list(map(_count, candidates))
     if not any(sizes):
         return []
     prices = _prices(candidates, sum(sizes))
@@ -83,6 +87,22 @@ def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
             paths = _extend(paths, position, options, prices.chunk)
     best = min(paths, key=lambda path: path[0] + (prices.chunk if path[3] >= 0 else 0))
     return _unchain(best[4])
+
+
+def is_too_long(candidates: Candidates, length: int) -> bool:
+    """Whether an alignment would take minutes: words that come again and again, on both sides.
+
+    Args:
+        candidates: As for :func:`align`.
+        length: Words of the hypothesis.
+    """
+    crowded = sum(_count(here) > BEAM_SIZE for here in candidates)
+    return crowded * length > _MOST_CROWDED
+
+
+def _count(here: Sequence[Block]) -> int:
+    """Candidates of a reference position."""
+    return sum(len(run.starts) for block in here for run in block)
 
 
 _rank = itemgetter(0)

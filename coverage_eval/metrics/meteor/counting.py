@@ -11,7 +11,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.meteor.aligner import Match, align
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.meteor.aligner import Match, align, is_too_long
 from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE, find_candidates
 from coverage_eval.metrics.meteor.lexicon import get_word
 from coverage_eval.metrics.meteor.normalizer import normalize
@@ -83,6 +84,9 @@ def align_batch(
         rows: The segments.
         options: Which words match.
         index: What :func:`prepare_index` gives for these options.
+
+    Raises:
+        DataError: A segment repeats itself so often that aligning it takes minutes.
     """
     table = None if index is None else open_index(index)
     pairs = [
@@ -102,7 +106,14 @@ def _align(
 ) -> AlignedPair:
     phrases = find_paraphrases(table, hypothesis, reference) if table else []
     hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
-    matches = align(find_candidates(hyp, ref, options.modules, phrases))
+    candidates = find_candidates(hyp, ref, options.modules, phrases)
+    if is_too_long(candidates, len(hyp)):
+        raise DataError(
+            f"METEOR: a segment of {len(hyp):,} words against {len(ref):,}, too many of which come "
+            f"again and again to be aligned; it begins {' '.join(hypothesis[:6])[:60]!r}: shorten "
+            "it, or leave METEOR out"
+        )
+    matches = align(candidates)
     flags = ([word.is_function for word in side] for side in (hyp, ref))
     return AlignedPair(hypothesis, reference, matches, pair_statistics(matches, *flags))
 

@@ -1,10 +1,10 @@
 """The step of Meteor's beam search where a word has more candidates than paths are kept.
 
-Of a path's candidates in one run, none is better than those before it: their gains are equal, and
-each has the distances of those before it charged. So no more of them than the beam is wide can be
-kept, and of all paths' none that comes behind as many better ones. The exception is the candidate
-that continues the path's open chunk. What is left out is charged all the same, by sums over sets of
-places, which are integers with a bit for each place.
+Each of a path's candidates has the distances of those before it charged. So those of a block need
+be looked at only until no greater gain makes up for the charge: none that follows can be among the
+best. The exception is those that continue the path's open chunk, which are looked for first. What
+is left out is charged all the same, by sums over sets of places, which are integers with a bit for
+each place.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from functools import cache
+from heapq import merge
 from typing import TYPE_CHECKING, TypeAlias
 
 from coverage_eval.metrics.meteor.runs import Block, CandidateRun
@@ -25,8 +26,8 @@ __all__ = ["extend_crowded"]
 # of ranks and, of equal ones, that in which Meteor has the paths; and the run, None to skip.
 _Proposal: TypeAlias = "tuple[int, int, int, int, int, CandidateRun | None]"
 
-_Where: TypeAlias = "tuple[int, int, int, CandidateRun]"
-"""Numbers of a path, of a block, and of a run in it; and that run."""
+_Where: TypeAlias = "tuple[int, int]"
+"""Numbers of a path and of a block."""
 
 
 def extend_crowded(
@@ -90,21 +91,21 @@ class _Step:
         self.best: list[_Proposal] = []
         self._position = position
         self._blocks = blocks
-        # The greatest gain in each block or behind it, and that of no candidate at the end.
-        gains = [max(run.gain for run in block) for block in blocks]
-        self._gains = [max(gains[i:], default=0) * prices.credit for i in range(len(blocks) + 1)]
+        # The greatest gain in each block; and in it or behind it, that of none at the end.
+        self._gains = [max(run.gain for run in block) * prices.credit for block in blocks]
+        self._later = [max(self._gains[i:], default=0) for i in range(len(blocks) + 1)]
         self._prices = prices
         self._beam_size = beam_size
         self._closing = closing
 
-    def _offer(self, proposal: _Proposal) -> bool:
-        """Take a proposal if it is among the best; whether it is."""
-        if len(self.best) == self._beam_size:
-            if proposal > self.best[-1]:
-                return False
-            self.best.pop()
+    def _offer(self, proposal: _Proposal) -> None:
+        """Take a proposal if it is among the best."""
         insort(self.best, proposal)
-        return True
+        del self.best[self._beam_size :]
+
+    def _is_hopeless(self, rank: int) -> bool:
+        """Whether no proposal of at least this rank can be among the best."""
+        return len(self.best) == self._beam_size and rank > self.best[-1][0]
 
     def extend(self, number: int, path: Path) -> None:
         """Propose a path with each candidate of use, and without any."""
@@ -116,43 +117,40 @@ class _Step:
         close = self._prices.chunk if end >= 0 else 0
         for place, block in enumerate(self._blocks):
             left = [run.places & ~_blocked(used, run.length) for run in block]
-            for which, run in enumerate(block):
-                where = (number, place, which, run)
-                self._continue(rank, end, where, left)
-                self._extend_run(rank + close, end, where, left)
-            least = rank - self._gains[place + 1]
-            if len(self.best) == self._beam_size and least > self.best[-1][0]:
-                return  # nothing that follows can be among the best
+            if end >= 0:
+                self._continue(rank, end, (number, place), left)
+            self._extend(rank + close, end, (number, place), left)
+            if self._is_hopeless(rank - self._later[place + 1]):
+                return
             rank += sum(_distance(bits, self._position) for bits in left)
         self._offer((rank + close, number, len(self._blocks), 0, 0, None))
 
     def _continue(self, rank: int, end: int, where: _Where, left: list[int]) -> None:
-        """Propose the candidate of a run that continues the open chunk, if there is one."""
-        number, place, which, run = where
-        if end >= 0 and left[which] >> end & 1:
-            rank += self._closing - run.gain * self._prices.credit
-            self._offer((rank + self._before(end, which, left), number, place, end, which, run))
+        """Propose the candidates of a block that continue the open chunk."""
+        here = 1 << end
+        if not any(bits & here for bits in left):
+            return
+        rank += sum(_distance(bits & (here - 1), self._position) for bits in left)
+        for which, bits in enumerate(left):
+            if bits & here:
+                self._propose(rank, where, end, which)
+                rank += abs(self._position - end)
 
-    def _extend_run(self, rank: int, end: int, where: _Where, left: list[int]) -> None:
-        """Propose the other candidates of a run, until one is not among the best."""
-        number, place, which, run = where
-        rank += self._closing - run.gain * self._prices.credit
-        charge = 0
-        for start in _ascending(left[which]):
+    def _extend(self, rank: int, end: int, where: _Where, left: list[int]) -> None:
+        """Propose the other candidates of a block, until none can be among the best."""
+        greatest = self._gains[where[1]]
+        runs = (_ascending(bits, which) for which, bits in enumerate(left))
+        for start, which in merge(*runs):
+            if self._is_hopeless(rank - greatest):
+                return
             if start != end:
-                if len(left) > 1:
-                    charge = self._before(start, which, left)
-                if not self._offer((rank + charge, number, place, start, which, run)):
-                    return
-            charge += abs(self._position - start)
+                self._propose(rank, where, start, which)
+            rank += abs(self._position - start)
 
-    def _before(self, start: int, which: int, left: list[int]) -> int:
-        """The distances of the candidates that come before one of them in its block."""
-        below = (1 << start) - 1
-        return sum(
-            _distance(bits & (2 * below + 1 if run < which else below), self._position)
-            for run, bits in enumerate(left)
-        )
+    def _propose(self, rank: int, where: _Where, start: int, which: int) -> None:
+        run = self._blocks[where[1]][which]
+        rank += self._closing - run.gain * self._prices.credit
+        self._offer((rank, *where, start, which, run))
 
 
 def _blocked(used: int, length: int) -> int:
@@ -163,11 +161,11 @@ def _blocked(used: int, length: int) -> int:
     return blocked
 
 
-def _ascending(bits: int) -> Iterator[int]:
-    """The places in a set."""
+def _ascending(bits: int, which: int) -> Iterator[tuple[int, int]]:
+    """The places in a set, each with the set's number."""
     while bits:
         lowest = bits & -bits
-        yield lowest.bit_length() - 1
+        yield lowest.bit_length() - 1, which
         bits ^= lowest
 
 

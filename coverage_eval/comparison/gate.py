@@ -1,0 +1,169 @@
+"""A gate for releases: which systems are significantly worse than the baseline, and where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coverage_eval.comparison.differences import largest, segment_scores
+from coverage_eval.comparison.testing import SIGNIFICANT
+from coverage_eval.tables.table import format_figure, format_p
+
+if TYPE_CHECKING:
+    from coverage_eval.comparison.table import Comparison
+
+__all__ = ["Gate", "Worsening", "WorstSegment", "find_worse", "gate_as_dict", "least_resamples"]
+
+_SHOWN = 5
+"""Segments that are named of each system and metric."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What must not become worse.
+
+    Attributes:
+        smallest: By metric, the smallest difference that matters, in the metric's unit.
+        level: A difference is one if its p-value, corrected as in the table, is below this.
+
+    Raises:
+        ValueError: A level that is not between 0 and 1, or a difference below 0.
+    """
+
+    smallest: Mapping[str, float]
+    level: float = SIGNIFICANT
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise ValueError(f"a level is between 0 and 1, not {self.level}")
+        for name, difference in self.smallest.items():
+            if not 0 <= difference < math.inf:
+                raise ValueError(f"{name}: the smallest difference is from 0, not {difference}")
+
+
+@dataclass(frozen=True)
+class WorstSegment:
+    """A segment's scores; segments are numbered from 1."""
+
+    segment: int
+    score: float
+    baseline: float
+
+
+@dataclass(frozen=True)
+class Worsening:
+    """By how much a system is worse than the baseline by one metric.
+
+    Attributes:
+        system: The system.
+        metric: The metric as tables call it.
+        score: The system's score.
+        baseline: The baseline's.
+        difference: The first less the second.
+        p_value: Of that difference, corrected over the systems.
+        segments: Those that became worse by most, at most five.
+    """
+
+    system: str
+    metric: str
+    score: float
+    baseline: float
+    difference: float
+    p_value: float
+    segments: Sequence[WorstSegment]
+
+    def describe(self, baseline: str, digits: int = 2) -> str:
+        """One line for people.
+
+        Args:
+            baseline: The name of the baseline.
+            digits: Digits after the decimal point.
+        """
+        ours, theirs = (format_figure(value, digits) for value in (self.score, self.baseline))
+        change = f"{'+' if self.difference > 0 else ''}{format_figure(self.difference, digits)}"
+        places = ", ".join(str(item.segment) for item in self.segments)
+        return (
+            f"{self.system} is worse than {baseline} by {self.metric}: {ours} against {theirs} "
+            f"({change}), {format_p(self.p_value)}; most in segments {places}"
+        )
+
+
+def least_resamples(systems: int, level: float) -> int:
+    """Resamples below which no difference could ever be significant, however large.
+
+    The least p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number of
+    systems compared with the baseline.
+
+    Args:
+        systems: That number.
+        level: The level of significance.
+    """
+    return math.floor(systems / level)
+
+
+def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
+    """The systems that are worse than the baseline, by each metric of a gate.
+
+    Worse is what is significantly so and by at least the smallest difference that matters: higher
+    by metrics of errors, lower by metrics of quality.
+
+    Args:
+        comparison: The systems, tested.
+        gate: Its metrics are among the comparison's.
+
+    Raises:
+        ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
+            were drawn for any difference to be significant.
+    """
+    others = [system for system in comparison.rows if system != comparison.baseline]
+    least, drawn = least_resamples(len(others), gate.level), comparison.testing.resamples
+    if drawn < least:
+        raise ValueError(f"{drawn} resamples cannot show p < {gate.level:g}: draw {least} or more")
+    return [
+        found
+        for name, smallest in gate.smallest.items()
+        for system in others
+        if (found := _worsening(comparison, name, system, smallest, gate.level))
+    ]
+
+
+def _worsening(
+    comparison: Comparison, name: str, system: str, smallest: float, level: float
+) -> Worsening | None:
+    if name not in comparison.metrics:
+        raise ValueError(f"metric {name!r} is none of {', '.join(comparison.metrics)}")
+    metric, cell = comparison.metrics[name], comparison.rows[system][name]
+    assert cell.difference is not None  # it is not the baseline
+    assert cell.adjusted is not None  # it was tested
+    sign = -1 if metric.higher_is_better else 1
+    worse_by = sign * cell.difference
+    if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < level):
+        return None
+    ours = segment_scores(comparison, name, system)
+    theirs = segment_scores(comparison, name, comparison.baseline)
+    return Worsening(
+        system,
+        metric.name,
+        cell.score.score,
+        comparison.rows[comparison.baseline][name].score.score,
+        cell.difference,
+        cell.adjusted,
+        tuple(
+            WorstSegment(index + 1, float(ours[index]), float(theirs[index]))
+            for index in largest(np.multiply(sign, ours - theirs), _SHOWN).tolist()
+        ),
+    )
+
+
+def gate_as_dict(gate: Gate, worse: Sequence[Worsening]) -> dict[str, Any]:
+    """The outcome as plain values; segments are numbered from 1, as scores of segments are."""
+    return {
+        "level": gate.level,
+        "smallest_difference": dict(gate.smallest),
+        "passed": not worse,
+        "worse": [asdict(item) for item in worse],
+    }

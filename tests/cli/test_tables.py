@@ -1,0 +1,223 @@
+"""Texts in tables and test sets, by the command line: the same output as of plain files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from coverage_eval.cli import cli
+from coverage_eval.errors import CoverageEvalError
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.text.corpus import zstd
+from tests.comparison.systems import damaged
+from tests.conftest import RunCli
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A test set as files, as a table, and as a table of systems one below the other; a model."""
+    path = tmp_path_factory.mktemp("tables")
+    pairs = list(generate(60, seed=5))
+    refs = [" ".join(pair.target) for pair in pairs]
+    texts = {
+        "src": [" ".join(pair.source) for pair in pairs],
+        "ref": refs,
+        "a": damaged(refs, 1, repeated=0.02, omitted=0.02),
+        "b": damaged(refs, 2, repeated=0.3, omitted=0.3),
+    }
+    texts["a"][3] = texts["b"][7] = ""  # empty segments are data
+    for name, segments in texts.items():
+        (path / name).write_text("".join(f"{segment}\n" for segment in segments))
+    rows = [dict(zip(texts, row, strict=True)) for row in zip(*texts.values(), strict=True)]
+    lines = ["\t".join(texts), *("\t".join(row.values()) for row in rows)]
+    (path / "t.tsv").write_text("".join(f"{line}\n" for line in lines))
+    (path / "t.jsonl.zst").write_bytes(
+        zstd.compress("".join(f"{json.dumps(row)}\n" for row in rows).encode())
+    )
+    long = [f"{name}\t{r['src']}\t{r['ref']}\t{r[name]}" for name in "ab" for r in rows]
+    (path / "long.tsv").write_text("".join(f"{x}\n" for x in ["name\tsrc\tref\thyp", *long]))
+    return path
+
+
+@pytest.fixture
+def run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(folder)
+
+    def invoke(line: str, **options: Any) -> Result:
+        return CliRunner().invoke(cli, line.split(), **options)
+
+    return invoke
+
+
+def good(result: Result) -> Result:
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+def test_a_model_from_columns_is_that_of_files(run: Run, folder: Path) -> None:
+    good(run("align train src ref -o model"))
+    good(run("align train --from t.tsv --src-col src --tgt-col ref -o other"))
+    assert (folder / "model").read_bytes() == (folder / "other").read_bytes()
+
+
+T, J = "--from t.tsv", "--from t.jsonl.zst"
+L = "--from long.tsv --system-col name --hyp-col hyp"
+SAME = [
+    ("rep b ref --sentence-level -f json", f"rep {T} --hyp-col b --ref-col ref"),
+    ("rep b ref a --confidence", f"rep {J} --hyp-col b --ref-col ref --ref-col a"),
+    ("rep b ref", f"rep {L} --system b --ref-col ref"),
+    ("rep b a", f"rep {L} --ref-system a"),
+    ("rep b ref", "rep b --from t.tsv --ref-col ref"),
+    ("bleu b ref", f"bleu {J} --hyp-col b --ref-col ref"),
+    ("chrf b ref", f"chrf {T} --hyp-col b --ref-col ref"),
+    ("drop b ref --src src --model model",
+     f"drop {T} --hyp-col b --ref-col ref --src-col src --model model"),
+    ("drop b ref --src src --model model --soft",
+     f"drop {L} --system b --ref-col ref --src-col src --model model --soft"),
+    ("profile b --ref ref --src src", f"profile {J} --hyp-col b --ref-col ref --src-col src"),
+    ("omissions b --src src --model model --sentence-level",
+     f"omissions {T} --hyp-col b --src-col src --model model --sentence-level"),
+    ("inject ref --src src --kind omission-word --rate 0.1 --gold gold",
+     f"inject {J} --hyp-col ref --src-col src --kind omission-word --rate 0.1 --gold gold"),
+    ("align apply model src b", f"align apply model {T} --src-col src --tgt-col b"),
+    ("compare --ref ref a b --src src --model model --resamples 50 -f json",
+     f"compare {T} --ref-col ref --hyp-col a --hyp-col b --src-col src --model model "
+     "--resamples 50 -f json"),
+    ("compare --ref ref a b --metrics rep,chrf --resamples 50 --breakdown all --src src",
+     f"compare {L} --ref-col ref --src-col src --metrics rep,chrf --resamples 50 --breakdown all"),
+    ("report --ref ref a b --metrics rep --resamples 50 -o report.html",
+     f"report {T} --ref-col ref --hyp-col a --hyp-col b --metrics rep --resamples 50 -o r.html"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "table"), SAME)
+def test_output_is_that_of_plain_files(run: Run, folder: Path, files: str, table: str) -> None:
+    if "model" in files and not (folder / "model").exists():
+        good(run("align train src ref -o model"))
+    more = files.partition("--sentence-level")[2] if table.startswith("rep") else ""
+    table += f" --sentence-level{more}" if more else ""
+    table += " --confidence" if "--confidence" in files else ""
+    assert good(run(table)).stdout == good(run(files)).stdout != ""
+
+
+def test_standard_input(run: Run, folder: Path) -> None:
+    table = (folder / "t.tsv").read_bytes()
+    found = good(run("rep --from - --hyp-col b --ref-col ref", input=table))
+    assert found.stdout == good(run("rep b ref")).stdout
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("rep", "Missing argument 'HYP'"),
+        ("rep a", "Missing argument 'REF"),
+        (f"rep {T}", "--from needs the names of columns; t.tsv has: src, ref, a, b"),
+        (f"rep {T} --hyp-col a", "Missing argument 'REF"),
+        (f"rep a ref {T} --hyp-col a --ref-col ref", "HYP is given as a file, too"),
+        (f"compare {T} --hyp-col a --ref-col ref --ref ref", "--ref is given as a file, too"),
+        (f"drop {T} --hyp-col a --ref-col ref --src-col src --src src --model m",
+         "--src is given as a file, too"),
+        (f"rep {T} --hyp-col a --hyp-col b --ref-col a",
+         "one output is scored, and there are a, b: name one --hyp-col"),
+        (f"rep {L} --ref-col ref", "one output is scored, and there are a, b"),
+        (f"rep {T} --system a --hyp-col a --ref-col ref", "--system goes with --system-col"),
+        ("rep a ref --hyp-col a", "--hyp-col goes with --from"),
+        (f"rep {T} --system-col a --ref-col ref", "--system-col goes with one --hyp-col"),
+        (f"rep {T} --segment-col a --hyp-col a --ref-col ref",
+         "--segment-col goes with --system-col"),
+        ("rep a -t wmt20", "--test-set and --langpair go together"),
+        ("rep a -t wmt -l de-en", "sacreBLEU has no test set 'wmt'"),
+        ("rep a -t wmt20 -l de-xx", "test set wmt20 has no languages 'de-xx'"),
+        (f"inject {T} --hyp-col a --kind early-stop --rate 0 --gold g", "Missing option '--src'"),
+        ("align train src -o m", "Missing argument 'TGT'"),
+        ("drop --from - --hyp-col a --ref-col b --src - --model m",
+         "'-' (standard input) is named more than once"),
+    ],
+)  # fmt: skip
+def test_usage_errors(run: Run, line: str, message: str) -> None:
+    result = run(line)
+    assert result.exit_code == 2, (result.output, result.exception)
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"rep {T} --hyp-col c --ref-col ref", "t.tsv: line 1: no column c; there are: src, ref"),
+        (f"rep {L} --system c --ref-col ref", "long.tsv: no system c; there are: a, b"),
+        (f"profile {T} --hyp-col a --src-col x", "t.tsv: line 1: no column x"),
+        ("rep --from nowhere --hyp-col a --ref-col b", "nowhere: no such file"),
+    ],
+)
+def test_bad_data(run: Run, line: str, message: str) -> None:
+    result = run(line)
+    assert isinstance(result.exception, CoverageEvalError)
+    assert str(result.exception).startswith(message)
+    assert result.stdout == ""
+
+
+def test_a_column_may_be_called_as_the_output_is(run: Run, folder: Path) -> None:
+    good(run(f"rep {T} --hyp-col b --ref-col ref -o out"))
+    refused = run(f"rep {T} --hyp-col b --ref-col ref -o t.tsv")
+    assert "--output t.tsv is one of the input files" in refused.stderr
+    (folder / "out").unlink()
+    (folder / "b2.tsv").write_text((folder / "t.tsv").read_text().replace("\tb\n", "\tout\n", 1))
+    good(run("rep --from b2.tsv --hyp-col out --ref-col ref -o out"))
+
+
+def test_test_sets_and_the_gate_by_the_installed_command(run_cli: RunCli, folder: Path) -> None:
+    """Source and references are where sacreBLEU would have put them."""
+    home = folder / "sacrebleu"
+    (home / "wmt20").mkdir(parents=True)
+    for name in ("src", "ref", "docid", "genre", "origlang"):
+        text = (folder / name if (folder / name).exists() else folder / "src").read_text()
+        (home / "wmt20" / f"wmt20.de-en.{name}").write_text(text)
+    environment = {"SACREBLEU": str(home)}
+    line = "compare -t wmt20 -l de-en a b --metrics rep,bleu --resamples 100 --fail-if-worse"
+    arguments = [*line.split(), "rep,bleu=1", "-f", "json"]
+    result = run_cli(*arguments, cwd=folder, env=environment, check=False)
+    assert result.returncode == 3
+    gate = json.loads(result.stdout)["gate"]
+    assert [item["metric"] for item in gate["worse"]] == ["REP", "BLEU"]
+    assert not gate["passed"]
+    said = result.stderr.splitlines()
+    assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")
+    assert "; most in segments " in said[0]
+    passed = run_cli(*line.split(), "rep=1000", "-f", "json", cwd=folder, env=environment)
+    assert json.loads(passed.stdout)["gate"]["passed"] is True
+    swapped = run_cli(*arguments, "--baseline", "b", cwd=folder, env=environment)
+    assert json.loads(swapped.stdout)["gate"]["worse"] == []
+    absent = run_cli(
+        "rep", "a", "-t", "wmt19", "-l", "de-en", cwd=folder, env=environment, check=False
+    )
+    assert absent.returncode == 1
+    assert "fetch it once with sacreBLEU: sacrebleu -t wmt19 -l de-en" in absent.stderr
+    assert [path.name for path in home.iterdir()] == ["wmt20"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--fail-if-worse bleurt", "unknown metric 'bleurt'"),
+        ("--fail-if-worse rep,rep", "a metric is named twice"),
+        ("--fail-if-worse rep=x", "'x' is not a valid float"),
+        ("--fail-if-worse rep=-1", "-1.0 is not in the range"),
+        ("--fail-if-worse chrf", "--fail-if-worse chrf: it is not among the --metrics"),
+        ("--fail-if-worse rep --resamples 19", "--resamples 19 cannot show p < 0.05: draw 20 or"),
+        ("--fail-if-worse rep --level 0", "0.0 is not in the range 0<x<1"),
+        ("--level 0.1", "--level goes with --fail-if-worse"),
+    ],
+)
+def test_a_gate_that_makes_no_sense(run: Run, options: str, message: str) -> None:
+    result = run(f"compare --ref ref a b --metrics rep {options}")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    alone = run("compare --ref ref a --metrics rep --fail-if-worse rep")
+    assert "needs a system beside the baseline" in alone.stderr

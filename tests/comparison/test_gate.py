@@ -1,0 +1,110 @@
+"""The gate for releases: what counts as worse, by hand; and what it says of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict, least_resamples
+from coverage_eval.comparison.table import Comparison, compare
+from coverage_eval.testbed.grammar import generate
+from tests.comparison.systems import damaged
+
+REFERENCES = [" ".join(pair.target) for pair in generate(100, seed=4)]
+BETTER = damaged(REFERENCES, 1, repeated=0.02, omitted=0.02)
+WORSE = damaged(REFERENCES, 2, repeated=0.20, omitted=0.20)
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    systems = {"base": BETTER, "worse": WORSE, "same": BETTER, "perfect": REFERENCES}
+    return compare(systems, REFERENCES, metrics=["rep", "bleu"], resamples=200)
+
+
+def found(comparison: Comparison, level: float = 0.05, **smallest: float) -> list[tuple[str, str]]:
+    worse = find_worse(comparison, Gate(smallest, level))
+    return [(item.system, item.metric) for item in worse]
+
+
+def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison: Comparison) -> None:
+    assert found(comparison, rep=0, bleu=0) == [("worse", "REP"), ("worse", "BLEU")]
+    assert comparison.rows["perfect"]["bleu"].adjusted is not None  # it is better, and really so
+    assert comparison.rows["perfect"]["bleu"].adjusted < 0.05
+
+
+def test_a_difference_too_small_to_matter(comparison: Comparison) -> None:
+    difference = comparison.rows["worse"]["rep"].difference
+    assert difference is not None
+    assert found(comparison, rep=difference) == [("worse", "REP")]
+    assert found(comparison, rep=difference * 1.001) == []
+
+
+def test_a_difference_that_is_not_significant() -> None:
+    systems = {"base": BETTER[:4], "worse": [*BETTER[:3], "a a a"]}
+    comparison = compare(systems, REFERENCES[:4], metrics=["rep"], resamples=100)
+    cell = comparison.rows["worse"]["rep"]
+    assert cell.difference is not None
+    assert cell.difference > 0
+    assert found(comparison, rep=0) == []
+
+
+def test_the_other_direction(comparison: Comparison) -> None:
+    systems = {"worse": WORSE, "base": BETTER}
+    swapped = compare(systems, REFERENCES, metrics=["rep", "bleu"], resamples=200)
+    assert found(swapped, rep=0, bleu=0) == []
+
+
+@pytest.mark.parametrize("name", ["rep", "bleu"])
+def test_the_segments_are_those_that_became_worse_by_most(
+    comparison: Comparison, name: str
+) -> None:
+    (item,) = find_worse(comparison, Gate({name: 0.0}))
+    metric = comparison.metrics[name]
+    pairs = [
+        [metric.corpus_score([text], [ref]).score for text in (ours, theirs)]
+        for ours, theirs, ref in zip(WORSE, BETTER, REFERENCES, strict=True)
+    ] if name == "rep" else []  # fmt: skip
+    sign = -1 if metric.higher_is_better else 1
+    worsened = [sign * (segment.score - segment.baseline) for segment in item.segments]
+    assert worsened == sorted(worsened, reverse=True)
+    assert min(worsened) > 0
+    if pairs:
+        expected = sorted(range(100), key=lambda i: pairs[i][1] - pairs[i][0])[:5]
+        assert [segment.segment for segment in item.segments] == [i + 1 for i in expected]
+        assert [[s.score, s.baseline] for s in item.segments] == [pairs[i] for i in expected]
+
+
+def test_what_it_says(comparison: Comparison) -> None:
+    gate = Gate({"rep": 0.5})
+    (item,) = worse = find_worse(comparison, gate)
+    line = item.describe("base")
+    assert line.startswith("worse is worse than base by REP: ")
+    assert "(+" in line
+    assert f"most in segments {item.segments[0].segment}, " in line
+    outcome = gate_as_dict(gate, worse)
+    assert outcome["passed"] is False
+    assert outcome["level"] == 0.05
+    assert outcome["smallest_difference"] == {"rep": 0.5}
+    assert outcome["worse"][0]["segments"][0]["segment"] == item.segments[0].segment
+    assert gate_as_dict(gate, [])["passed"] is True
+
+
+@given(st.integers(1, 50), st.floats(1e-4, 0.9))
+def test_fewer_resamples_could_find_nothing(systems: int, level: float) -> None:
+    least = least_resamples(systems, level)
+    assert systems / (least + 1) < level * (1 + 1e-12)
+    assert least == 0 or systems / least >= level * (1 - 1e-12)
+
+
+def test_a_gate_that_cannot_fail_is_refused(comparison: Comparison) -> None:
+    with pytest.raises(ValueError, match=r"200 resamples cannot show p < 0.01: draw 300 or more"):
+        find_worse(comparison, Gate({"rep": 0.0}, 0.01))
+    with pytest.raises(ValueError, match="metric 'drop' is none of rep, bleu"):
+        find_worse(comparison, Gate({"drop": 0.0}))
+    for level in (0.0, 1.0, float("nan")):
+        with pytest.raises(ValueError, match="a level is between 0 and 1"):
+            Gate({}, level)
+    for smallest in (-1.0, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="the smallest difference is from 0"):
+            Gate({"rep": smallest})
