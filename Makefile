@@ -1,5 +1,6 @@
-# make demo | test | test-torch | test-browser | lint | docs | wheel | test-wheel | test-lowest |
-# bench | evidence | fuzz: each creates its environment and installs what it needs, once. PyTorch's tests have one of their own, since it is large.
+# make demo | test | test-torch | test-spark | test-browser | lint | docs | wheel | test-wheel |
+# test-lowest | bench | evidence | fuzz: each creates its environment and installs what it needs,
+# once. PyTorch's tests and Spark's have one of their own, since these are large.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,6 +11,9 @@ COVERAGE_EVAL_SHARED ?= ../shared
 TORCH_VENV := .venv-torch
 TORCH_PY := $(TORCH_VENV)/bin/python
 TORCH := $(TORCH_VENV)/.torch
+SPARK_VENV := .venv-spark
+SPARK_PY := $(SPARK_VENV)/bin/python
+SPARK := $(SPARK_VENV)/.spark
 BROWSER := $(VENV)/.browser
 DOCS := $(VENV)/.docs
 PACKAGING := $(VENV)/.packaging
@@ -18,7 +22,7 @@ FRONTEND := coverage_eval/html_report/frontend
 PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 
-.PHONY: demo test test-torch test-browser report lint format bench fuzz figures evidence clean
+.PHONY: demo test test-torch test-spark test-browser report lint format bench fuzz figures evidence clean
 .PHONY: docs wheel test-wheel test-lowest
 
 demo: $(RUNTIME)
@@ -30,6 +34,10 @@ test: $(DEVELOPMENT)
 # The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
 	$(TORCH_PY) -m pytest --no-skips $$(grep -rl 'importorskip("torch"' tests)
+
+# Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
+test-spark: $(SPARK)
+	$(SPARK_PY) -m pytest tests/scale/test_spark.py tests/scale/test_recipes.py
 
 # What is not there (Chromium, node and its packages) is said, and its tests are skipped.
 test-browser: $(BROWSER) $(PACKAGES)
@@ -100,7 +108,7 @@ evidence: $(DEVELOPMENT)
 	$(PY) notebooks/evidence $(COVERAGE_EVAL_SHARED)/data
 
 clean:
-	rm -rf $(VENV) $(TORCH_VENV) $(LOWEST_VENV) build dist
+	rm -rf $(VENV) $(TORCH_VENV) $(SPARK_VENV) $(LOWEST_VENV) build dist
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
@@ -143,4 +151,10 @@ $(TORCH): $(BUILD_INPUTS)
 	$(TORCH_PY) -m pip install --quiet 'torch==2.13.0+cpu' 2>/dev/null || \
 	  $(TORCH_PY) -m pip install --quiet torch
 	$(TORCH_PY) -m pip install --quiet --editable '.[meteor]' --group torch
+	@touch $@
+
+$(SPARK): $(BUILD_INPUTS)
+	$(PYTHON) -m venv $(SPARK_VENV)
+	$(SPARK_PY) -m pip install --quiet --upgrade pip
+	$(SPARK_PY) -m pip install --quiet --editable '.[spark]' --group spark
 	@touch $@

@@ -44,10 +44,12 @@ ARROWS = {
     "digits": "version errors torch text metrics attention_maps published nmt",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "meta": "errors text alignment metrics testbed omissions",
+    "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
+    "omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
     "digits omissions meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta "
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
     "report torch",
     "__main__": "cli",
 }

@@ -227,6 +227,15 @@ class Aligner(ABC):
         """
         return self
 
+    def for_every(self, step: int, first: int) -> Aligner:  # noqa: ARG002 (for subclasses)
+        """This aligner for a text of which only every so many segments are aligned.
+
+        Args:
+            step: Every how many.
+            first: The first of them, counted from 0.
+        """
+        return self
+
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used any more."""
         return
@@ -386,6 +395,7 @@ class GivenLinks(Aligner):
         self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.links_references = bool(self._references)
+        self._lines = slice(None)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
@@ -403,7 +413,7 @@ class GivenLinks(Aligner):
             lines = (column.script_lines() for column in columns)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
-            together = _strict_rows(rows, columns)
+            together = _strict_rows(rows, columns, self._lines)
         split = len(self._references)
         for row, *found in together:
             source = None if row.source is None else self.source_tokens(row.source)
@@ -426,6 +436,12 @@ class GivenLinks(Aligner):
         found = copy(self)
         found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
         found._systems = list(names)
+        return found
+
+    def for_every(self, step: int, first: int) -> Aligner:
+        """These links of every so many segments; see :meth:`Aligner.for_every`."""
+        found = copy(self)
+        found._lines = slice(first, None, step)
         return found
 
     def _targets(self, row: Row) -> list[int]:
@@ -470,10 +486,13 @@ def check_aligner(aligner: object) -> None:
         )
 
 
-def _strict_rows(rows: Iterable[Row], columns: Sequence[LinkColumn]) -> Iterator[tuple[Any, ...]]:
-    """Rows with their numbered lines of links, as many of each."""
+def _strict_rows(
+    rows: Iterable[Row], columns: Sequence[LinkColumn], lines: slice
+) -> Iterator[tuple[Any, ...]]:
+    """Rows with their numbered lines of links, some of each column's, as many of each."""
     counts = [0] * (1 + len(columns))
-    for together in zip_longest(rows, *columns):
+    chosen = (islice(column, lines.start, lines.stop, lines.step) for column in columns)
+    for together in zip_longest(rows, *chosen):
         counts = [n + (item is not None) for n, item in zip(counts, together, strict=True)]
         if len(set(counts)) == 1:
             yield together

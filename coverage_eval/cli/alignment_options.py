@@ -206,20 +206,34 @@ class AlignmentOptions:
         return aligner
 
 
+_model_option = click.option(
+    "--model", metavar="FILE", help="Align by this model, made by 'align train'."
+)
+_sink_option = click.option(
+    "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
+)
+_OF_LINKS = (
+    symmetrize_option,
+    click.option(
+        "--stopwords", metavar="FILE",
+        help="Leave the source words in this file, one a line, out of account.",
+    ),
+    click.option(
+        "--denominator", default=DEFAULT_DENOMINATOR, show_default=True,
+        type=click.Choice(DENOMINATORS),
+        help="Relate DROP to the source words aligned with the reference, or to all source words.",
+    ),
+)  # fmt: skip
 _MODEL_OPTIONS = (
     click.option("--src", metavar="FILE", help="Read the source text from this file."),
-    click.option(
-        "--model", metavar="FILE", help="Align by this model, made by 'align train'."
-    ),
+    _model_option,
     click.option("--train-src", metavar="FILE", help="Train a model on this source text."),
     click.option("--train-tgt", metavar="FILE", help="Train it on this target side."),
     click.option(
         "--save-model", metavar="FILE", type=OutputFile(),
         help="Keep the trained model in this file.",
     ),
-    click.option(
-        "--sink", is_flag=True, help="Append <SINK> to every source; it does not count."
-    ),
+    _sink_option,
     fast_align_option,
     threads_option,
 )  # fmt: skip
@@ -234,30 +248,24 @@ _LINK_OPTIONS = (
         help="Take links of source and hypothesis from this file; give it once for each "
         "system, in their order.",
     ),
-    symmetrize_option,
-    click.option(
-        "--stopwords", metavar="FILE",
-        help="Leave the source words in this file, one a line, out of account.",
-    ),
-    click.option(
-        "--denominator", default=DEFAULT_DENOMINATOR, show_default=True,
-        type=click.Choice(DENOMINATORS),
-        help="Relate DROP to the source words aligned with the reference, or to all source words.",
-    ),
+    *_OF_LINKS,
 )  # fmt: skip
 
 
 def alignment_options(
-    words_of: str = "every side", *, links: bool = True
+    words_of: str = "every side", *, links: bool = True, frozen: bool = False
 ) -> Callable[[F], Callable[..., Any]]:
     """Add the options; the command receives them as one ``alignment``.
 
     Args:
         words_of: What ``--tokenize`` and ``--lowercase`` apply to, in the words of the help.
         links: Whether the command has to do with links; else there are none of their options.
+        frozen: Leave out what names files of texts or links, or trains: a model file is all.
     """
     names = [item.name for item in fields(AlignmentOptions)]
     options = (*_MODEL_OPTIONS, *(_LINK_OPTIONS if links else ()))
+    if frozen:
+        options = (_model_option, _sink_option, *(_OF_LINKS if links else ()))
 
     def add(command: F) -> Callable[..., Any]:
         @wraps(command)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any, cast
 
 import click
+import numpy as np
 
-from coverage_eval.cli.comparison_options import Columns, ComparisonOptions, comparison_options
+from coverage_eval.cli.comparison_options import (
+    Columns,
+    ComparisonOptions,
+    Outcome,
+    comparison_options,
+)
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
@@ -16,18 +24,22 @@ from coverage_eval.cli.options import (
     parse_differences,
     parse_list,
 )
-from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.output import Output, output_options
 from coverage_eval.cli.overwriting import Command, NoFile, OutputFile
-from coverage_eval.cli.warnings import warn
+from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.systems import Counted, TestSet
+from coverage_eval.comparison.table import Comparison, compare_statistics
 from coverage_eval.comparison.testing import SIGNIFICANT
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.scale.results import Results
+from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 from coverage_eval.text.files import atomic_write
 
@@ -65,6 +77,7 @@ WORSE = 3
     type=FiniteRange(0, 1, min_open=True, max_open=True),
     help="With --fail-if-worse, take a difference as one if its p is below this.",
 )  # fmt: skip
+@shard_option
 @output_options
 def command(
     options: ComparisonOptions,
@@ -74,6 +87,7 @@ def command(
     plot: str | None,
     guarded: dict[str, float] | None,
     level: float,
+    sharding: Sharding,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -93,26 +107,39 @@ def command(
         checked_ending(plot)
     options.check()
     gate = _make_gate(guarded, level, options)
+    sharding.check(output)
     asked = breakdown or []
-    if asked:
+    if asked and sharding.shard is None:
         output.require_several("--breakdown")
     _check_breakdowns(asked, options.columns)
-    found = options.compare(counts_frequencies=bool(asked))
-    comparison = found.comparison
-    tables = _break_down(comparison, asked, Options(top, found.frequencies))
-    printout = present_comparison(comparison, tables)
-    worse = _find_worse(comparison, gate)
-    if gate:
-        outcome = {"gate": gate_as_dict(gate, worse)}
-        printout = replace(printout, data=printout.data | outcome)
-    show(warn(printout, found.findings, found.figures, strict=options.strict), output)
+    sharding.check_target(output)
+    found = options.count(counts_frequencies=bool(asked), sharding=sharding)
+    facts = {
+        "systems": tuple(options.systems),
+        "references": len(options.ref),
+        "baseline": options.baseline,
+        "testing": options.testing,
+        "breakdown": tuple(asked),
+        "gate": gate,
+        "top": top,
+        "frequencies": found.frequencies,
+    }
+    results = _results(found, facts, with_texts=bool(asked) or sharding.shard is None)
+    sharding.finish("compare", results, present, output, strict=options.strict)
     if plot:
         from coverage_eval.plotting.canvas import figure_of
 
-        save_figure(figure_of(comparison.plot()[0]), plot)
+        save_figure(figure_of(_compare(results).plot()[0]), plot)
     if details:
         with atomic_write(details) as file:
-            write_details(comparison, file)
+            write_details(_compare(results), file)
+    if gate:
+        _close(gate, _compare(results), output)
+
+
+def _close(gate: Gate, comparison: Comparison, output: Output) -> None:
+    """Say which systems are worse, and end so that a release stops."""
+    worse = _find_worse(comparison, gate)
     for item in worse:
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
@@ -141,13 +168,59 @@ def _make_gate(
     return Gate(guarded, level)
 
 
-def _find_worse(comparison: Comparison, gate: Gate | None) -> list[Worsening]:
-    if gate is None:
-        return []
+def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     try:
         return find_worse(comparison, gate)
     except ValueError as error:  # a metric was left out, as it does not fit the texts
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
+
+
+def _results(found: Outcome, facts: dict[str, Any], *, with_texts: bool) -> Results:
+    """What was counted, with the texts and what the metrics observed if breakdowns need them."""
+    counted, texts = found.counted, found.counted.texts
+    blocks = {name: np.stack(list(by.values())) for name, by in counted.statistics.items()}
+    records: dict[str, Sequence[Any]] = {}
+    if with_texts:
+        facts |= {"tokens": texts.tokens, "source_tokens": texts.source_tokens}
+        seen = {f"observed by {name}": rows for name, rows in counted.observed.items()}
+        records = {"rows": texts.rows}
+        records |= {name: rows for name, rows in seen.items() if rows is not texts.rows}
+    return Results(counted.metrics, blocks, records, facts, found.findings, found.figures)
+
+
+@lru_cache(maxsize=1)  # the table, --plot and --details are of one comparison
+def _compare(results: Results) -> Comparison:
+    facts, metrics = results.facts, cast("Mapping[str, Metric[Any]]", results.formulas)
+    systems = facts["systems"]
+    statistics = {
+        name: dict(zip(systems, block, strict=True)) for name, block in results.statistics.items()
+    }
+    counted = None
+    if results.records:
+        rows = results.records["rows"]
+        observed = {name: results.records.get(f"observed by {name}", rows) for name in metrics}
+        texts = TestSet(systems, rows, facts["tokens"], facts["source_tokens"])
+        counted = Counted(texts, metrics, statistics, observed)
+    return compare_statistics(
+        statistics,
+        metrics,
+        baseline=facts["baseline"],
+        testing=facts["testing"],
+        counted=counted,
+        references=facts["references"],
+    )
+
+
+def present(results: Results) -> Printout:
+    """The table with the breakdowns that were asked for."""
+    facts, comparison = results.facts, _compare(results)
+    options = Options(facts["top"], facts["frequencies"])
+    tables = _break_down(comparison, facts["breakdown"], options)
+    printout = present_comparison(comparison, tables)
+    if gate := facts["gate"]:
+        outcome = gate_as_dict(gate, _find_worse(comparison, gate))
+        printout = replace(printout, data=printout.data | {"gate": outcome})
+    return printout
 
 
 def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:

@@ -23,9 +23,10 @@ from coverage_eval.cli.options import (
     parse_named_files,
     strict_option,
 )
+from coverage_eval.cli.sharding import Sharding
 from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.comparison.buckets import read_frequencies
-from coverage_eval.comparison.systems import TestSet, count_systems
+from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, Testing, compare_counted
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
@@ -134,10 +135,10 @@ def _is_aligned(name: str) -> bool:
 
 
 class Outcome(NamedTuple):
-    """A comparison, and what was noticed about its input.
+    """Systems that were counted, and what was noticed about the input.
 
     Attributes:
-        comparison: The comparison.
+        counted: The systems.
         frequencies: How often each source word stands in the training text; None if no text was
             named.
         aligner: What linked the texts, if anything did.
@@ -145,7 +146,7 @@ class Outcome(NamedTuple):
         figures: How well the aligner's model knows the texts, by name.
     """
 
-    comparison: Comparison
+    counted: Counted
     frequencies: Mapping[str, int] | None
     aligner: Aligner | None
     findings: list[Finding]
@@ -223,16 +224,27 @@ class ComparisonOptions:
                 )
         _ = self.columns
 
-    def compare(self, *, counts_frequencies: bool) -> Outcome:
-        """Read the texts, align them, count and test.
+    @property
+    def testing(self) -> Testing:
+        """How differences are tested."""
+        return Testing(self.test, self.resamples, self.seed)
+
+    def compare(self, counted: Counted) -> Comparison:
+        """Test what :meth:`count` counted."""
+        return compare_counted(counted, baseline=self.baseline, testing=self.testing)
+
+    def count(self, *, counts_frequencies: bool, sharding: Sharding | None = None) -> Outcome:
+        """Read the texts, align them and count.
 
         Args:
             counts_frequencies: Whether the words of the training text are counted, too.
+            sharding: Which segments; None for all.
 
         Raises:
             DataError: As :func:`coverage_eval.comparison.table.compare`.
             AlignerError: The aligner failed.
         """
+        sharding = sharding or Sharding()
         columns, alignment = self.columns, self.alignment
         text = self.frequencies or alignment.train_src
         if counts_frequencies and text:
@@ -241,20 +253,18 @@ class ComparisonOptions:
         of_links = alignment.settings()
         watch = InputWatch(list(self.systems), self.ref, alignment.src)
         files = list(self.systems.values())
-        rows = Spool(watch.watch(read_rows(files, self.ref, alignment.src)))
+        rows = Spool(sharding.take(watch.watch(read_rows(files, self.ref, alignment.src))))
         columns.leave_out_unfit(watch)
-        aligner = alignment.make() if columns.need_aligner else None
+        aligner = sharding.make_aligner(alignment) if columns.need_aligner else None
         tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
         source_tokens = aligner.source_tokens if aligner else tokens
         texts = TestSet(tuple(self.systems), rows, tokens, source_tokens)
         metrics = columns.make({"aligner": aligner, **of_links})
         counted = count_systems(texts, metrics, jobs=self.jobs, progress=True)
-        testing = Testing(self.test, self.resamples, self.seed)
-        comparison = compare_counted(counted, baseline=self.baseline, testing=testing)
         frequencies = read_frequencies(text, source_tokens) if counts_frequencies and text else None
         shown = tokens if columns.of_words else None
         return Outcome(
-            comparison, frequencies, aligner, *watch.check(shown, aligner, counted.metrics.values())
+            counted, frequencies, aligner, *watch.check(shown, aligner, counted.metrics.values())
         )
 
 

@@ -13,10 +13,10 @@ from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_opti
 from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, given_options, strict_option
-from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
-from coverage_eval.cli.warnings import InputWatch, warn
+from coverage_eval.cli.sharding import Sharding, shard_option
+from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
@@ -24,6 +24,8 @@ from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
+from coverage_eval.scale.results import Results
+from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
@@ -63,6 +65,7 @@ from coverage_eval.text.spool import Spool
 )  # fmt: skip
 @alignment_options(links=False)
 @strict_option
+@shard_option
 @scoring_options
 def command(
     hyp: Text,
@@ -73,6 +76,7 @@ def command(
     threshold: float | None,
     alignment: AlignmentOptions,
     strict: bool,
+    sharding: Sharding,
     output: ScoreOutput,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
@@ -89,23 +93,42 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --calibrate --confidence
     """
+    sharding.check(output)
     _check(hyp, ref, alignment, additions=additions, calibrates=calibrates)
-    aligner = alignment.make(equip)
+    sharding.check_target(output)
+    aligner = sharding.make_aligner(alignment, equip)
     assert isinstance(aligner, ModelAligner)
     side = "target" if additions else "source"
     finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
     if calibrates:
         finder = _calibrate(finder, read_rows([hyp], ref, alignment.src), rate, alignment)
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
-    rows = watch.watch(read_rows([hyp], ref, alignment.src))
+    rows = sharding.take(watch.watch(read_rows([hyp], ref, alignment.src)))
     share = (AdditionShare if additions else OmissionShare)(finder, threshold)
-    statistics, segments = _look_through(rows, share, output)
-    score = corpus_score(share, statistics, output, references=len(ref))
-    printout = present_scores([score])
-    if output.sentence_level:
-        printout = present_found(score, segments, "added" if additions else "spans")
-    findings, figures = watch.check(aligner.tokens, aligner)
-    show(warn(printout, findings, figures, strict=strict), output)
+    statistics, segments = _look_through(rows, finder, share, output)
+    results = Results(
+        {share.name: share},
+        {share.name: statistics[None]},
+        {"found": segments} if output.sentence_level else {},
+        {"references": len(ref), **output.of_score},
+        *watch.check(aligner.tokens, aligner),
+    )
+    sharding.finish("omissions", results, present, output, strict=strict)
+
+
+def present(results: Results) -> Printout:
+    """The share of segments, or each segment with what was found."""
+    ((name, share),) = results.formulas.items()
+    (statistics,) = results.statistics[name]
+    options = dict(results.facts)
+    references = options.pop("references")
+    output = ScoreOutput(**options)
+    score = corpus_score(share, statistics, output, references=references)
+    if not output.sentence_level:
+        return present_scores([score])
+    numbered = enumerate(results.records["found"], start=1)
+    segments = Spool((number, found) for number, found in numbered if found is not None)
+    return present_found(score, segments, "added" if name == AdditionShare.name else "spans")
 
 
 def _check(
@@ -132,16 +155,16 @@ def _check(
 
 
 def _look_through(
-    rows: Iterable[Row], share: OmissionShare, output: ScoreOutput
-) -> tuple[Statistics, Spool[tuple[int, FoundSegment]]]:
-    """Statistics of all segments ``[segments, 2]``, and those segments that are to be shown."""
-    segments: Spool[tuple[int, FoundSegment]] = Spool()
+    rows: Iterable[Row], finder: OmissionFinder, share: OmissionShare, output: ScoreOutput
+) -> tuple[Statistics, Spool[FoundSegment | None]]:
+    """Statistics of all segments ``[segments, 2]``, and the segments, None if not to be shown."""
+    segments: Spool[FoundSegment | None] = Spool()
 
     def flags() -> Iterator[bool]:
-        for number, found in enumerate(share.finder.find(rows), start=1):
+        for found in finder.find(rows):
             is_found = share.is_found(found)
-            if output.sentence_level and (is_found or not output.errors_only):
-                segments.append((number, found))
+            if output.sentence_level:
+                segments.append(found if is_found or not output.errors_only else None)
             yield is_found
 
     is_found = np.fromiter(flags(), dtype=np.int64)

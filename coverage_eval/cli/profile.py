@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import jobs_option, strict_option
-from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
-from coverage_eval.cli.warnings import InputWatch, warn
-from coverage_eval.metrics.profile.profile import profile_rows
+from coverage_eval.cli.sharding import Sharding, shard_option
+from coverage_eval.cli.warnings import InputWatch
+from coverage_eval.metrics.profile.profile import (
+    count_figures,
+    make_figures,
+    profile_counted,
+)
 from coverage_eval.report.profile import present_profile, present_profile_segments
+from coverage_eval.scale.results import Results
+from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
@@ -28,6 +36,7 @@ from coverage_eval.text.tokenizers import Tokenizer
 @alignment_options()
 @jobs_option
 @strict_option
+@shard_option
 @scoring_options
 def command(
     hyp: Text,
@@ -35,6 +44,7 @@ def command(
     alignment: AlignmentOptions,
     jobs: int,
     strict: bool,
+    sharding: Sharding,
     output: ScoreOutput,
 ) -> None:
     """Every cheap figure of one output: repetition, length, coverage.
@@ -54,23 +64,41 @@ def command(
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
     alignment.check([hyp, *ref], needs_reference_links=False)
+    sharding.check(output)
     alignment.check_files([hyp, *ref])
+    sharding.check_target(output)
     of_links = alignment.settings()
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
-    aligner = alignment.make()
+    aligner = sharding.make_aligner(alignment)
     tokens = (
         aligner.tokens if aligner else Tokenizer(alignment.tokenize or "none", alignment.lowercase)
     )
-    result = profile_rows(
-        watch.watch(read_rows([hyp], ref, alignment.src)),
+    have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
+    figures = make_figures(
+        have,
         aligner,
         tokenize=alignment.tokenize or "none",
         lowercase=alignment.lowercase,
         **of_links,
-        jobs=jobs,
-        resamples=output.resamples,
-        seed=output.seed,
     )
-    present = present_profile_segments if output.sentence_level else present_profile
-    findings, figures = watch.check(tokens, aligner)
-    show(warn(present(result), findings, figures, strict=strict), output)
+    rows = sharding.take(watch.watch(read_rows([hyp], ref, alignment.src)))
+    blocks = count_figures(figures, rows, aligner, jobs=jobs)
+    results = Results(
+        figures,
+        {name: block[None] for name, block in zip(figures, blocks, strict=True)},
+        {},
+        {"references": len(ref), **output.of_score},
+        *watch.check(tokens, aligner),
+    )
+    sharding.finish("profile", results, present, output, strict=strict)
+
+
+def present(results: Results) -> Printout:
+    """The corpus figures, or those of each segment."""
+    options = dict(results.facts)
+    references = options.pop("references")
+    output = ScoreOutput(**options)
+    figures: Any = results.formulas
+    blocks = [block for (block,) in results.statistics.values()]
+    profile = profile_counted(figures, blocks, references, output.resamples, output.seed)
+    return (present_profile_segments if output.sentence_level else present_profile)(profile)

@@ -79,8 +79,8 @@ def command(
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    found = options.compare(counts_frequencies=True)
-    comparison = found.comparison
+    found = options.count(counts_frequencies=True)
+    comparison = options.compare(found.counted)
     finder = _finder(found) if suspects else None
     try:
         report = comparison.to_report(

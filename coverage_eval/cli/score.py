@@ -19,20 +19,22 @@ from coverage_eval.cli.options import (
     listed_options,
     strict_option,
 )
-from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
-from coverage_eval.cli.warnings import InputWatch, warn
+from coverage_eval.cli.sharding import Sharding, shard_option
+from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.scale.results import Results
 from coverage_eval.tables.mapped import Mapped
+from coverage_eval.tables.printout import Printout
 from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 
-__all__ = ["score_command"]
+__all__ = ["choose_form", "present", "score_command", "setting_options"]
 
 Option = Callable[[Any], Any]
 
@@ -55,12 +57,13 @@ def score_command(name: str) -> click.Command:
         ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
+        sharding: Sharding,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
     ) -> None:
         preset = options.pop("preset", None)
-        chosen, settings = _choose(name, options)
+        chosen, settings = choose_form(name, options)
         _check_given(name, kinds, chosen, alignment)
         if output.errors_only and kinds[chosen].higher_is_better:
             raise click.UsageError(
@@ -73,19 +76,21 @@ def score_command(name: str) -> click.Command:
                     "give exactly one of: --model M; --train-src F with --train-tgt F; "
                     "--src-ref-align A with --src-hyp-align B"
                 )
+        sharding.check(output)
         alignment = alignment or AlignmentOptions()
         if preset is not None:
             alignment = _preset(name, preset, alignment, kinds[chosen])
         alignment.check_files([hyp, *ref])
+        sharding.check_target(output)
         of_links = alignment.settings()
-        aligner = alignment.make()
+        aligner = sharding.make_aligner(alignment)
         metric = make_metric(chosen, {"aligner": aligner, **of_links, **settings})
-        source = alignment.src
-        _score(metric, hyp, ref, source, output, strict=strict, jobs=jobs)
+        results = _count(metric, hyp, ref, alignment.src, output, sharding, jobs=jobs)
+        sharding.finish(chosen, results, present, output, strict=strict)
 
     command.__doc__ = _help(name, kinds[name])
-    wrapped: Any = scoring_options(strict_option(command))
-    decorators = [alignment_options() if aligned else jobs_option, *_setting_options(name, kinds)]
+    wrapped: Any = scoring_options(shard_option(strict_option(command)))
+    decorators = [alignment_options() if aligned else jobs_option, *setting_options(name, kinds)]
     for decorator in decorators:
         wrapped = decorator(wrapped)
     wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
@@ -94,35 +99,50 @@ def score_command(name: str) -> click.Command:
     return made
 
 
-def _score(
+def _count(
     metric: Metric[Any],
     hyp: Text,
     ref: tuple[Text, ...],
     source: Text | None,
     output: ScoreOutput,
+    sharding: Sharding,
     *,
-    strict: bool,
     jobs: int,
-) -> None:
-    """Score two files and print the corpus score, or one score a segment with its evidence."""
+) -> Results:
+    """Count the statistics of two files, and keep the evidence if it is to be printed."""
     aligner = getattr(metric, "aligner", None)
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
     watch = InputWatch([source_name(hyp)], ref, source)
-    observed = metric.observe(watch.watch(read_rows([hyp], ref, source)))
+    observed = metric.observe(sharding.take(watch.watch(read_rows([hyp], ref, source))))
     evidence: Spool[Evidence] = Spool()
     if output.sentence_level:
         observed = _explained(metric, observed, evidence)
-    (statistics,) = metric.count(observed, jobs=jobs)
-    score = corpus_score(metric, statistics, output, references=len(ref))
-    if output.sentence_level:
-        values = Mapped(known_score, metric.formula(statistics))
-        printout = present_segments(
-            score, values, evidence=evidence, errors_only=output.errors_only
-        )
-    else:
-        printout = present_scores([score])
-    findings, figures = watch.check(tokens, aligner, [metric])
-    show(warn(printout, findings, figures, strict=strict), output)
+    statistics = metric.count_part(observed, 1, jobs=jobs)
+    return Results(
+        {metric.name: metric},
+        {metric.name: statistics},
+        {"evidence": evidence} if output.sentence_level else {},
+        {"references": len(ref), **output.of_score},
+        *watch.check(tokens, aligner, [metric]),
+    )
+
+
+def present(results: Results) -> Printout:
+    """The corpus score, or one score a segment with its evidence."""
+    (name,) = results.formulas
+    formula, (statistics,) = results.formulas[name], results.statistics[name]
+    options = dict(results.facts)
+    references = options.pop("references")
+    output = ScoreOutput(**options)
+    score = corpus_score(formula, statistics, output, references=references)
+    if not output.sentence_level:
+        return present_scores([score])
+    return present_segments(
+        score,
+        Mapped(known_score, formula.formula(statistics)),
+        evidence=results.records["evidence"],
+        errors_only=output.errors_only,
+    )
 
 
 def _explained(
@@ -135,7 +155,7 @@ def _explained(
         yield from batch
 
 
-def _choose(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The form of the metric that options ask for, and the settings left."""
     settings = dict(options)
     chosen = name
@@ -212,7 +232,7 @@ def _names(kind: type[Metric[Any]]) -> set[str]:
     return {item.name for item in fields(kind)}
 
 
-def _setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[Option]:
+def setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[Option]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
     found: dict[str, Field[Any]] = {}
     for kind in kinds.values():

@@ -25,6 +25,8 @@ from coverage_eval.tables.printout import Printout
 
 __all__ = ["ScoreOutput", "corpus_score", "present_counted", "scoring_options"]
 
+_NAMES = ("sentence_level", "errors_only", "confidence", "bootstrap", "seed")
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -47,6 +49,11 @@ class ScoreOutput(printing.Output):
     seed: int = DEFAULT_SEED
 
     @property
+    def of_score(self) -> dict[str, Any]:
+        """What is printed of a score, whatever the form: the attributes above, by name."""
+        return {name: getattr(self, name) for name in _NAMES}
+
+    @property
     def resamples(self) -> int:
         """Bootstrap resamples; 0 if no interval is wanted."""
         return self.bootstrap if self.confidence else 0
@@ -54,11 +61,10 @@ class ScoreOutput(printing.Output):
 
 def scoring_options(command: F) -> Callable[..., Any]:
     """Add the common options of a score; the command receives them as one ``output``."""
-    names = ("sentence_level", "errors_only", "confidence", "bootstrap", "seed")
 
     @wraps(command)
     def with_output(output: Any, **values: Any) -> Any:
-        ours = ScoreOutput(**vars(output), **{name: values.pop(name) for name in names})
+        ours = ScoreOutput(**vars(output), **{name: values.pop(name) for name in _NAMES})
         if ours.confidence and ours.sentence_level:
             raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
         if ours.errors_only and not ours.sentence_level:

@@ -113,7 +113,7 @@ def count_systems(
         if seen is not texts.rows:
             seen = Spool(_with_bar(seen, len(texts.rows), f"{metric.name}: aligning", progress))
         counting = _with_bar(seen, len(seen), f"{metric.name}: counting", progress)
-        blocks = metric.count(counting, jobs=jobs)
+        blocks = metric.count_part(counting, len(texts.systems), jobs=jobs)
         observed[name] = seen
         statistics[name] = dict(zip(texts.systems, blocks, strict=True))
     return Counted(texts, metrics, statistics, observed)

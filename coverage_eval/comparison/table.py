@@ -321,6 +321,7 @@ def compare_statistics(
     baseline: str | None = None,
     testing: Testing | None = None,
     counted: Counted | None = None,
+    references: int = 1,
 ) -> Comparison:
     """Compare systems by statistics ``[segments, k]`` by metric, then system.
 
@@ -336,7 +337,7 @@ def compare_statistics(
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
     pairs = [(metric, columns[name]) for name, metric in metrics.items()]
-    references = len(counted.texts.rows[0].references) if counted else 1
+    references = len(counted.texts.rows[0].references) if counted else references
     scores = [_corpus_scores(*pair, references) for pair in pairs]
     sampled, found = _resample(pairs, baseline, testing)
     cells = {

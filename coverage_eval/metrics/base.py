@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -78,6 +79,8 @@ class Formula(ABC):
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]
     statistic_names: ClassVar[tuple[str, ...]]
+    statistic_type: ClassVar[type[np.generic]] = np.int64
+    """Of what type the statistics are: counts, or float64."""
     undefined: ClassVar[str]
     """Why the corpus score does not exist when :meth:`formula` gives NaN, and what to do."""
     limits: ClassVar[str] = ""
@@ -123,8 +126,16 @@ class Formula(ABC):
         references: int = 0,
         interval: Interval | None = None,
         system: str | None = None,
+        segments: int | None = None,
     ) -> Score:
         """The score of a corpus from the statistics of its segments ``[segments, k]``.
+
+        Args:
+            statistics: The statistics.
+            references: Number of references.
+            interval: Of the score, where there is one.
+            system: Whose score it is.
+            segments: How many there are, where the statistics are already sums.
 
         Raises:
             DataError: The corpus score is undefined; the message says why.
@@ -137,7 +148,7 @@ class Formula(ABC):
             metric=self.name,
             score=value,
             signature=self.sign(references=references),
-            segments=len(statistics),
+            segments=len(statistics) if segments is None else segments,
             higher_is_better=self.higher_is_better,
             statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
             interval=interval,
@@ -169,6 +180,22 @@ class Metric(Formula, Generic[Observed]):
         Raises:
             DataError: There is no segment.
         """
+
+    def count_part(
+        self, observed: Iterable[Observed], systems: int, *, jobs: int = 1
+    ) -> Statistics:
+        """As :meth:`count`, of a part of a test set, which may have no segment.
+
+        Args:
+            observed: What :meth:`observe` gave.
+            systems: Number of hypotheses of each row.
+            jobs: As in :meth:`count`.
+        """
+        stream = iter(observed)
+        first = next(stream, None)
+        if first is None:
+            return np.zeros((systems, 0, len(self.statistic_names)), self.statistic_type)
+        return self.count(chain([first], stream), jobs=jobs)
 
     def explain(self, observed: Iterable[Observed]) -> Iterator[tuple[Evidence, ...]]:
         """Evidence of each row, one mapping a hypothesis; by default there is none."""

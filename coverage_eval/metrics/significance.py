@@ -171,7 +171,7 @@ def sample_scores(
         ValueError: ``resamples`` is below 1, or above :data:`MOST_RESAMPLES`; a negative ``seed``.
     """
     _check_draws(resamples, seed)
-    arrays = [_side_by_side(_summable(systems)) for _, systems in columns]
+    arrays = [_side_by_side(systems) for _, systems in columns]
     blocks: list[list[Floats]] = [[] for _ in columns]
     for counts in resample_counts(len(arrays[0][0]), resamples, seed):
         for (together, _), sums in zip(arrays, blocks, strict=True):
@@ -189,23 +189,28 @@ def _check_draws(resamples: int, seed: int) -> None:
     check_whole("seed", seed, 0)
 
 
-def _summable(systems: Systems) -> dict[str, Floats]:
-    """Statistics of which all sums and differences are exact; whole numbers stay as they are.
+def _side_by_side(systems: Systems) -> tuple[Floats, int]:
+    """Statistics of all systems as ``[segments, systems · k]``, and k; all sums are exact.
 
     Each is rounded to a multiple of a power of 2, one for a column of all systems, such that no sum
-    over segments has more than 50 binary digits. That changes sums by less than 1e-12 of them.
+    over segments has more than 50 binary digits. That changes sums by less than 1e-12 of them, and
+    whole numbers not at all.
     """
-    arrays = {name: np.asarray(found, dtype=np.float64) for name, found in systems.items()}
-    together = np.stack(list(arrays.values()))
-    _, digits = np.frexp(np.abs(together).max(axis=(0, 1)) * together.shape[1])
-    unit = np.ldexp(1.0, np.clip(digits - 50, -900, 0))
-    return {name: np.rint(array / unit) * unit for name, array in arrays.items()}
+    together = np.concatenate(list(systems.values()), axis=1, dtype=np.float64)
+    width = together.shape[1] // len(systems)
+    largest = np.maximum(together.max(axis=0), -together.min(axis=0)).reshape(-1, width).max(axis=0)
+    _, digits = np.frexp(largest * len(together))
+    unit = np.tile(np.ldexp(1.0, np.clip(digits - 50, -900, 0)), len(systems))
+    together /= unit
+    np.rint(together, out=together)
+    together *= unit
+    return together, width
 
 
-def _side_by_side(systems: Systems) -> tuple[Floats, int]:
-    """Statistics of all systems as ``[segments, systems · k]``, and k."""
-    arrays = [np.asarray(statistics, dtype=np.float64) for statistics in systems.values()]
-    return np.concatenate(arrays, axis=1), arrays[0].shape[1]
+def _summable(systems: Systems) -> dict[str, Floats]:
+    """The same of each system, as parts of one array."""
+    together, width = _side_by_side(systems)
+    return {name: together[:, i * width : (i + 1) * width] for i, name in enumerate(systems)}
 
 
 @dataclass(frozen=True)
@@ -324,18 +329,14 @@ def _exchanged_differences(
     """
     if all(len(systems) == 1 for _, systems in columns):
         return [{} for _ in columns]
-    changes = [
-        {name: np.subtract(s, systems[baseline]) for name, s in systems.items() if name != baseline}
-        for _, systems in columns
-    ]
-    arrays = [_side_by_side(item) for item in changes]
+    arrays = [_changes(systems, baseline) for _, systems in columns]
     blocks: list[list[Floats]] = [[] for _ in columns]
-    for kept in swap_masks(len(arrays[0][0]), resamples, seed):
-        for (together, _), sums in zip(arrays, blocks, strict=True):
+    for kept in swap_masks(len(arrays[0]), resamples, seed):
+        for together, sums in zip(arrays, blocks, strict=True):
             sums.append(kept @ together)
     result = []
-    for (metric, systems), (_, width), sums in zip(columns, arrays, blocks, strict=True):
-        kept_changes = np.concatenate(sums).reshape(resamples, -1, width)
+    for (metric, systems), sums in zip(columns, blocks, strict=True):
+        kept_changes = np.concatenate(sums).reshape(resamples, len(systems) - 1, -1)
         base = np.sum(systems[baseline], axis=0, dtype=np.float64)
         others = [name for name in systems if name != baseline]
         result.append(
@@ -348,6 +349,15 @@ def _exchanged_differences(
             }
         )
     return result
+
+
+def _changes(systems: Systems, baseline: str) -> Floats:
+    """What each other system's statistics are more than the baseline's, side by side."""
+    base = systems[baseline]
+    others = [found for name, found in systems.items() if name != baseline]
+    together = np.concatenate(others, axis=1)
+    together.reshape(len(base), len(others), -1)[...] -= base[:, None]
+    return together
 
 
 def _p_value(sampled: Floats, difference: float) -> float:

@@ -79,6 +79,7 @@ class SoftDROP(AlignedMetric[CoveredRow]):
     evidence_name: ClassVar[str | None] = "lost"
     higher_is_better: ClassVar[bool] = False
     statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = (
         "the reference covers no source word at all, so no coverage can have been lost; "
         "check the files, or the model's language pair"

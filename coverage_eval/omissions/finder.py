@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import tee
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from coverage_eval.omissions.scan import disjoint_runs
 from coverage_eval.omissions.units import SIDES, MeasuredRow, Unit, load_units, measure
 from coverage_eval.text.rows import Row, make_text_rows
 
-__all__ = ["FoundSegment", "FoundSpan", "OmissionFinder"]
+__all__ = ["FoundSegment", "FoundSpan", "OmissionFinder", "RecordedFinder"]
 
 Floats = NDArray[np.float64]
 
@@ -233,6 +233,20 @@ class OmissionFinder:
         if self.calibration is not None:
             probability = self.calibration.probability(score, *lengths)
         return FoundSegment(score, spans, losses, *lengths, probability)
+
+
+class RecordedFinder(NamedTuple):
+    """What an :class:`OmissionFinder` signed that did its work elsewhere.
+
+    Attributes:
+        settings: The finder's settings.
+        calibration: Its calibration.
+        scan: The constants of its scan.
+    """
+
+    settings: Mapping[str, object]
+    calibration: Calibration | None
+    scan: Scan
 
 
 def _losses(row: MeasuredRow, unit: Unit) -> Floats:

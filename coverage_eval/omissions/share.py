@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Formula, Statistics
-from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
+from coverage_eval.omissions.finder import FoundSegment, OmissionFinder, RecordedFinder
 
 __all__ = ["DEFAULT_PROBABILITY", "AdditionShare", "OmissionShare"]
 
@@ -29,7 +29,7 @@ class OmissionShare(Formula):
             the finder's own threshold.
     """
 
-    finder: OmissionFinder
+    finder: OmissionFinder | RecordedFinder
     threshold: float | None = None
 
     name: ClassVar[str] = "Omissions"

@@ -117,10 +117,18 @@ void invert(Links& links) {
   std::sort(links.begin(), links.end());
 }
 
+constexpr std::uint64_t kMostCells = 10'000'000;
+
 /// A grid, a row per source word and a column per target word, '*' for a link.
-void display(const Links& links, OutputFile& out) {
+void display(const Links& links, const std::string& input, OutputFile& out) {
   std::uint32_t columns = 0;
   for (const LinkPair& link : links) columns = std::max(columns, link.target + 1);
+  const std::uint32_t rows = links.empty() ? 0 : links.back().source + 1;
+  // A link is a few letters, and can ask for any number of them.
+  if (std::uint64_t{rows} * columns > kMostCells) {
+    throw Error(input + ": links of " + std::to_string(rows) + " and " + std::to_string(columns) +
+                " words are too many to display");
+  }
   std::uint32_t row = 0;
   for (auto link = links.begin(); link != links.end(); ++row) {
     std::string cells(columns, '.');
@@ -153,7 +161,7 @@ void run_one_input(const AtoolsOptions& options) {
   OutputFile out("-");
   for_each_line(options.first, [&](Links& links) {
     if (options.command == "display") {
-      display(links, out);
+      display(links, options.first, out);
       return;
     }
     if (options.command == "invert") invert(links);

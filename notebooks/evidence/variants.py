@@ -261,6 +261,7 @@ def parts_tables(explored: Sequence[Explored]) -> list[Table]:
             "replaced by fillers; the end is missing. 1,000 segments, 10,000 training pairs.",
             "far: freer translations with wrong words, one to four segments as one, 2 % of the "
             "words.",
+            "sketch: formulas that were tried on labels of people, which are not here.",
         )
         tables.append(Table((group, *header), tuple(rows), title, notes=notes))
     return tables

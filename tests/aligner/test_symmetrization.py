@@ -34,6 +34,11 @@ def test_commands_on_one_input(tools: Tools, tmp_path: Path) -> None:
     assert tools.atools("-c", "invert", "-i", tmp_path / "links").lines == ["0-0 1-2", "", "3-1"]
     shown = tools.atools("-c", "display", "-i", tmp_path / "links").stdout.decode()
     assert shown == "*.\n..\n.*\n\n\n....\n...*\n\n"
+    (tmp_path / "far").write_text("999999999-0 0-999999999\n")
+    done = tools.atools("-c", "display", "-i", tmp_path / "far", check=False)
+    assert done.status == 1
+    assert done.stdout == b""
+    assert "far: links of 1000000000 and 1000000000 words are too many" in done.stderr
 
 
 def test_standard_input_and_long_links(tools: Tools) -> None:

@@ -26,7 +26,7 @@ from coverage_eval.text.corpus import zstd
 from fast_align_wrapper import FastAlign
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.fuzz.aligner import LINKS
-from tests.fuzz.findings import CORPUS, SECONDS, Campaign, Run
+from tests.fuzz.findings import SECONDS, Campaign, Run, kept_inputs
 from tests.fuzz.mutation import mutate
 
 __all__ = ["TARGETS", "attack_commands"]
@@ -260,15 +260,14 @@ def attack_commands(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campa
     _import_everything()
     campaign, generator = Campaign(), random.Random(seed)
     end = time.monotonic() + seconds
-    for kept in sorted(CORPUS.glob("*.*")):
-        name = kept.name.partition(".")[0]
-        if name in TARGETS:
-            files = {path.name: path.read_bytes() for path in kept.iterdir()}
+    kept = kept_inputs(TARGETS)
+    for name, several in kept.items():
+        for files in several:
             campaign.judge(name, files, _run(TARGETS[name], files))
     names = list(TARGETS)
     while time.monotonic() < end and campaign.runs < most:
         name = generator.choice(names)
-        seeds = TARGETS[name].files
+        seeds = generator.choice([TARGETS[name].files, *kept.get(name, [])])
         damaged = generator.choice(list(seeds))
         others = [data for data in seeds.values() if len(data) < 4096]
         files = {

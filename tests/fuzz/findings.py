@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CORPUS", "Campaign", "Run", "objections"]
+__all__ = ["CORPUS", "Campaign", "Run", "kept_inputs", "objections"]
 
 CORPUS = Path(__file__).parent / "corpus"
-"""Inputs that once failed, a folder each; every campaign begins with them."""
+"""Inputs that once failed, a folder each; every campaign begins with them and damages them too."""
 
 MOST_LINES = 6
 SECONDS = 30.0
 _CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), "\u202e"} - set("\n\t\r")
+
+
+def kept_inputs(targets: Container[str]) -> dict[str, list[dict[str, bytes]]]:
+    """The inputs that are kept, by target; those of other campaigns are left out."""
+    found: dict[str, list[dict[str, bytes]]] = {}
+    for kept in sorted(CORPUS.glob("*.*")):
+        name = kept.name.partition(".")[0]
+        if name in targets:
+            paths = (path for path in kept.rglob("*") if path.is_file())
+            files = {str(path.relative_to(kept)): path.read_bytes() for path in paths}
+            found.setdefault(name, []).append(files)
+    return found
 
 
 @dataclass(frozen=True)
@@ -75,8 +87,8 @@ class Campaign:
             return
         content = b"".join(files[key] for key in sorted(files))
         kept = self._folder / f"{name}.{hashlib.sha256(content).hexdigest()[:12]}"
-        kept.mkdir(parents=True, exist_ok=True)
         for file, data in files.items():
+            (kept / file).parent.mkdir(parents=True, exist_ok=True)
             (kept / file).write_bytes(data)
         tail = " / ".join(run.stderr.strip().splitlines()[-3:])
         self.failures.append(f"{kept}: {', '.join(wrong)}: {tail[-400:]}")

@@ -6,10 +6,13 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from coverage_eval.meta.injection_loop import Spoiling, spoil_text
+from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.testbed.grammar import generate
 from tests.conftest import ROOT
 
@@ -48,9 +51,32 @@ def test_it_prints_what_it_writes(data: Path, tmp_path: Path) -> None:
     assert (tmp_path / "figures" / "evidence.png").read_bytes().startswith(b"\x89PNG")
     titles = re.findall(r"^\*\*(.*), (de-en|ja-en)\*\*$", written, re.MULTILINE)
     assert len(titles) == len(set(titles)) == 2 * TABLES
+    assert written.count("**What the finder's score is made of, with") == 2
+    assert written.count("**Tuned on one pair of languages, reported on the other") == 1
     # words said twice are REP's to see, and omissions are not
     rows = dict(re.findall(r"^\| (phrases twice|phrases left out) +\| +(\S+) ", written, re.M))
     assert float(rows["phrases twice"]) > 0.8 > float(rows["phrases left out"])
+
+
+def test_the_kept_variants_are_what_the_finder_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables would else be of another score than users get."""
+    monkeypatch.syspath_prepend(ROOT / "notebooks" / "evidence")
+    corpora, coverages, variants = map(import_module, ("corpora", "coverages", "variants"))
+    training, test = (
+        [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(size, seed)]
+        for size, seed in ((600, 1), (60, 2))
+    )
+    corpus = corpora.Corpus("de-en", corpora.sampled(training, len(training)), test)
+    aligner = corpora.train(corpus.training)
+    translator = corpora.Translator(corpus, aligner)
+    monkeypatch.setattr(coverages, "sampled", lambda pairs, _: pairs)
+    bed = coverages.make_bed(corpus, translator, aligner, variants.BOTH)
+    kind, repair, _ = coverages.KINDS[0]
+    spoilt, _ = spoil_text(translator.rows(), Spoiling(kind, (0.05,), repair, seed=7), aligner)
+    for referenced, kept in ((True, variants.KEPT), (False, variants.KEPT_WITHOUT)):
+        rows = spoilt if referenced else [row._replace(references=()) for row in spoilt]
+        found = OmissionFinder.of(aligner, referenced=referenced).find(rows)
+        assert [one.score for one in found] == pytest.approx(kept.scores(bed, 0), abs=0.01)
 
 
 def test_the_site_quotes_tables_that_there_are() -> None:

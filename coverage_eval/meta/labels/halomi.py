@@ -54,7 +54,7 @@ def _judgement(
     degree = row[_DEGREES[kind]]
     number = degree.partition("_")[0]
     if not (number.isascii() and number.isdigit() and len(number) <= 9 and int(number) >= 1):
-        said = f"{_DEGREES[kind]} {degree!r} does not begin with a degree from 1"
+        said = f"{_DEGREES[kind]} {degree!r:.60} does not begin with a degree from 1"
         raise bad_line(source, line, said)
     grade = int(number) - 1
     words = _words(source, line, row, grade > 0, tokens) if kind == "omission" else None

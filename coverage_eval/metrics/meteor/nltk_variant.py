@@ -85,6 +85,7 @@ class NLTKMeteor(TextMetric):
     name: ClassVar[str] = "meteor-nltk"
     higher_is_better: ClassVar[bool] = True
     statistic_names: ClassVar[tuple[str, ...]] = ("sum_of_scores", "segments")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
     undefined: ClassVar[str] = "there are no segments"
     limits: ClassVar[str] = (
         "NLTK's METEOR is another metric than Meteor 1.5 and gives other figures. Compare it "

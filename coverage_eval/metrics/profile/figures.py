@@ -41,15 +41,16 @@ class Figure:
     @property
     def needs(self) -> frozenset[str]:
         """What the metric looks at besides the hypothesis."""
-        return self._kind.needs
+        return self.kind.needs
 
     @property
     def settings(self) -> set[str]:
         """The names of the metric's settings."""
-        return {item.name for item in fields(self._kind)}
+        return {item.name for item in fields(self.kind)}
 
     @property
-    def _kind(self) -> type[Metric[Any]]:
+    def kind(self) -> type[Metric[Any]]:
+        """The metric's class."""
         kind: Any = self.make.func if isinstance(self.make, partial) else self.make
         found: type[Metric[Any]] = kind
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -12,9 +12,10 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR
-from coverage_eval.metrics.profile.figures import Figure, select_figures
+from coverage_eval.metrics.profile.figures import FIGURES, Figure, select_figures
 from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.metrics.stopwords import StopWords
@@ -23,7 +24,15 @@ from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
 from coverage_eval.text.spool import Spool
 
-__all__ = ["Profile", "ProfiledFigure", "profile", "profile_rows"]
+__all__ = [
+    "Profile",
+    "ProfiledFigure",
+    "count_figures",
+    "make_figures",
+    "profile",
+    "profile_counted",
+    "profile_rows",
+]
 
 
 @dataclass(frozen=True)
@@ -120,40 +129,89 @@ def profile_rows(
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
     """
-    if aligner is not None:
-        check_aligner(aligner)
-    stream = iter(rows) if aligner is None else iter(rows := Spool(rows))
+    stream = iter(rows)
     first = next(stream, None)
     if first is None:
         raise DataError("no segments to profile")
-    chosen = [
-        (figure, figure.make(tokenize=tokenize, lowercase=lowercase))
-        for figure in select_figures(_at_hand(first, None))
-    ]
-    batches = map_batches(
-        partial(_count, [metric for _, metric in chosen]),
-        chain([first], stream),
-        weigh=row_length,
-        jobs=jobs,
+    figures = make_figures(
+        _at_hand(first),
+        aligner,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        stopwords=stopwords,
+        denominator=denominator,
     )
-    blocks = [np.concatenate(parts)[:, 0] for parts in zip(*batches, strict=True)]
-    if aligner is not None:
-        settings = {"stopwords": stopwords or StopWords(), "denominator": denominator}
-        linked, statistics = _count_links(rows, aligner, first, settings)
-        chosen += linked
-        blocks += statistics
-    references = len(first.references)
-    return Profile(
-        tuple(
-            _profiled(figure, metric, block, references, resamples, seed)
-            for (figure, metric), block in zip(chosen, blocks, strict=True)
-        )
-    )
+    statistics = count_figures(figures, chain([first], stream), aligner, jobs=jobs)
+    return profile_counted(figures, statistics, len(first.references), resamples, seed)
 
 
-def _at_hand(row: Row, aligner: Aligner | None) -> set[str]:
-    have = {"references": row.references, "sources": row.source is not None, "links": aligner}
+def _at_hand(row: Row) -> set[str]:
+    have = {"references": row.references, "sources": row.source is not None}
     return {name for name, there in have.items() if there}
+
+
+def make_figures(
+    have: Set[str],
+    aligner: Aligner | None = None,
+    *,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    stopwords: StopWords | None = None,
+    denominator: str = DEFAULT_DENOMINATOR,
+) -> dict[str, Metric[Any]]:
+    """The metrics of all figures that can be had, by the figures' names.
+
+    Args:
+        have: Which texts there are, of ``references`` and ``sources``.
+        aligner: As in :func:`profile_rows`, like the rest.
+        tokenize: The tokeniser of the figures of text.
+        lowercase: Whether they lowercase.
+        stopwords: For the figures of links.
+        denominator: The same.
+    """
+    words = {"tokenize": tokenize, "lowercase": lowercase}
+    found = {figure.key: figure.make(**words) for figure in select_figures(have)}
+    if aligner is None:
+        return found
+    check_aligner(aligner)
+    linked = have | {"links"} if aligner.links_references else (have | {"links"}) - {"references"}
+    settings = {"stopwords": stopwords or StopWords(), "denominator": denominator}
+    for figure in select_figures(linked):
+        if "links" in figure.needs:
+            own = {key: value for key, value in settings.items() if key in figure.settings}
+            found[figure.key] = figure.make(aligner, **own)
+    return found
+
+
+def count_figures(
+    figures: Mapping[str, Metric[Any]],
+    rows: Iterable[Row],
+    aligner: Aligner | None = None,
+    *,
+    jobs: int = 1,
+) -> list[Statistics]:
+    """Statistics ``[segments, k]`` of each figure; without an aligner, rows are held nowhere.
+
+    Args:
+        figures: Of :func:`make_figures`.
+        rows: The segments; there may be none.
+        aligner: What links them.
+        jobs: Number of processes; the result does not depend on it.
+    """
+    linked = [metric for metric in figures.values() if isinstance(metric, AlignedMetric)]
+    of_text = [metric for metric in figures.values() if not isinstance(metric, AlignedMetric)]
+    if aligner is not None:
+        rows = Spool(rows)
+    batches = list(map_batches(partial(_count, of_text), rows, weigh=row_length, jobs=jobs))
+    if not batches:
+        return [np.zeros((0, len(metric.statistic_names))) for metric in figures.values()]
+    blocks = [np.concatenate(parts)[:, 0] for parts in zip(*batches, strict=True)]
+    if aligner is None:
+        return blocks
+    if not aligner.links_references:
+        rows = (row._replace(references=()) for row in rows)
+    aligned = Spool(aligner.align(rows))  # one run for all figures of links
+    return blocks + [metric.count(aligned)[0] for metric in linked]
 
 
 def _count(metrics: Sequence[Any], rows: Sequence[Row]) -> list[Statistics]:
@@ -161,20 +219,32 @@ def _count(metrics: Sequence[Any], rows: Sequence[Row]) -> list[Statistics]:
     return [metric.count_batch(rows) for metric in metrics]
 
 
-def _count_links(
-    rows: Iterable[Row], aligner: Aligner, first: Row, settings: Mapping[str, Any]
-) -> tuple[list[tuple[Figure, Metric[Any]]], list[Statistics]]:
-    """The figures of links, all counted from one run of the aligner."""
-    if not aligner.links_references:
-        rows = (row._replace(references=()) for row in rows)
-        first = first._replace(references=())
-    aligned = Spool(aligner.align(rows))
-    figures = [f for f in select_figures(_at_hand(first, aligner)) if "links" in f.needs]
-    chosen: list[tuple[Figure, Metric[Any]]] = [
-        (f, f.make(aligner, **{k: v for k, v in settings.items() if k in f.settings}))
-        for f in figures
-    ]
-    return chosen, [metric.count(aligned)[0] for _, metric in chosen]
+def profile_counted(
+    figures: Mapping[str, Metric[Any]],
+    statistics: Iterable[Statistics],
+    references: int,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+    *,
+    segments: int | None = None,
+) -> Profile:
+    """The profile of what :func:`count_figures` counted; the rest as :func:`profile_rows`.
+
+    Args:
+        figures: The figures.
+        statistics: Of each segment, or their sums.
+        references: Number of references.
+        resamples: Bootstrap resamples of intervals; none of sums.
+        seed: Their seed.
+        segments: How many there are, where the statistics are already sums.
+    """
+    known = {figure.key: figure for figure in FIGURES}
+    return Profile(
+        tuple(
+            _profiled(known[key], metric, block, references, resamples, seed, segments)
+            for (key, metric), block in zip(figures.items(), statistics, strict=True)
+        )
+    )
 
 
 def _profiled(
@@ -184,6 +254,7 @@ def _profiled(
     references: int,
     resamples: int,
     seed: int,
+    segments: int | None,
 ) -> ProfiledFigure:
     if np.isnan(metric.formula(statistics.sum(axis=0))):
         return ProfiledFigure(figure, metric, statistics, None)
@@ -191,5 +262,5 @@ def _profiled(
     if resamples:
         interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
     signed = references if "references" in metric.needs else 0
-    score = metric.score(statistics, references=signed, interval=interval)
+    score = metric.score(statistics, references=signed, interval=interval, segments=segments)
     return ProfiledFigure(figure, metric, statistics, score)

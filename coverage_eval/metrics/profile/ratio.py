@@ -35,6 +35,7 @@ class SegmentRatio(TokenMetric):
 
     needs: ClassVar[frozenset[str]] = frozenset()
     statistic_names: ClassVar[tuple[str, ...]] = ("numerator", "denominator")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
     scale: ClassVar[float] = PERCENT
     higher_is_better: ClassVar[bool] = False
     undefined: ClassVar[str] = "no hypothesis is long enough for this figure"

@@ -1,0 +1,421 @@
+"""``coverage-eval spark``: Parquet files scored on a cluster, or on all cores of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import FiniteRange, WholeRange, parse_list
+from coverage_eval.cli.output import Output, output_options, show
+from coverage_eval.cli.overwriting import Group, OutputFile
+from coverage_eval.cli.score import choose_form, setting_options
+from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.comparison.table import Testing, compare_statistics
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Formula
+from coverage_eval.metrics.profile.profile import profile_counted
+from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    MOST_RESAMPLES,
+    TESTS,
+)
+from coverage_eval.report.profile import present_profile
+from coverage_eval.report.scores import present_scores
+from coverage_eval.tables.printout import Printout
+
+
+@click.group("spark", cls=Group)
+def command() -> None:
+    """Score Parquet files on Spark: the same figures, segment by segment and in all.
+
+    Every row of INPUT, a Parquet file or folder, is a segment; options name the columns of its
+    texts. The folder of -o gets a row for each: under status=scored the key, the scores, their
+    statistics and evidence, and under status=set_aside the key and the reason why a row cannot be
+    scored. Printed are the scores of all. Under spark-submit its cluster is used, else --master,
+    else all cores of this machine. Needs pip install 'coverage-eval[spark]' and Java.
+
+    \b
+    Example:
+      coverage-eval spark drop texts.parquet -o scores.parquet --hyp-col mt --ref-col ref \\
+        --src-col src --key-col id --model de-en.model
+    """
+
+
+@dataclass(frozen=True)
+class SparkOptions:
+    """Where the texts are and how Spark runs.
+
+    Attributes:
+        given: A Parquet file or folder.
+        target: The folder to write.
+        hypotheses: Column of each system's output, by the system's name.
+        references: Columns of references.
+        source: Column of the source.
+        keys: Columns to keep.
+        master: Spark's master.
+        partitions: Partitions to cut the input into; 0 leaves it as it is.
+        evidence: Whether evidence is written.
+    """
+
+    given: str
+    target: str
+    hypotheses: Mapping[str, str]
+    references: tuple[str, ...]
+    source: str | None
+    keys: tuple[str, ...]
+    master: str | None
+    partitions: int
+    evidence: bool
+
+
+def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """Columns by the names of systems, from ``NAME=COLUMN`` or from ``COLUMN``."""
+    pairs = [value.partition("=") for value in values]
+    found = {name: column if equals else name for name, equals, column in pairs}
+    if len(found) < len(values) or not all({**found}.values()):
+        raise click.BadParameter("a system is named twice, or a column has no name")
+    return found
+
+
+def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
+    names = [item.name for item in fields(SparkOptions)]
+    options = [
+        click.argument("given", metavar="INPUT"),
+        click.option(
+            "-o", "--output", "target", required=True, metavar="FOLDER", type=OutputFile(),
+            help="Write the scores of all rows to this new folder, as Parquet.",
+        ),
+        click.option(
+            "--hyp-col", "hypotheses", required=True, multiple=True, callback=_columns,
+            metavar="[NAME=]COLUMN",
+            help="The column of the output" + (
+                "; give it once for each system." if several else "."
+            ),
+        ),
+        click.option(
+            "--ref-col", "references", multiple=True, metavar="COLUMN",
+            help="The column of the reference; give it once for each of several references.",
+        ),
+        click.option("--src-col", "source", metavar="COLUMN", help="The column of the source."),
+        click.option(
+            "--key-col", "keys", multiple=True, metavar="COLUMN",
+            help="Keep this column beside the scores; what tells segments apart, and orders them.",
+        ),
+        click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]"),
+        click.option(
+            "--partitions", default=0, type=WholeRange(0),
+            help="Cut the input into so many partitions.  [default: as it is stored]",
+        ),
+        click.option(
+            "--evidence/--no-evidence", default=True, show_default=True,
+            help="Write what each score rests on, too.",
+        ),
+    ]  # fmt: skip
+
+    def add(function: Any) -> Any:
+        @wraps(function)
+        def with_options(**values: Any) -> Any:
+            options = SparkOptions(**{name: values.pop(name) for name in names})
+            if len(options.hypotheses) > 1 and not several:
+                raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
+            return function(options=options, **values)
+
+        wrapped: Any = output_options(with_options, file=False)
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return add
+
+
+def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[str]) -> None:
+    """Refuse what lacks a column or a model, before Spark starts."""
+    if "references" in needs and not options.references:
+        raise click.UsageError("name the column of the reference with --ref-col")
+    if needs & {"links", "coverages", "model"}:
+        if alignment.model is None:
+            raise click.UsageError(
+                "name a frozen model with --model; train it on one machine, on a sample of some "
+                "million pairs: coverage-eval align train SRC TGT -o MODEL"
+            )
+        if options.source is None:
+            raise click.UsageError("name the column of the source with --src-col")
+    replace(alignment, src=options.source).check([])
+    alignment.check_files([])
+
+
+def _rep_settings(function: Any) -> Any:
+    for option in setting_options("rep", {"rep": metric_class("rep")}):
+        function = option(function)
+    return function
+
+
+@command.command("rep")
+@_spark_options()
+@_rep_settings
+def rep(options: SparkOptions, output: Output, **settings: Any) -> None:
+    """REP-score: words repeated by the hypothesis and not by the reference.
+
+    \b
+    Example:
+      coverage-eval spark rep in.parquet -o out.parquet --hyp-col mt --ref-col ref
+    """
+    _check(options, AlignmentOptions(), metric_class("rep").needs)
+    _score(options, AlignmentOptions(), {"rep": settings}, output)
+
+
+@command.command("drop")
+@alignment_options(frozen=True)
+@_spark_options()
+@click.option("--soft", is_flag=True, help=METRICS["softdrop"].summary)
+def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, soft: bool) -> None:
+    """DROP-score: source words translated by the reference and not by the hypothesis.
+
+    \b
+    Example:
+      coverage-eval spark drop in.parquet -o out.parquet --hyp-col mt --ref-col ref \\
+        --src-col src --model m
+    """
+    name, settings = choose_form("drop", {"soft": soft})
+    _check(options, alignment, metric_class(name).needs)
+    _score(options, alignment, {name: {**alignment.settings(), **settings}}, output)
+
+
+@command.command("profile")
+@alignment_options(frozen=True)
+@_spark_options()
+def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
+    """Every cheap figure of one output: repetition, length, coverage.
+
+    \b
+    Example:
+      coverage-eval spark profile in.parquet -o out.parquet --hyp-col mt --src-col src
+    """
+    from coverage_eval.scale.scoring_job import make_profile
+
+    _check(options, alignment, frozenset({"model"} if alignment.model else ()))
+    have = {name for name, there in (("references", options.references),
+                                     ("sources", options.source)) if there}  # fmt: skip
+    make = partial(
+        make_profile,
+        have=have,
+        tokenize=alignment.tokenize or "none",
+        lowercase=alignment.lowercase,
+        **alignment.settings(),
+    )
+
+    def present(found: Any) -> Printout:
+        blocks = [
+            next(iter(found.totals.statistics(name, formula).values()))
+            for name, formula in found.figures.items()
+        ]
+        references = len(options.references)
+        made = profile_counted(found.figures, blocks, references, segments=found.totals.scored)
+        return present_profile(made)
+
+    _run(options, alignment, make, present, output)
+
+
+@command.command("omissions")
+@alignment_options(links=False, frozen=True)
+@_spark_options()
+@click.option("--additions", is_flag=True, help="Find words that nothing supports, instead.")
+@click.option(
+    "--threshold",
+    type=FiniteRange(0),
+    help="Count segments with at least this probability, or score if there are no probabilities.  "
+    "[default: 0.5, or a score of 4]",
+)
+def omissions(
+    options: SparkOptions,
+    alignment: AlignmentOptions,
+    output: Output,
+    additions: bool,
+    threshold: float | None,
+) -> None:
+    """Find source words that a hypothesis leaves out, or words that it adds.
+
+    \b
+    Example:
+      coverage-eval spark omissions in.parquet -o out.parquet --hyp-col mt --src-col src --model m
+    """
+    from coverage_eval.scale.scoring_job import make_share
+
+    _check(options, alignment, frozenset({"model"}))
+    if additions and options.references:
+        raise click.UsageError("--additions is about output and source: no --ref-col")
+    make = partial(
+        make_share, additions=additions, referenced=bool(options.references), threshold=threshold
+    )
+    _run(options, alignment, make, partial(_present_scores, options), output)
+
+
+@command.command("compare")
+@alignment_options(frozen=True)
+@_spark_options(several=True)
+@click.option(
+    "--metrics",
+    callback=parse_list("metric", METRICS),
+    metavar="LIST",
+    help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "
+    "model]",
+)
+@click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
+@click.option(
+    "--test",
+    default="randomization",
+    show_default=True,
+    type=click.Choice(TESTS),
+    help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap.",
+)
+@click.option(
+    "--resamples",
+    default=DEFAULT_RESAMPLES,
+    show_default=True,
+    type=WholeRange(0, MOST_RESAMPLES),
+    help="Draw so many resamples on the driver, which collects the statistics; 0 for no test.",
+)
+@click.option(
+    "--seed",
+    default=DEFAULT_SEED,
+    show_default=True,
+    type=WholeRange(0),
+    help="Seed the resampling with this number.",
+)
+def compare(
+    options: SparkOptions,
+    alignment: AlignmentOptions,
+    output: Output,
+    metrics: list[str] | None,
+    baseline: str | None,
+    **testing: Any,
+) -> None:
+    """Compare systems: scores, intervals and paired tests in one table.
+
+    \b
+    Example:
+      coverage-eval spark compare in.parquet -o out.parquet --hyp-col a --hyp-col b \\
+        --ref-col ref --key-col id
+    """
+    names = metrics or ["bleu", "rep", *(["drop"] if alignment.model else [])]
+    needs = frozenset({"references"}).union(*(metric_class(name).needs for name in names))
+    _check(options, alignment, needs)
+    if baseline is not None and baseline not in options.hypotheses:
+        raise click.UsageError(f"the baseline {baseline!r} is none of the systems")
+    if testing["resamples"] and not options.keys:
+        raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
+    words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
+    settings = {
+        name: {**alignment.settings(), **(words if name == "rep" else {})} for name in names
+    }
+
+    def present(found: Any) -> Printout:
+        if not testing["resamples"]:
+            return _present_scores(options, found)
+        from coverage_eval.scale.spark_jobs import collect_statistics
+
+        return present_comparison(
+            compare_statistics(
+                collect_statistics(found.scored, found.job, found.figures),
+                found.figures,
+                baseline=baseline,
+                testing=Testing(**testing),
+                references=len(options.references),
+            )
+        )
+
+    _score(options, alignment, settings, output, present)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What Spark made of a job."""
+
+    job: Any
+    figures: Mapping[str, Any]
+    scored: Any
+    totals: Any
+
+
+def _score(
+    options: SparkOptions,
+    alignment: AlignmentOptions,
+    metrics: Mapping[str, Mapping[str, Any]],
+    output: Output,
+    present: Callable[[Any], Printout] | None = None,
+) -> None:
+    """Score by metrics with their settings."""
+    from coverage_eval.scale.scoring_job import make_metrics
+
+    make = partial(make_metrics, metrics=metrics)
+    _run(options, alignment, make, present or partial(_present_scores, options), output)
+
+
+def _run(
+    options: SparkOptions,
+    alignment: AlignmentOptions,
+    make: Callable[[Any], Mapping[str, Formula]],
+    present: Callable[[Any], Printout],
+    output: Output,
+) -> None:
+    """Score, write and print; without a whole result there is no OUT."""
+    from coverage_eval.scale.scoring_job import ScoringJob
+    from coverage_eval.scale.spark_jobs import (
+        read_frame,
+        score_frame,
+        spark_session,
+        sum_frame,
+        write_scored,
+    )
+    from coverage_eval.scale.text_columns import BatchColumns
+
+    _check_target(options.target)
+    columns = BatchColumns(options.hypotheses, options.references, options.source, options.keys)
+    of_model = {
+        "symmetrize": alignment.symmetrize,
+        "tokenize": alignment.tokenize,
+        "src_tokenize": alignment.src_tokenize,
+        "lowercase": alignment.lowercase or None,
+        "sink": alignment.sink,
+    }
+    job = ScoringJob(columns, make, of_model if alignment.model else {}, options.evidence)
+    figures = job.scorer(alignment.model).figures
+    session = spark_session(options.master)
+    frame = read_frame(session, options.given)
+    if options.partitions:
+        frame = frame.repartition(options.partitions)
+    scored = write_scored(score_frame(frame, job, alignment.model), options.target)
+    totals = sum_frame(scored, figures)
+    say(
+        f"{options.target}: {totals.scored:,} rows scored"
+        + (f", {totals.set_aside:,} set aside, see status=set_aside" if totals.set_aside else "")
+    )
+    printout = present(_Found(job, figures, scored, totals))
+    rows = {"rows": {"scored": totals.scored, "set_aside": totals.set_aside}}
+    show(replace(printout, data={**(printout.data or {}), **rows}), output)
+
+
+def _check_target(target: str) -> None:
+    if "://" not in target and Path(target).exists():
+        raise DataError(f"{target}: is there already; name a new folder, or remove it")
+
+
+def _present_scores(options: SparkOptions, found: Any) -> Printout:
+    scores = found.totals.scores(found.figures, references=len(options.references))
+    alone = len(options.hypotheses) == 1
+    return present_scores(
+        [
+            replace(score, system=None) if alone else score
+            for by_system in scores.values()
+            for score in by_system.values()
+        ]
+    )

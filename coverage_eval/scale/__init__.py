@@ -1,0 +1,1 @@
+"""Test sets that outgrow one run: shards and their parts, Arrow batches, Spark."""

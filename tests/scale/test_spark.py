@@ -1,0 +1,276 @@
+"""Spark gives the figures of one process, whatever the partitions, and with a worker killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+pa = pytest.importorskip("pyarrow", reason="needs the extra 'spark'")
+pyspark = pytest.importorskip("pyspark", reason="needs the extra 'spark'")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("Spark needs Java, which is not here", allow_module_level=True)
+
+import pyarrow.parquet as pq
+
+from coverage_eval.cli import cli
+from coverage_eval.errors import DataError
+from coverage_eval.scale.spark_jobs import spark_session
+from tests.conftest import COMMAND, RunCli
+from tests.scale.texts import write_texts
+
+TIMES = 8
+TEXTS = ("--hyp-col", "a", "--ref-col", "ref", "--key-col", "id")
+MODEL = ("--src-col", "src", "--model", "m")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    folder = tmp_path_factory.mktemp("spark")
+    texts: dict[str, list[Any]] = dict(write_texts(folder, TIMES))
+    run_cli("align", "train", "src", "ref", "-o", "m", cwd=folder)
+    count = len(texts["src"])
+    pq.write_table(pa.table({"id": range(count), **texts}), folder / "in.parquet")
+    spoilt = {name: [*lines, "x", "x"] for name, lines in texts.items()}
+    spoilt["a"][-1] = None
+    raw = [line.encode() for line in spoilt["ref"]]
+    raw[-2] = b"a \xff house"
+    texts_of = {**spoilt, "ref": pa.array(raw, pa.binary()).view(pa.string())}
+    pq.write_table(pa.table({"id": range(count + 2), **texts_of}), folder / "spoilt.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def session(folder: Path) -> Iterator[Any]:
+    """One JVM for all tests of the local mode."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)  # where Spark, too, looks for files
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        found = spark_session("local[2]")
+    found.sparkContext.setLogLevel("OFF")
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def invoke(session: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(folder)
+
+    def run(*words: str) -> dict[str, Any]:
+        done = CliRunner().invoke(cli, [*words, "-f", "json"])
+        assert done.exit_code == 0, (done.output, done.exception)
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    return run
+
+
+def _plain(score: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in score.items() if name not in {"sentences", "system"}}
+
+
+@pytest.mark.parametrize(
+    ("on_spark", "here"),
+    [
+        (("rep", "-n", "1"), ("rep", "a", "ref", "-n", "1")),
+        (("drop", *MODEL), ("drop", "a", "ref", "--src", "src", "--model", "m")),
+        (("profile", *MODEL), ("profile", "a", "--ref", "ref", "--src", "src", "--model", "m")),
+        (
+            ("omissions", *MODEL, "--threshold", "0.3"),
+            ("omissions", "a", "--ref", "ref", "--src", "src", "--model", "m",
+             "--threshold", "0.3"),
+        ),
+    ],
+)  # fmt: skip
+def test_many_partitions_give_the_figures_of_one_process(
+    on_spark: tuple[str, ...], here: tuple[str, ...], invoke: Any, folder: Path
+) -> None:
+    out = folder / f"{on_spark[0]}.parquet"
+    found = invoke(
+        "spark", on_spark[0], "in.parquet", "-o", str(out), *TEXTS, *on_spark[1:],
+        "--partitions", "11",
+    )  # fmt: skip
+    expected = invoke(*here)
+    for ours, theirs in zip(found["scores"], expected["scores"], strict=True):
+        sums = [score.pop("statistics") for score in (ours, theirs)]
+        # Exact here; there, sums of fractions are rounded on the way.
+        assert sums[0] == pytest.approx(sums[1], rel=1e-13)
+        assert ours.pop("score") == pytest.approx(theirs.pop("score"), rel=1e-13)
+        assert _plain(ours) == _plain(theirs)
+    table = pq.read_table(out)
+    assert sorted(table["id"].to_pylist()) == list(range(5 * TIMES))
+    assert table["set_aside"].null_count == 5 * TIMES
+
+
+def test_segments_have_the_scores_and_the_evidence_of_one_process(
+    invoke: Any, folder: Path
+) -> None:
+    table = pq.read_table(folder / "drop.parquet").sort_by("id").to_pylist()
+    expected = invoke("drop", "a", "ref", "--src", "src", "--model", "m", "--sentence-level")
+    for row, sentence in zip(table, expected["scores"][0]["sentences"], strict=True):
+        assert row["drop"]["a"]["score"] == sentence["score"]
+        assert json.loads(row["drop"]["a"]["evidence"])["dropped"] == sentence["dropped"]
+
+
+def test_comparison_has_the_intervals_and_tests_of_one_process(invoke: Any) -> None:
+    options = ("--metrics", "bleu,rep,drop", "--resamples", "200")
+    found = invoke(
+        "spark", "compare", "in.parquet", "-o", "compare.parquet", "--hyp-col", "a",
+        "--hyp-col", "b", "--ref-col", "ref", "--key-col", "id", *MODEL, *options,
+        "--partitions", "5",
+    )  # fmt: skip
+    expected = invoke("compare", "a", "b", "--ref", "ref", "--src", "src", "--model", "m", *options)
+    assert found["scores"] == expected["scores"]
+
+
+def test_rows_that_cannot_be_scored_are_set_aside(invoke: Any, folder: Path) -> None:
+    found = invoke("spark", "rep", "spoilt.parquet", "-o", "spoilt.out", *TEXTS)
+    expected = invoke("rep", "a", "ref")
+    assert list(map(_plain, found["scores"])) == list(map(_plain, expected["scores"]))
+    assert found["rows"] == {"scored": 5 * TIMES, "set_aside": 2}
+    aside = pq.read_table(folder / "spoilt.out/status=set_aside").sort_by("id").to_pylist()
+    assert [(row["id"], row["set_aside"], row["rep"]) for row in aside] == [
+        (5 * TIMES, "ref: not valid UTF-8 at byte offset 2 (byte 0xff)", None),
+        (5 * TIMES + 1, "a: there is no text", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("none.parquet", "-o", "new"), "none.parquet: Spark: "),
+        (("in.parquet", "-o", "m"), "m: is there already"),
+        (("in.parquet", "-o", "new", "--key-col", "number"), "there is no column 'number'"),
+    ],
+)
+def test_mistakes_are_said_in_one_line(
+    words: tuple[str, ...], message: str, session: Any, folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(cli, ["spark", "rep", *words, *TEXTS[:4]])
+    assert isinstance(done.exception, DataError)
+    assert message in str(done.exception)
+    assert "\n" not in str(done.exception)
+    assert not (folder / "new").exists()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+class Cluster:
+    """A master and two workers on the loopback, each in a process group of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.url = f"spark://127.0.0.1:{_free_port()}"
+        self.conf = folder / "conf"
+        self.conf.mkdir()
+        settings = {
+            "spark.executor.memory": "512m",
+            "spark.executor.cores": "1",
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+        }
+        text = "".join(f"{name} {value}\n" for name, value in settings.items())
+        (self.conf / "spark-defaults.conf").write_text(text)
+        home = Path(pyspark.__file__).parent
+        self.env = os.environ | {
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_CONF_DIR": str(self.conf),
+            "SPARK_LOCAL_DIRS": str(folder),
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        self._command = [str(home / "bin" / "spark-class")]
+        self._log = (folder / "cluster.log").open("wb")
+        port = self.url.rpartition(":")[2]
+        self.processes = [
+            self._start("master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", "0")
+        ]
+        for number in range(2):
+            self.processes.append(
+                self._start(
+                    "worker.Worker", "--cores", "1", "--memory", "600m", "--host", "127.0.0.1",
+                    "--webui-port", "0", "--work-dir", str(folder / f"worker{number}"), self.url,
+                )
+            )  # fmt: skip
+
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [*self._command, f"org.apache.spark.deploy.{name}", *arguments],
+            env=self.env, stdout=self._log, stderr=self._log, start_new_session=True,
+        )  # fmt: skip
+
+    def kill(self, number: int) -> None:
+        """Kill a worker with its executor."""
+        os.killpg(self.processes[1 + number].pid, signal.SIGKILL)
+
+    def stop(self) -> None:
+        for process in self.processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self._log.close()
+
+
+def test_a_worker_killed_in_mid_job_loses_and_doubles_nothing(
+    folder: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    rows = 12_000
+    table = pq.read_table(folder / "in.parquet")
+    times = -(-rows // len(table))
+    texts = {name: table[name].to_pylist() * times for name in ("src", "ref", "a")}
+    count = len(texts["src"])
+    pq.write_table(pa.table({"id": range(count), **texts}), tmp_path / "many.parquet")
+    for name, lines in texts.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    model = folder / "m"
+    expected = run_cli(
+        "drop", "a", "ref", "--src", "src", "--model", model, "-f", "json", cwd=tmp_path
+    )
+    cluster = Cluster(tmp_path)
+    try:
+        driver = subprocess.Popen(
+            [COMMAND, "spark", "drop", "many.parquet", "-o", "out", *TEXTS, "--src-col", "src",
+             "--model", str(model), "--master", cluster.url, "--partitions", "24", "-f", "json"],
+            cwd=tmp_path, env=cluster.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        done = _wait_for_tasks(driver, tmp_path / "out", least=3)
+        cluster.kill(0)
+        stdout, stderr = driver.communicate(timeout=600)
+    finally:
+        cluster.stop()
+    assert driver.returncode == 0, stderr.decode()[-3000:]
+    assert 3 <= done < 24, "the worker was to be killed in mid-job"
+    assert re.search(r"Lost (executor|task)", stderr.decode()), "nobody noticed"
+    scores = [json.loads(text)["scores"] for text in (stdout, expected.stdout)]
+    assert list(map(_plain, scores[0])) == list(map(_plain, scores[1]))
+    assert sorted(pq.read_table(tmp_path / "out")["id"].to_pylist()) == list(range(count))
+
+
+def _wait_for_tasks(driver: subprocess.Popen[bytes], out: Path, *, least: int) -> int:
+    """How many tasks had written their rows when there were enough of them."""
+    deadline = time.monotonic() + 600
+    while time.monotonic() < deadline and driver.poll() is None:
+        done = len(list(out.glob("_temporary/0/task_*")))
+        if done >= least:
+            return done
+        time.sleep(0.02)
+    return -1
