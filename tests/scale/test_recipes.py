@@ -95,3 +95,19 @@ def test_datasets(model: str, texts: dict[str, list[Any]], expected: Any) -> Non
     )
     table = result.with_format("arrow")[:]
     assert table.to_pylist() == expected.to_pylist()
+
+
+def test_ray(model: str, texts: dict[str, list[Any]], expected: Any) -> None:
+    ray = pytest.importorskip("ray", reason="needs Ray")
+    pickled = pickle.dumps(JOB)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    try:
+        result = ray.data.from_arrow(pa.table(texts)).map_batches(
+            lambda batch: worker_scorer(pickled, model).score_table(batch),
+            batch_format="pyarrow",
+            batch_size=7,
+        )
+        rows = sorted(result.take_all(), key=lambda row: row["id"])
+    finally:
+        ray.shutdown()
+    assert rows == expected.to_pylist()
