@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +30,23 @@ settings.load_profile("any machine")
 
 # The width of somebody's terminal must not decide where lines are broken.
 _WITHOUT_TERMINAL = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
+DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
+
+
+def run_python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
+    """What Python prints with these folders of packages alone; nothing editable.
+
+    Raises:
+        AssertionError: It fails; with what it says.
+    """
+    done = subprocess.run(
+        [sys.executable, "-S", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "FAST_ALIGN": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
 
 RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
 

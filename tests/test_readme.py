@@ -1,4 +1,4 @@
-"""The README's commands print what it shows, its Python gives what it shows."""
+"""Commands of README and site print what is shown below them, their Python gives what is shown."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import doctest
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -16,28 +19,45 @@ import pytest
 from coverage_eval.cli import cli
 from tests.conftest import ROOT, RunCli
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SITE = ROOT / "notebooks" / "docs" / "pages"
+PAGES = [ROOT / "README.md", ROOT / ".github" / "CONTRIBUTING.md", *sorted(SITE.rglob("*.md"))]
+with_examples = pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if re.search(r"^```(console|python)$", page.read_text(), re.MULTILINE)],
+    ids=lambda page: page.stem,
+)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """A folder in which `coverage-eval demo --folder demo` was run, as the README says."""
-    path = tmp_path_factory.mktemp("readme")
+def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """A folder in which `coverage-eval demo --folder demo` was run, as README and site say."""
+    path = tmp_path_factory.mktemp("demonstration")
     run_cli("demo", "--folder", "demo", cwd=path)
     return path
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+@pytest.fixture
+def folder(demonstration: Path, tmp_path: Path) -> Path:
+    """A folder of its own with the same files, since pages do not count on one another."""
+    shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
+    return tmp_path
 
 
-def commands() -> list[tuple[str, str]]:
-    """Each command with the output that is shown below it, in the order of the README."""
+def blocks(language: str, page: Path = ROOT / "README.md") -> list[str]:
+    """The code of a language; a block with a title is a file, no example."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """Each command with the output that is shown below it, in the order of the page."""
     found = []
-    for block in blocks("console"):
+    for block in blocks("console", page):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((command, output.rstrip("\n")))
+            first, *rest = part.rstrip("\n").split("\n")
+            more = list(takewhile(lambda line: line.startswith("> "), rest))
+            command = "\n".join([first, *(line[2:] for line in more)])
+            found.append((command, "\n".join(rest[len(more) :])))
     return found
 
 
@@ -46,14 +66,12 @@ def comparable(text: str) -> str:
     return re.sub(r"model:[0-9a-f]{12}", "model:…", text.rstrip("\n"))
 
 
-def test_commands_print_what_is_shown(folder: Path) -> None:
+@with_examples
+def test_commands_print_what_is_shown(page: Path, folder: Path) -> None:
     """In one test, as later commands use files of earlier ones."""
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    shown = commands()
-    assert len(shown) >= 6
-    for command, output in shown:
-        assert "coverage-eval " in command
+    for command, output in commands(page):
         done = subprocess.run(
             ["/bin/sh", "-c", command], cwd=folder, capture_output=True, text=True, check=False,
             env=environment,
@@ -63,7 +81,7 @@ def test_commands_print_what_is_shown(folder: Path) -> None:
 
 
 def test_the_job_stops_a_release(folder: Path, run_cli: RunCli) -> None:
-    (job,) = blocks("yaml")
+    (job,) = blocks("yaml", SITE / "recipes.md")
     (step,) = re.findall(r"- run: >-\n((?: {8}.*\n)+)", job)
     assert len(job.splitlines()) <= 10
     for name, system in {"released": "careful", "new": "dropping"}.items():
@@ -79,23 +97,62 @@ def test_the_job_stops_a_release(folder: Path, run_cli: RunCli) -> None:
     run_cli(*command, cwd=folder / "demo")
 
 
-def test_python_gives_what_is_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@with_examples
+def test_python_gives_what_is_shown(
+    page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(folder)
     # The example of PyTorch is run by tests/torch/test_readme_example.py.
-    text = "\n".join(block for block in blocks("python") if "import torch" not in block)
-    example = doctest.DocTestParser().get_doctest(text, {}, "README", "README.md", 0)
-    assert len(example.examples) >= 10
+    text = "\n".join(block for block in blocks("python", page) if "import torch" not in block)
+    example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
-def test_pictures_and_folders_exist() -> None:
-    for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
-        assert (ROOT / name).is_file()
+def test_there_are_examples() -> None:
+    found = [command for page in PAGES for command, _ in commands(page)]
+    assert sum("coverage-eval " in command for command in found) >= 30
+    assert sum(block.count(">>> ") for page in PAGES for block in blocks("python", page)) >= 30
+
+
+def options_of(words: list[str]) -> tuple[str, set[str]]:
+    """The command that these words name, and its options."""
+    command: click.Command = cli
+    context = click.Context(cli)
+    names = []
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(context, words[0])
+        assert found is not None, words
+        command, words, names = found, words[1:], [*names, words[0]]
+    known = {
+        flag for item in command.get_params(context) for flag in (*item.opts, *item.secondary_opts)
+    }
+    return " ".join(names), known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_is_only_shown_has_commands_and_options_that_exist(page: Path) -> None:
+    """Commands that would take too long, or that need what is not here, are not run."""
+    for block in blocks("sh", page):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["coverage-eval"]:
+                name, known = options_of(words[1:])
+                unknown = {word for word in words if word.startswith("--")} - known - {"--version"}
+                assert not unknown, name
+
+
+@pytest.mark.parametrize("page", PAGES[:2], ids=lambda page: page.stem)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    """Those of the site are looked at when it is built."""
+    for name in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        near = [page.parent]
+        assert any((folder / name).exists() for folder in near), name
 
 
 def test_it_names_every_command() -> None:
     """Each command is run or at least named in code."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     names = cli.list_commands(click.Context(cli))
     assert {"rep", "compare", "audit"} <= set(names)
     for name in names:
-        assert re.search(rf"coverage-eval {name}\b|`{name}`", README), name
+        assert re.search(rf"coverage-eval {name}\b|`{name}`", readme), name

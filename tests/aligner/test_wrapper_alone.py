@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import coverage_eval
 import fast_align_wrapper
 from coverage_eval.errors import AlignerError
 from fast_align_wrapper.binaries import bundled_folder, find_fast_align
-from tests.conftest import ROOT
+from tests.conftest import DEPENDENCIES, ROOT, run_python
 
 PACKAGE = ROOT / "fast_align_wrapper"
 
@@ -72,22 +71,9 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
-
-
-def python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
-    """Run Python with these folders of packages alone; nothing editable."""
-    done = subprocess.run(
-        [sys.executable, "-S", *arguments], cwd=cwd, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "FAST_ALIGN": ""},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def in_the_clone(installed: Path, *arguments: str) -> str:
     """Run Python in the source folder, which hides the installed packages."""
-    return python(*arguments, cwd=ROOT, path=[installed, *DEPENDENCIES])
+    return run_python(*arguments, cwd=ROOT, path=[installed, *DEPENDENCIES])
 
 
 def test_installed_executables_are_found_from_inside_the_clone(installed: Path) -> None:
@@ -137,7 +123,7 @@ def test_without_the_aligner_all_else_works(installed: Path, tmp_path: Path) -> 
         (tmp_path / name).write_text(f"{text}\n")
 
     def run(command: str) -> str:
-        return python("-m", "coverage_eval", *command.split(), cwd=tmp_path, path=[site])
+        return run_python("-m", "coverage_eval", *command.split(), cwd=tmp_path, path=[site])
 
     assert run("rep hyp ref -b") == "66.67\n"
     drop = "drop hyp ref --src src --src-ref-align a --src-hyp-align b"

@@ -186,6 +186,19 @@ def test_a_full_disk(place: Place, name: str) -> None:
     assert place.leftovers == []
 
 
+def test_no_room_for_evidence_that_is_kept_on_the_disk(place: Place) -> None:
+    (place.folder / "loops").write_text("the house the house the house\n" * 8000)
+    (place.folder / "plain").write_text("the house\n" * 8000)
+    place.put_old(("score",))
+    status, said = place.run(
+        "rep loops plain --sentence-level -o score", preexec_fn=lambda: _limit_files(2048)
+    )
+    assert status == 1
+    assert said == f"coverage-eval: error: temporary files in {place.temporary}: File too large\n"
+    assert (place.folder / "score").read_text() == OLD
+    assert place.leftovers == []
+
+
 def _limit_files(size: int) -> None:
     import resource
 
