@@ -133,11 +133,11 @@ class Experiment:
             size=size or self.run.settings.preset.batch,
         )
 
-    def make(self, system: System) -> None:
-        """Train and decode a system, as far as that is not done."""
+    def make(self, system: System) -> bool:
+        """Train and decode a system, as far as that is not done; False if all of it was."""
         folder = self.run.folder("systems", system.folder)
         if self._is_made(system):
-            return
+            return False
         model = self.trained(system)
         (folder / HYPOTHESES).unlink(missing_ok=True)
         penalties = self._tuned(system, model) if system.penalized else None
@@ -150,6 +150,7 @@ class Experiment:
         write_nbest(folder, "test", lists)
         write_attention(folder / "test.attention.npz", self.bitext.test, lists)
         write_texts(folder / HYPOTHESES, best_texts(lists))
+        return True
 
     def _is_made(self, system: System) -> bool:
         """Whether it is decoded; if with penalties, with weights chosen as the run chooses them."""

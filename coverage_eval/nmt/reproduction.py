@@ -81,10 +81,11 @@ def reproduce_table(
     settings = RunSettings(preset_name, preset, seed, beam, dataset, Tuning(tune_by, tune_on))
     run = RunFolder.open(folder, texts, settings, resume=resume)
     experiment = Experiment(run, texts, _device(device))
-    for system in systems:
-        experiment.make(system)
-        result = score_run(run, table, systems)
-    return result
+    for system in systems[:-1]:
+        if experiment.make(system):
+            score_run(run, table, systems)  # so that a run that is killed has a table
+    experiment.make(systems[-1])
+    return score_run(run, table, systems)
 
 
 def _changed(preset: Preset, **values: Any) -> Preset:

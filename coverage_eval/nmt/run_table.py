@@ -76,12 +76,12 @@ def _metrics(aligner: Aligner) -> tuple[list[Metric[object]], str | None]:
 
 
 def _write_scores(run: RunFolder, table: str, comparison: Comparison) -> None:
+    printed = load_table(table).cells
     with atomic_write(run.path / f"{table}.scores.csv") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("system", "dataset", "metric", "value"))
         for system, cells in comparison.rows.items():
-            if system not in load_table(table).systems:
-                continue
             for cell in cells.values():
-                figure = (cell.score.metric, round(cell.score.score, 4))
-                writer.writerow((system, run.settings.dataset, *figure))
+                key = (system, run.settings.dataset, cell.score.metric)
+                if key in printed:  # Table 2 has neither REP nor DROP
+                    writer.writerow((*key, round(cell.score.score, 4)))
