@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# A run under nohup ignores it, and commands started by tests would, too.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 # Small problems on many threads cost processor time and gain none; NumPy is imported after this.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -178,7 +178,7 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
 @click.option("--system", "name", required=True, metavar="NAME",
               help="Translate by this row of a table.")  # fmt: skip
 @click.option(
-    "--attention", metavar="DUMP", type=OutputFile(),
+    "--attention", metavar="FILE", type=OutputFile(),
     help="Write the attention to this file, a .npz or .jsonl, as 'attention' and 'report' read it.",
 )  # fmt: skip
 @output_option

@@ -116,7 +116,7 @@ class OmissionFinder:
     >>> with Aligner.train(sources, targets) as aligner:
     ...     found = OmissionFinder.of(aligner).find_texts(["the house"], ["das haus ein hund"])
     >>> print(*found[0].spans)
-    ein hund at 3-4: 2.10
+    ein hund at 3-4: 1.70
 
     Args:
         units: The units, that of words first.

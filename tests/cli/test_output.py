@@ -24,7 +24,7 @@ SILENT = {
     "align train", "align apply", "align symmetrize", "attention links", "attention convert",
     "attention plot", "simplex", "doctor", "fertility constant", "fertility guided",
     "fertility actual", "fertility predicted", "report", "inject", "reproduce figure2",
-    "reproduce keep",
+    "reproduce keep", "reproduce translate",
 }  # fmt: skip
 
 

@@ -245,7 +245,7 @@ def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     def refuse(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(phrase_cache, "HeldFolder", refuse)
+    monkeypatch.setattr(phrase_cache, "_temporary_folder", refuse)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(DataError, match=r"no place to write.*No space left"):
