@@ -33,7 +33,7 @@ test: $(DEVELOPMENT)
 
 # The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
-	$(TORCH_PY) -m pytest --no-skips $$(grep -rl 'importorskip("torch"' tests)
+	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips $$(grep -rl 'importorskip("torch"' tests)
 
 # Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
 test-spark: $(SPARK)
@@ -150,7 +150,7 @@ $(TORCH): $(BUILD_INPUTS)
 	$(TORCH_PY) -m pip install --quiet --upgrade pip
 	$(TORCH_PY) -m pip install --quiet 'torch==2.13.0+cpu' 2>/dev/null || \
 	  $(TORCH_PY) -m pip install --quiet torch
-	$(TORCH_PY) -m pip install --quiet --editable '.[meteor]' --group torch
+	$(TORCH_PY) -m pip install --quiet --editable '.[meteor,parquet]' --group torch
 	@touch $@
 
 $(SPARK): $(BUILD_INPUTS)

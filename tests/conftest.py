@@ -62,9 +62,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Where all packages are promised, a skipped test is a failure, however it was skipped."""
-    if not session.config.getoption("--no-skips"):
-        return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not session.config.getoption("--no-skips") or reporter is None:  # a process of xdist's
+        return
     reasons = [report.longrepr[2] for report in reporter.stats.get("skipped", [])]
     if any(NO_SHARED not in reason for reason in reasons):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

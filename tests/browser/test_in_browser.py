@@ -195,6 +195,7 @@ def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: A
         page.locator(f"#about-{article} summary").click()
         page.locator(f"#about-{article} a").first.click()
         page.locator(".found").wait_for()
+        page.locator(".count").filter(has_not_text="500 of 500").wait_for()
         assert 0 < count(page) < 500
 
 
