@@ -244,6 +244,7 @@ def _rewrite(part: Path, target: Path, change: Callable[[dict[str, Any]], dict[s
         ("drop a tgt --src-ref-align links --src-hyp-align links --compat acl2018 --shard 1/2 -o p",
          "in one piece"),
         ("omissions a --src src --model m --calibrate --shard 1/2 -o p", "calibrate once"),
+        ("compare --ref tgt a b --metrics rep --fail-if-worse rep --shard 1/2 -o p", "whole text"),
         ("compare a --ref tgt --plot p.png --shard 1/2 -o p", "--plot is not for --shard"),
     ],
 )  # fmt: skip
