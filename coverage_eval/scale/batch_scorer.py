@@ -14,10 +14,10 @@ from itertools import islice, tee
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Formula
+from coverage_eval.scale.arrow import pa
 from coverage_eval.scale.batch_figures import BatchFigure, MeasuredRows, batch_figure
 from coverage_eval.scale.text_columns import BatchColumns, ReadBatch
 from coverage_eval.text.rows import Row

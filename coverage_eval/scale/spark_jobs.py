@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.base import Statistics
+from coverage_eval.scale.arrow import pa
 from coverage_eval.scale.batch_scorer import SET_ASIDE
 from coverage_eval.scale.scoring_job import ScoringJob, worker_scorer
 from coverage_eval.scale.totals import Totals

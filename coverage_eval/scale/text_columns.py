@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
 from coverage_eval.errors import DataError
+from coverage_eval.scale.arrow import pa
 from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import MAX_CELLS

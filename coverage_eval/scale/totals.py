@@ -10,10 +10,10 @@ from operator import add
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.metrics.score import Score
+from coverage_eval.scale.arrow import pa
 
 __all__ = ["Totals"]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial, reduce
@@ -186,3 +188,17 @@ def test_a_job_travels_pickled_and_a_worker_loads_its_model_once(
     mine = BatchScorer(COLUMNS, {"drop": ce.DROP(aligner, denominator="source")})
     assert scorer.score_table(table).equals(mine.score_table(table))
     worker_scorer.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["rep", "drop --model m --src-col s", "profile"])
+def test_without_pyarrow_it_says_what_to_install(name: str) -> None:
+    program = (
+        "import sys; sys.modules['pyarrow'] = None; from coverage_eval.cli import main; "
+        f"sys.argv = 'coverage-eval spark {name} t.parquet -o x --hyp-col a --ref-col b'.split(); "
+        "main()"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'coverage-eval[spark]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
