@@ -81,5 +81,8 @@ def is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    status = Path(f"/proc/{process}/stat")
-    return not status.exists() or status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:  # it ended just now, or this system has no such file
+        return not Path("/proc/self/stat").exists()
+    return state != "Z"

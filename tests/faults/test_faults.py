@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -72,8 +73,11 @@ class Place:
 
     @property
     def leftovers(self) -> list[str]:
+        """What is ours and left; not the file by which ``tempfile`` tries out a folder."""
         hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
-        return hidden + [path.name for path in self.temporary.iterdir()]
+        tried = re.compile(r"[a-z0-9_]{8}")
+        names = [path.name for path in self.temporary.iterdir()]
+        return hidden + [name for name in names if not tried.fullmatch(name)]
 
 
 @pytest.fixture
