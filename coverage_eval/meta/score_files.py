@@ -8,7 +8,6 @@ score points at, and JSON Lines of ``compare --details`` have every system.
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.profile.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.text.corpus import Source, read_segments, source_name
+from coverage_eval.text.json_text import check_object, parse_object, read_objects
 
 __all__ = ["Key", "ScoreColumn", "pointed_words", "read_scores"]
 
@@ -189,8 +189,8 @@ def _better(name: str) -> bool:
 
 
 def _json_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColumn]:
-    data = _load(source, "\n".join(read_segments(source)), "the file")
-    scores = data.get("scores") if isinstance(data, dict) else None
+    text = "\n".join(read_segments(source))
+    scores = parse_object(text, f"{source_name(source)}: the file").get("scores")
     listed = scores if isinstance(scores, list) else []
     with_segments = [s for s in listed if isinstance(s, dict) and s.get("sentences")]
     if not with_segments:
@@ -202,7 +202,7 @@ def _json_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColu
         sentences = score["sentences"]
         for number, sentence in enumerate(sentences if isinstance(sentences, list) else [None], 1):
             place = f"sentence {number}"
-            _check_object(source, place, sentence)
+            check_object(sentence, f"{source_name(source)}: {place}")
             key = _segment(source, place, sentence.get("segment"), score.get("system"), rows)
             rows[key] = sentence
         if score.get("metric") == "Additions":  # their spans are of the target
@@ -281,28 +281,12 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
 def _detail_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColumn]:
     del label  # each metric has its name
     by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
-    for number, line in enumerate(read_segments(source), start=1):
-        place = f"line {number}"
-        record = _load(source, line, place)
-        _check_object(source, place, record)
-        metrics = record.get("metrics", {})
-        _check_object(source, place, metrics)
-        for name, cell in metrics.items():
-            _check_object(source, place, cell)
+    for number, (where, record) in enumerate(read_objects(source), start=1):
+        for name, cell in check_object(record.get("metrics", {}), f"{where}: 'metrics'").items():
+            check_object(cell, f"{where}: {name!r:.60}")
             rows = by_metric.setdefault(name, {})
-            key = _segment(source, place, record.get("segment"), record.get("system"), rows)
+            segment, system = record.get("segment"), record.get("system")
+            key = _segment(source, f"line {number}", segment, system, rows)
             rows[key] = cell
     for name, rows in by_metric.items():
         yield from _fields(source, prefix + name, prefix, rows, None)
-
-
-def _check_object(source: Source, place: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise DataError(f"{source_name(source)}: {place}: {value!r:.60} is no JSON object")
-
-
-def _load(source: Source, text: str, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{source_name(source)}: {place}: not JSON: {error}") from None
