@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from coverage_eval.comparison.breakdown import Options, available_breakdowns, break_down
 from coverage_eval.comparison.buckets import length_classes
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import find_metric, required_counts
 from coverage_eval.comparison.known_errors import Labels, agreement, check_labels
 from coverage_eval.comparison.presentation import (
@@ -29,7 +30,6 @@ from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["MOST_OUTPUTS", "Extras", "make_document", "shown_segments"]
 
@@ -71,12 +71,12 @@ class Extras:
     frequencies: Mapping[str, int] | None = None
 
 
-def shown_segments(comparison: Comparison) -> int:
+def shown_segments(comparison: Compared) -> int:
     """How many segments, from the first on, the browser of a report has."""
     return min(comparison.segments, MOST_OUTPUTS // len(comparison.rows))
 
 
-def make_document(comparison: Comparison, extras: Extras) -> Document:
+def make_document(comparison: Compared, extras: Extras) -> Document:
     """The report of a comparison.
 
     Raises:
@@ -103,7 +103,7 @@ def make_document(comparison: Comparison, extras: Extras) -> Document:
     )
 
 
-def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
+def _check_sizes(comparison: Compared, what: str, items: Mapping[str, Sequence[Any]]) -> None:
     """Refuse what is of other systems, or of more or fewer segments."""
     for system, found in items.items():
         if system not in comparison.rows:
@@ -114,7 +114,7 @@ def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence
             )
 
 
-def _notice(comparison: Comparison) -> str:
+def _notice(comparison: Compared) -> str:
     shown = shown_segments(comparison)
     if shown == comparison.segments:
         return ""
@@ -162,7 +162,7 @@ _SUSPECTS = (
 )
 
 
-def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
+def _topics(comparison: Compared, extras: Extras) -> Iterator[Topic]:
     """How it was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
@@ -180,7 +180,7 @@ def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
     yield Topic("Made by", [f"coverage-eval {__version__}"], command)
 
 
-def _empty_segments(comparison: Comparison) -> str:
+def _empty_segments(comparison: Compared) -> str:
     texts = required_counts(comparison).texts
     counts = {"the reference": sum(not any(map(texts.tokens, r.references)) for r in texts.rows)}
     if texts.has_source:
@@ -192,7 +192,7 @@ def _empty_segments(comparison: Comparison) -> str:
 
 
 def _blocks(
-    comparison: Comparison, extras: Extras, breakdowns: Sequence[ReportBreakdown]
+    comparison: Compared, extras: Extras, breakdowns: Sequence[ReportBreakdown]
 ) -> Iterator[tuple[str, Any]]:
     """The data of the page by name: tables, segments, and columns that filters and sorting need."""
     shown = shown_segments(comparison)
@@ -250,7 +250,7 @@ def _blocks(
             yield f"{side}-length", length_classes(comparison, side)[:shown]
 
 
-def _kinds(comparison: Comparison, extras: Extras) -> dict[str, bool]:
+def _kinds(comparison: Compared, extras: Extras) -> dict[str, bool]:
     """The kinds of marks, and whether this report can have them."""
     return {
         "repeated": find_metric(comparison, "repetitions") is not None,

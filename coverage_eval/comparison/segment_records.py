@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from coverage_eval.comparison.buckets import FrequencyClasses, position_class
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     find_metric,
     output_words,
@@ -20,7 +21,6 @@ from fast_align_wrapper.links import Links
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["LEAST_LOSS", "Record", "Suspect", "segment_records"]
 
@@ -47,7 +47,7 @@ class Suspect(Protocol):
 
 
 def segment_records(
-    comparison: Comparison,
+    comparison: Compared,
     *,
     suspects: Mapping[str, Sequence[Sequence[Suspect]]],
     attention: Mapping[str, Sequence[AttentionMap]],
@@ -110,7 +110,7 @@ def segment_records(
         }
 
 
-def _explained(comparison: Comparison, kind: str) -> Iterable[Sequence[Sequence[Any]]]:
+def _explained(comparison: Compared, kind: str) -> Iterable[Sequence[Sequence[Any]]]:
     """What a metric found in each segment, for each system; nothing where no metric finds it."""
     name = find_metric(comparison, kind)
     if name is None:
@@ -122,7 +122,7 @@ def _explained(comparison: Comparison, kind: str) -> Iterable[Sequence[Sequence[
 class _Aligned:
     """Sources and links of a comparison, as its metrics have seen them."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Compared) -> None:
         self._counted = required_counts(comparison)
         self._dropped = find_metric(comparison, "dropped")
 
