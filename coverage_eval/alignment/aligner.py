@@ -21,7 +21,8 @@ from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, Posteri
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
+from coverage_eval.special_tokens import SINK
+from coverage_eval.text.corpus import CorpusWarning, Segment, Source
 from coverage_eval.text.rows import Row, check_list
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links

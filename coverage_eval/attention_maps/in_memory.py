@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
 from coverage_eval.attention_maps.heads import Head, named_choice, one_head
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, array_of
-from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
+from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
+from coverage_eval.special_tokens import EOS_TOKENS
 from coverage_eval.text.corpus import Segment, tokenize
 
 __all__ = ["from_arrays", "from_ctranslate2", "from_huggingface"]

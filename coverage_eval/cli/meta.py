@@ -17,10 +17,12 @@ from coverage_eval.cli.options import (
     given_options,
     parse_list,
     parse_named_files,
+    seed_option,
     strict_option,
 )
 from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.cli.overwriting import Command
+from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
@@ -32,11 +34,12 @@ from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
 from coverage_eval.meta.labels.plain import write_texts
 from coverage_eval.meta.matching import of_system
 from coverage_eval.meta.score_files import read_scores
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
-from coverage_eval.report.pictures import checked_ending, save_figure
-from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
+from coverage_eval.report.pictures import save_figure
+from coverage_eval.testbed.error_kinds import KINDS
+from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
@@ -108,10 +111,9 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
 )  # fmt: skip
-@click.option("--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
-              help="Seed the resampling with this number.")  # fmt: skip
+@seed_option
 @click.option(
-    "--plot", metavar="FILE", type=OutputFile(),
+    "--plot", metavar="FILE", type=PictureFile(),
     help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
 )  # fmt: skip
 @alignment_options()
@@ -145,8 +147,6 @@ def command(
       coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
     """
     _check_mode(labels, inject, options["kinds"], plotted=plot is not None)
-    if plot:
-        checked_ending(plot)
     how = Evaluating(recall, resamples, seed)
     if labels is None:
         evaluations = _evaluate_injected(str(inject), how, **options)
@@ -183,10 +183,6 @@ def _check_mode(
         raise click.UsageError(f"unknown kind {unknown[0]!r}; one of {', '.join(KINDS)}")
 
 
-def _tokens(alignment: AlignmentOptions) -> Tokenizer:
-    return Tokenizer(alignment.tokenize or "none", alignment.lowercase)
-
-
 def _read_labels(
     labels: str,
     *,
@@ -196,7 +192,7 @@ def _read_labels(
     alignment: AlignmentOptions,
     **_: Any,
 ) -> Labels:
-    found = read_labels(labels, _kind(kinds), _tokens(alignment), label_format)
+    found = read_labels(labels, _kind(kinds), alignment.tokens, label_format)
     return found if system is None else of_system(found, system)
 
 
@@ -232,7 +228,7 @@ def _evaluate_labels(
         choose_columns(found, _listed(columns), _listed(flip) or ()),
         kind,
         texts=TextFiles(alignment.src, hyp, ref),
-        tokens=_tokens(alignment),
+        tokens=alignment.tokens,
         evaluating=how,
     )
     return {kind: evaluation}
