@@ -28,8 +28,6 @@ from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from fast_align_wrapper import FastAlign
     from fast_align_wrapper.settings import Direction
 
@@ -244,12 +242,7 @@ class Aligner(ABC):
     def __enter__(self: A) -> A:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
