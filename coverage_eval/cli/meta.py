@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -41,7 +42,7 @@ from coverage_eval.report.pictures import save_figure
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.rows import read_rows
+from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
@@ -261,29 +262,22 @@ def _evaluate_injected(
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
     aligner = alignment.make(equip)
-    chosen = kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]
     names = list(metrics or default_scores(aligner))
     try:
         computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    watch = InputWatch([source_name(text)], refs, alignment.src)
-    rows = list(watch.watch(read_rows([text], refs, alignment.src)))
-    echo_findings(
-        watch.check(whole_words(aligner.tokens) if aligner else Tokenizer(), aligner)[0],
-        strict=strict,
-    )
+    rows = _read_rows(text, refs, alignment, aligner, strict=strict)
     if ref is None:
         say(
             "without --ref, the text itself is the reference, and scores that look at it see every "
             "error and nothing else",
             "note",
         )
+    chosen_rates = tuple(dict.fromkeys(rates)) or DEFAULT_RATES
     found, reasons = {}, []
-    for kind in chosen:
-        spoiling = Spoiling(
-            kind, tuple(dict.fromkeys(rates)) or DEFAULT_RATES, repair, injection_seed
-        )
+    for kind in kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]:
+        spoiling = Spoiling(kind, chosen_rates, repair, injection_seed)
         try:
             found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
         except DataError as error:
@@ -294,3 +288,19 @@ def _evaluate_injected(
     if not found:
         raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
     return found
+
+
+def _read_rows(
+    text: str,
+    refs: Sequence[str],
+    alignment: AlignmentOptions,
+    aligner: Aligner | None,
+    *,
+    strict: bool,
+) -> list[Row]:
+    """The text with its source and references, checked."""
+    watch = InputWatch([source_name(text)], refs, alignment.src)
+    rows = list(watch.watch(read_rows([text], refs, alignment.src)))
+    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
+    echo_findings(watch.check(tokens, aligner)[0], strict=strict)
+    return rows

@@ -140,14 +140,15 @@ class Comparison(Compared):
 
         Args:
             **settings: What the report may be told beside the scores, the fields of
-                :class:`~coverage_eval.comparison.report_data.Extras`, such as ``attention`` (maps
+                :class:`~coverage_eval.comparison.extras.Extras`, such as ``attention`` (maps
                 of each segment by system), ``labels`` (known errors by system) or ``title``.
 
         Raises:
             ValueError: The comparison was made from statistics alone, or maps or labels are of an
                 unknown system or of other segments.
         """
-        from coverage_eval.comparison.report_data import Extras, make_document
+        from coverage_eval.comparison.extras import Extras
+        from coverage_eval.comparison.report_data import make_document
         from coverage_eval.html_report.rendering import render_report
 
         return render_report(make_document(self, Extras(**settings)))
