@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     WholeRange,
+    add_options,
     gathered,
     given_options,
     jobs_option,
@@ -44,7 +45,7 @@ from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import TOKENIZERS
 
-__all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options"]
+__all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options", "testing_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -269,20 +270,7 @@ class ComparisonOptions:
         )
 
 
-_OPTIONS = (
-    click.argument(
-        "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
-    ),
-    click.option(
-        "--ref", required=True, multiple=True, metavar="FILE",
-        help="Read the reference from this file; give it once for each of several references.",
-    ),
-    alignment_options(words_of="every side, for rep, drop and softdrop"),
-    click.option(
-        "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-        help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
-        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
-    ),
+_TESTING = (
     click.option(
         "--baseline", metavar="NAME", help="Test against this one.  [default: the first]"
     ),
@@ -297,6 +285,26 @@ _OPTIONS = (
         help="Draw so many resamples for intervals and tests; 0 for neither.",
     ),
     seed_option,
+)  # fmt: skip
+
+testing_options = partial(add_options, options=_TESTING)
+"""What systems are tested against, and how: the fields of a ``Testing``, and ``baseline``."""
+
+_OPTIONS = (
+    click.argument(
+        "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
+    ),
+    click.option(
+        "--ref", required=True, multiple=True, metavar="FILE",
+        help="Read the reference from this file; give it once for each of several references.",
+    ),
+    alignment_options(words_of="every side, for rep, drop and softdrop"),
+    click.option(
+        "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
+        help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
+        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
+    ),
+    *_TESTING,
     click.option(
         "--frequencies", metavar="FILE",
         help="Count source words in this text, for their frequency classes.  "
