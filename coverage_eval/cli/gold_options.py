@@ -15,7 +15,8 @@ gold_options = partial(
     add_options,
     options=(
         click.option(
-            "--gold-format", default="auto", show_default=True, type=click.Choice(GOLD_FORMATS),
+            "--gold-format", "form", default="auto", show_default=True,
+            type=click.Choice(GOLD_FORMATS),
             help="Read gold links in this form, which is recognised if it is not named.",
         ),
         click.option(
