@@ -38,6 +38,7 @@ from coverage_eval.comparison.testing import SIGNIFICANT
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.metrics.significance import MOST_RESAMPLES
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
@@ -75,7 +76,7 @@ WORSE = 3
 )  # fmt: skip
 @click.option(
     "--level", default=SIGNIFICANT, show_default=True,
-    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
     help="With --fail-if-worse, take a difference as one if its p is below this.",
 )  # fmt: skip
 @shard_option

@@ -67,6 +67,19 @@ def test_a_line_without_end(folder: Path, command: str) -> None:
     assert said.startswith("/dev/zero: line 1 is longer than 67,108,864 bytes; ")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "merge /dev/zero",
+        "align apply /dev/zero text text",
+        "drop text text --src text --model /dev/zero",
+        "omissions text --src text --model /dev/zero",
+    ],
+)
+def test_archives_without_end(folder: Path, command: str) -> None:
+    assert "/dev/zero: is not a" in refused(folder, *command.split())
+
+
 def test_the_limit_can_be_raised_and_lowered(run_cli: RunCli, folder: Path) -> None:
     done = run_cli("--max-line-bytes", 3, "rep", "text", "text", cwd=folder, check=False)
     assert (done.returncode, done.stdout) == (1, "")
