@@ -65,7 +65,7 @@ def in_one_process(table: pa.Table, model: str) -> None:
         hours = seconds / rows * 1e9 / 3600
         print(
             f"{name:20} {1e6 * seconds / rows:8.1f} µs a segment  "
-            f"{hours:7,.0f} core hours a billion, {DOLLARS_PER_CORE_HOUR * hours:6,.0f} $"
+            f"{hours:7,.0f} core hours a billion, {DOLLARS_PER_CORE_HOUR * hours:6,.2f} $"
         )
     print(f"memory of this process: at most {_peak(os.getpid()):,.0f} MB")
 
