@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.overwriting import OutputFile
+from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.table import Comparison
-from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.report.pictures import save_figure
 from coverage_eval.text.files import atomic_write
 
 __all__ = ["ComparisonFiles", "comparison_files"]
@@ -35,15 +36,13 @@ class ComparisonFiles:
     plot: str | None
 
     def check(self) -> None:
-        """Refuse names that cannot be written to, before any file is read.
+        """Refuse standard output for the evidence, before any file is read.
 
         Raises:
-            click.UsageError: The first of them.
+            click.UsageError: It is that.
         """
         if self.details == STDOUT:
             raise click.UsageError("--details writes a file: standard output has the table")
-        if self.plot:
-            checked_ending(self.plot)
 
     def write(self, make: Callable[[], Comparison]) -> None:
         """Write those that are named.
@@ -68,7 +67,7 @@ def comparison_files(command: F) -> Callable[..., Any]:
         help="Write all evidence there, one segment of one system a line (JSON Lines).",
     )  # fmt: skip
     @click.option(
-        "--plot", metavar="FILE", type=OutputFile(),
+        "--plot", metavar="FILE", type=PictureFile(),
         help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
     )  # fmt: skip
     @wraps(command)
