@@ -168,7 +168,7 @@ def padded_sink() -> Claim:
         "not in the text",
         (
             differ("scripts, c = .2, a bound of 10: the sink's bonus alone, in a row of 3 among 5",
-                   by_itself[2], in_batch[2]),
+                   float(by_itself[2]), float(in_batch[2])),
             disagree("scripts: attention alone, in the batch", [tuple(by_scripts)]),
             agree("ours, a row of 3 among 5: scores alone, in the batch",
                   [(single.scores[0], padded.scores[0, :3])]),
