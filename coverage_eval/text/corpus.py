@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, tee, zip_longest
 from operator import itemgetter
 from pathlib import Path
@@ -92,6 +91,7 @@ Text: TypeAlias = "Source | Column"
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
 """The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
 
+_BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
 _UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
     ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
@@ -214,41 +214,53 @@ def read_segments(source: Text) -> Iterator[str]:
         yield from (segment for (segment,) in source.columns.texts([source.name]))
         return
     with _open_bytes(source) as file:
-        offset = 0
+        number = offset = 0
         warned = False
-        for number, raw in enumerate(_lines(source, file), start=1):
+        for block in _blocks(source, file):
             try:
-                segment = raw.decode().rstrip("\n")
+                text = block.decode().removesuffix("\n")
             except UnicodeDecodeError as error:
                 raise DataError(_invalid_utf8(source, number, offset, error)) from error
-            if not offset:
-                segment = segment.removeprefix(_BOM)
-            if segment.endswith("\r"):
-                segment = segment[:-1]
-                if not warned:
-                    warned = True
-                    _warn_carriage_return(source, number)
-            offset += len(raw)
-            yield segment
+            for segment in (text if offset else text.removeprefix(_BOM)).split("\n"):
+                number += 1
+                if segment.endswith("\r"):
+                    segment = segment[:-1]  # noqa: PLW2901
+                    if not warned:
+                        warned = True
+                        _warn_carriage_return(source, number)
+                yield segment
+            offset += len(block)
 
 
-def _lines(source: Source, file: BinaryIO) -> Iterator[bytes]:
-    """Lines with their ends; no more is read of one than is taken, for /dev/zero has but one."""
+def _blocks(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    """Some whole lines at a time; of a line not much more is read than is taken (/dev/zero)."""
     most = MAX_LINE_BYTES.get()
-    for number, line in enumerate(iter(partial(file.readline, most + 1), b""), start=1):
-        if len(line) > most:
-            raise DataError(
-                f"{source_name(source)}: line {number} is longer than {most:,} bytes; if it "
-                "is text, raise the limit: coverage-eval --max-line-bytes SIZE …"
-            )
-        yield line
+    before = 0
+    while block := file.read(_BLOCK_BYTES):
+        if not block.endswith(b"\n"):
+            block += file.readline(most + 1)
+        if len(block) > most:
+            for number, line in enumerate(io.BytesIO(block), start=before + 1):
+                _check_length(source, number, line, most)
+        before += block.count(b"\n")
+        yield block
 
 
-def _invalid_utf8(source: Source, line: int, offset: int, error: UnicodeDecodeError) -> str:
+def _check_length(source: Source, number: int, line: bytes, most: int) -> None:
+    if len(line) > most:
+        raise DataError(
+            f"{source_name(source)}: line {number} is longer than {most:,} bytes; if it "
+            "is text, raise the limit: coverage-eval --max-line-bytes SIZE …"
+        )
+
+
+def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecodeError) -> str:
+    """The message on a block's bytes; lines and bytes before the block are counted."""
     byte = error.object[error.start]
     for magic, said in _OTHER_FILES.items():
-        if line == 1 and error.object.startswith(magic):
+        if offset == 0 and error.object.startswith(magic):
             return f"{source_name(source)}: {said}"
+    line = before + error.object.count(b"\n", 0, error.start) + 1
     return (
         f"{source_name(source)}: line {line}: not valid UTF-8 at byte "
         f"offset {offset + error.start} (byte 0x{byte:02x}); convert the file to UTF-8 first"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels import read_labels
 from coverage_eval.meta.labels.marked_text import marked_words, without_marks
 from coverage_eval.meta.labels.plain import write_texts
+from coverage_eval.meta.labels.wmt_mqm import read_translations
 from coverage_eval.meta.matching import of_system
+from coverage_eval.text.corpus import CorpusWarning, read_segments
 from coverage_eval.text.tokenizers import Tokenizer
 
 MQM = "system doc docSegId globalSegId rater source target category severity".replace(" ", "\t")
@@ -89,7 +92,6 @@ def test_mqm_of_other_categories(tmp_path: Path) -> None:
     [
         ("A 1 r | a <v>b | c | Accuracy/Omission | Minor", "line 3: marks <v> and </v>"),
         ("A x r | a b | c | Accuracy/Omission | Minor", "line 3: invalid literal"),
-        ("A 1 r | a b c | d | Accuracy/Omission | Minor", "line 3: another text of A, segment 1"),
         ("A 1 r | a b", "line 3: 6 fields where the header has 9"),
     ],
 )
@@ -97,6 +99,47 @@ def test_damaged_mqm(tmp_path: Path, row: str, said: str) -> None:
     path = mqm(tmp_path / "mqm.tsv", "A 1 q | a b | d | no-error | no-error", row)
     with pytest.raises(DataError, match=said):
         read_labels(path)
+
+
+def test_mqm_whose_raters_changed_the_texts(tmp_path: Path) -> None:
+    """As in newstest2020: the texts of most rows count, and marks of other sources do not."""
+    path = mqm(
+        tmp_path / "mqm.tsv",
+        "A 1 r1 | a b c | <v>d apparently</v> | Accuracy/Addition | Minor",
+        "A 1 r2 | a <v>b</v> c | d | Accuracy/Omission | Major",
+        "A 1 r3 | a b c | d | no-error | no-error",
+        "A 2 r1 | <v>a a</v> b c | d | Accuracy/Omission | Major",
+        "B 2 r2 | a b c | d | no-error | no-error",
+        "C 2 r3 | a b c | d | no-error | no-error",
+        "B 1 r1 | a b c | e | no-error | no-error",
+    )
+    said = re.escape(
+        f"{path}: raters changed the source or the translation of 4 of 5 translations (the first: "
+        "line 2); the texts of most rows are used"
+    )
+    with pytest.warns(CorpusWarning, match=said):
+        found = by_key(read_labels(path))
+    assert (found["A", 1].target_text, found["A", 1].words) == ("d", {1})
+    assert (found["A", 2].source_text, found["A", 2].words) == ("a b c", None)
+    assert [found[key].grade for key in (("A", 1), ("A", 2), ("B", 1))] == [
+        pytest.approx(1 / 3),
+        1.0,
+        0.0,
+    ]
+    with pytest.warns(CorpusWarning, match=said):
+        systems, shared = read_translations(path).columns(["A"])
+    assert list(read_segments(systems["A"])) == ["d", "d"]
+    assert list(read_segments(shared["source"])) == ["a b c", "a b c"]
+
+
+def test_mqm_of_the_first_years(tmp_path: Path) -> None:
+    """Columns had other names, and omissions were marked in the translation."""
+    row = "A 1 r1 | a b c | <v>d</v> | Accuracy/Omission | Major"
+    path = mqm(tmp_path / "mqm.tsv", row, "B 1 r2 | a b c | d | No-error | No-error")
+    path.write_text(path.read_text().replace("docSegId\tglobalSegId", "doc_id\tseg_id"))
+    found = by_key(read_labels(path))
+    assert (found["A", 1].positive, found["A", 1].words) == (True, None)
+    assert (found["A", 1].target_text, found["B", 1].positive) == ("d", False)
 
 
 def halomi(path: Path, *rows: dict[str, str], **more: str) -> Path:
