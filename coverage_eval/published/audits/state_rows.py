@@ -156,11 +156,11 @@ def padded_sink() -> Claim:
     # Infinity times c would leave no attention to compare: the scripts' sink has some large bound.
     bounds = np.where(np.isinf(fertilities), 10.0, fertilities)
     scores = np.einsum("bd,bsd->bs", query, memory)
-    in_batch, by_itself = _bonus(bounds, c)[0, :3], _bonus(bounds[:1, :3], c)[0]
-    by_scripts = [
+    by_itself, in_batch = _bonus(bounds[:1, :3], c)[0], _bonus(bounds, c)[0, :3]
+    by_scripts = tuple(
         constrained_sparsemax(scores[0, :3] + bonus, bounds[0, :3])
         for bonus in (by_itself, in_batch)
-    ]
+    )
     return Claim(
         "18. the sink of a row that is shorter than its batch: the scripts leave out the batch's "
         "last position when they add the exhaustion bonus, so that such a sink is given one, and "
@@ -169,7 +169,7 @@ def padded_sink() -> Claim:
         (
             differ("scripts, c = .2, a bound of 10: the sink's bonus alone, in a row of 3 among 5",
                    float(by_itself[2]), float(in_batch[2])),
-            disagree("scripts: attention alone, in the batch", [tuple(by_scripts)]),
+            disagree("scripts: attention alone, in the batch", [(by_scripts[0], by_scripts[1])]),
             agree("ours, a row of 3 among 5: scores alone, in the batch",
                   [(single.scores[0], padded.scores[0, :3])]),
             agree("ours: attention", [(single.attention[0], padded.attention[0, :3])]),
