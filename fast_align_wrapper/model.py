@@ -41,6 +41,7 @@ __all__ = [
     "read_manifest",
     "read_words",
     "table_names",
+    "untimed_member",
     "write_model",
 ]
 
@@ -189,17 +190,17 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
     """
     with replacing(path, AlignerDataError) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         text = json.dumps(manifest.as_dict(), indent=1, sort_keys=True, allow_nan=False)
-        archive.writestr(_member(_MANIFEST), text + "\n")
+        archive.writestr(untimed_member(_MANIFEST), text + "\n")
         for name in (*sorted(manifest.tables), *map(member_name, sorted(manifest.attached))):
             with (
                 (folder / name).open("rb") as table,
-                archive.open(_member(name), "w", force_zip64=True) as member,
+                archive.open(untimed_member(name), "w", force_zip64=True) as member,
             ):
                 shutil.copyfileobj(table, member, 1 << 20)
 
 
-def _member(name: str) -> zipfile.ZipInfo:
-    """A member without the time of writing, so that equal models are equal files."""
+def untimed_member(name: str) -> zipfile.ZipInfo:
+    """A member of an archive without the time of writing, so that equal content is equal files."""
     info = zipfile.ZipInfo(name, _EARLIEST_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.create_system = 3

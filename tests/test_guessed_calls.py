@@ -135,6 +135,10 @@ def test_profile(corpus: Corpus, form: Form, run_cli: RunCli) -> None:
         score = figures[item["figure"]].score
         assert score is not None
         assert (score.score, str(score.signature)) == (item["score"], item["signature"])
+    frame = figures.to_frame()
+    assert frame["score"].to_dict() == {item["figure"]: item["score"] for item in printed}
+    assert set(frame["signature"]) == {item["signature"] for item in printed}
+    assert f"{figures['seq-rep-4'].score:.2f}" in figures._repr_html_()
 
 
 def test_drop(

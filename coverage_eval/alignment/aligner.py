@@ -21,14 +21,13 @@ from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, Posteri
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import SINK, CorpusWarning, Segment, Source
+from coverage_eval.special_tokens import SINK
+from coverage_eval.text.corpus import CorpusWarning, Segment, Source
 from coverage_eval.text.rows import Row, check_list
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from fast_align_wrapper import FastAlign
     from fast_align_wrapper.settings import Direction
 
@@ -243,12 +242,7 @@ class Aligner(ABC):
     def __enter__(self: A) -> A:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 if TYPE_CHECKING:

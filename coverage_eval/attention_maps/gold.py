@@ -18,7 +18,7 @@ from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.aer import AER, F1, LinkMetric, Precision, Recall
+from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.base import Formula, Statistics
 
 __all__ = ["SAER", "GoldAgreement", "compare_with_gold"]
@@ -78,41 +78,6 @@ def _weights_on_gold(attention: Weights, gold: Gold) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class _Linked(LinkMetric):
-    """A figure of links that were made from attention, by a rule that its signature names."""
-
-    links: str = "argmax"
-    chosen: tuple[tuple[str, str], ...] = ()
-
-    def settings(self) -> dict[str, object]:
-        """All that moves the figure."""
-        return {**dict(self.chosen), "links": self.links, "null": "no"}
-
-
-@dataclass(frozen=True)
-class _AER(_Linked, AER):
-    pass
-
-
-@dataclass(frozen=True)
-class _Precision(_Linked, Precision):
-    pass
-
-
-@dataclass(frozen=True)
-class _Recall(_Linked, Recall):
-    pass
-
-
-@dataclass(frozen=True)
-class _F1(_Linked, F1):
-    pass
-
-
-_LINKED: tuple[type[_Linked], ...] = (_AER, _Precision, _Recall, _F1)
-
-
-@dataclass(frozen=True)
 class GoldAgreement:
     """The statistics of a corpus against its gold links, one row a segment.
 
@@ -130,9 +95,9 @@ class GoldAgreement:
 
     def figures(self) -> list[tuple[Formula, Statistics]]:
         """AER, SAER, precision, recall and F1, each with its statistics."""
-        linked: list[Formula] = [metric(links=self.rule, chosen=self.chosen) for metric in _LINKED]
-        counted = [(metric, self.links) for metric in linked]
-        return [counted[0], (SAER(self.chosen), self.weights), *counted[1:]]
+        made_by = (*self.chosen, ("links", self.rule))
+        aer, *others = ((metric(made_by), self.links) for metric in LINK_METRICS)
+        return [aer, (SAER(self.chosen), self.weights), *others]
 
 
 def compare_with_gold(

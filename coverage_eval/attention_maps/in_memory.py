@@ -1,4 +1,4 @@
-"""Attention that a toolkit gives as Python objects: CTranslate2, Hugging Face, bare arrays.
+"""Attention that a toolkit gives as Python objects: bare arrays, and CTranslate2's results.
 
 Nothing of the toolkits is imported: an object counts by the attributes it has, and a tensor by
 ``detach``, so that any release of them will do.
@@ -6,7 +6,7 @@ Nothing of the toolkits is imported: an object counts by the attributes it has, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
 from coverage_eval.attention_maps.heads import Head, named_choice, one_head
-from coverage_eval.attention_maps.maps import AttentionMap, Weights, array_of
-from coverage_eval.attention_maps.orientation import EOS_TOKENS, Texts, settle
+from coverage_eval.attention_maps.maps import AttentionMap, array_of
+from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Segment, tokenize
 
-__all__ = ["from_arrays", "from_ctranslate2", "from_huggingface"]
+__all__ = ["from_arrays", "from_ctranslate2"]
 
 
 def from_arrays(
@@ -115,201 +115,8 @@ def from_ctranslate2(
     return maps
 
 
-def from_huggingface(
-    outputs: Any,
-    sources: Iterable[Segment],
-    hypotheses: Iterable[Segment] | None = None,
-    *,
-    layer: int = -1,
-    head: Head | None = None,
-    attention_mask: Any = None,
-    eos_token_id: int | None = None,
-    pad_token_id: int | None = None,
-) -> list[AttentionMap]:
-    """Maps from what ``generate(…, return_dict_in_generate=True, output_attentions=True)`` returns.
-
-    The model must be loaded with ``attn_implementation="eager"``. With beams, generate with
-    ``output_scores=True``, which adds ``beam_indices``: they say which rows of the attention belong
-    to a hypothesis.
-
-    Args:
-        outputs: Has ``sequences``, ``cross_attentions[step][layer]`` of ``[rows, heads, q, S]``,
-            and with beams ``beam_indices``; one sequence a segment.
-        sources: All source tokens, EOS and language tags included (``convert_ids_to_tokens`` of
-            the input's ids), without padding.
-        hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
-        layer: Which decoder layer, an index from 0, or −1 for the last.
-        head: Which head, likewise; by default their mean.
-        attention_mask: The encoder's mask ``[segments, S]``, needed if any source is padded.
-        eos_token_id: Ends a sequence; what follows it is padding.
-        pad_token_id: Never generated, so it ends a sequence too.
-
-    Raises:
-        DataError: The outputs have no attention, are those of a decoder-only model or of a forward
-            pass, or do not fit the texts; the message says what to do.
-    """
-    steps = _cross_attentions(outputs, layer, head)
-    tokens = [tuple(tokenize(source)) for source in sources]
-    generated, rows = _generated(outputs, len(steps), eos_token_id, pad_token_id)
-    texts = [tuple(map(str, ids)) for ids in generated]
-    if hypotheses is not None:
-        texts = [tuple(tokenize(text)) for text in hypotheses]
-    for name, count in (("sources", len(tokens)), ("hypotheses", len(texts))):
-        if count != len(generated):
-            raise DataError(
-                f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
-            )
-    mask = None if attention_mask is None else array_of(attention_mask).astype(bool)
-    if mask is not None and mask.shape != (len(tokens), steps[0].shape[1] if steps else 0):
-        raise DataError(
-            f"the attention mask has shape {mask.shape}, not {len(tokens)} segments × "
-            f"{steps[0].shape[1] if steps else 0} source tokens of the attention"
-        )
-    maps = []
-    chosen = named_choice(layer, "mean" if head is None else head)
-    for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
-        where = f"Hugging Face sequence {index + 1}"
-        columns = _columns(where, mask, index, len(source), steps)
-        weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
-        ended = bool(ids) and ids[-1] == eos_token_id
-        matrix = weights.reshape(len(ids), len(source))
-        item = _map(where, matrix, source, texts[index], ended)
-        maps.append(replace(item, chosen=chosen))
-    return maps
-
-
-def _map(
-    where: str, weights: Weights, source: tuple[str, ...], hypothesis: tuple[str, ...], ended: bool
-) -> AttentionMap:
-    """One map; EOS is told by its id, or by its token."""
-    if len(hypothesis) != len(weights):
-        raise DataError(
-            f"{where} has {len(weights)} generated tokens, but the text has {len(hypothesis)}"
-        )
-    return AttentionMap(
-        weights,
-        source=source,
-        hypothesis=hypothesis,
-        tgt_eos=ended or bool(hypothesis and hypothesis[-1] in EOS_TOKENS),
-        src_eos=bool(source and source[-1] in EOS_TOKENS),
-    )
-
-
 def _checked(array: Any, where: str) -> NDArray[Any]:
     try:
         return array_of(array)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"{where}: not an array of numbers ({error})") from error
-
-
-def _checked_attentions(outputs: Any) -> Any:
-    """The cross-attention of each decoding step; other outputs are refused, each with its cure."""
-    attentions = getattr(outputs, "cross_attentions", None)
-    if (
-        not attentions
-        and getattr(outputs, "attentions", None)
-        and not any(hasattr(outputs, name) for name in ("encoder_attentions", "decoder_attentions"))
-    ):
-        raise DataError(
-            "these Hugging Face outputs are of a decoder-only model, which has no attention from "
-            "target to source; cut it out of attentions yourself and give it to from_arrays"
-        )
-    if attentions and (not hasattr(outputs, "sequences") or hasattr(attentions[0], "shape")):
-        raise DataError(
-            "these Hugging Face outputs are of a forward pass, not of generate; give "
-            'from_arrays(outputs.cross_attentions[-1], sources, hypotheses, head="mean", '
-            'orientation="target-source"), each segment without its padding'
-        )
-    if not attentions:
-        raise DataError(
-            "Hugging Face outputs have no cross_attentions; call generate with "
-            "return_dict_in_generate=True, output_attentions=True"
-        )
-    return attentions
-
-
-def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
-    """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
-    attentions = _checked_attentions(outputs)
-    if not isinstance(layer, int):
-        raise DataError(f"layer={layer!r}: choose one decoder layer, as layer=-1 for the last")
-    steps = []
-    for step in attentions:
-        if not step or not -len(step) <= layer < len(step):
-            raise DataError(f"Hugging Face outputs have no decoder layer {layer}")
-        if step[layer] is None:
-            raise DataError(
-                "Hugging Face cross_attentions are None; load the model with "
-                'attn_implementation="eager", or choose a model that has this implementation'
-            )
-        weights = array_of(step[layer])
-        count = weights.shape[1] if weights.ndim == 4 else 0
-        if count == 0 or head not in {None, "mean", *range(-count, count)}:
-            raise DataError(
-                f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
-            )
-        last = weights[:, :, -1, :]  # the prompt's queries come before
-        steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
-    return steps
-
-
-def _generated(
-    outputs: Any, steps: int, eos: int | None, pad: int | None
-) -> tuple[list[list[int]], list[list[int]]]:
-    """For each sequence its generated ids, and the row of the attention at each step."""
-    sequences = array_of(outputs.sequences)
-    beam_indices = getattr(outputs, "beam_indices", None)
-    if beam_indices is None:
-        length = min(steps, sequences.shape[1])
-        ids = [
-            _until_end(list(map(int, row[-length:] if length else [])), eos, pad)
-            for row in sequences
-        ]
-        _check_rows(outputs, len(sequences))
-        return ids, [[index] * len(row) for index, row in enumerate(ids)]
-    beams = array_of(beam_indices)
-    lengths = (beams >= 0).sum(axis=1)
-    start = sequences.shape[1] - int(lengths.max(initial=0))
-    ids = [
-        list(map(int, row[start : start + n])) for row, n in zip(sequences, lengths, strict=True)
-    ]
-    return ids, [[int(b) for b in row[:n]] for row, n in zip(beams, lengths, strict=True)]
-
-
-def _check_rows(outputs: Any, sequences: int) -> None:
-    """Without beam_indices, a row of the attention must be a sequence."""
-    rows = array_of(outputs.cross_attentions[0][-1]).shape[0]
-    if rows != sequences:
-        raise DataError(
-            f"Hugging Face attention has {rows} rows for {sequences} sequences, but there are no "
-            "beam_indices to tell which; call generate with output_scores=True"
-        )
-
-
-def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:
-    """The ids up to EOS, which is kept, or to padding, which is not."""
-    for position, token in enumerate(ids):
-        if token == eos:
-            return ids[: position + 1]
-        if token == pad:
-            return ids[:position]
-    return ids
-
-
-def _columns(
-    where: str, mask: NDArray[Any] | None, index: int, size: int, steps: Sequence[NDArray[Any]]
-) -> NDArray[np.intp]:
-    """The columns of the attention that are source tokens, not padding."""
-    width = steps[0].shape[1] if steps else size
-    columns = np.arange(width) if mask is None else np.flatnonzero(mask[index])
-    if len(columns) != size:
-        raise DataError(
-            f"{where}: the source has {size} tokens, its attention {width} columns"
-            + (
-                "; give all tokens, EOS and language tags included, and for padded sources "
-                "attention_mask="
-                if mask is None
-                else f", of which the mask keeps {len(columns)}"
-            )
-        )
-    return columns

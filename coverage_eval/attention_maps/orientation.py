@@ -16,12 +16,9 @@ from coverage_eval.attention_maps.dumps import Layout, Orientation, RawMap
 from coverage_eval.attention_maps.maps import AttentionMap, Level, Weights
 from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import EOS_TOKENS
 
-__all__ = ["EOS_TOKENS", "Texts", "settle"]
-
-EOS_TOKENS = frozenset({"</s>", "<EOS>", "<eos>", "<|endoftext|>", SINK, SINK.lower()})
-"""Tokens which, at the end of a text, are the end of sentence (or a sink), not a word."""
+__all__ = ["Texts", "settle"]
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,11 @@
-"""What the text formats share: rows of numbers, JSON, links, and words about bad ones."""
+"""What the text formats share: rows of numbers, links, tokens, and words about bad ones."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +22,8 @@ __all__ = [
     "as_array",
     "as_links",
     "as_tokens",
-    "not_json",
     "parse_integer",
-    "parse_json",
     "parse_links",
-    "parse_object",
     "parse_rows",
     "printable",
     "shown",
@@ -110,36 +105,6 @@ def parse_links(text: str, where: str) -> list[Link]:
         return list(links.parse_links(text))
     except AlignerDataError as error:
         raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
-
-
-def parse_json(text: str, where: str) -> Any:
-    """A JSON value.
-
-    Raises:
-        DataError: Not JSON.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise not_json(error, where) from error
-
-
-def not_json(error: Exception, where: str) -> DataError:
-    """What to raise where JSON's parser fails."""
-    reason = str(error) or type(error).__name__
-    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
-
-
-def parse_object(text: str, where: str) -> dict[str, Any]:
-    """A JSON object.
-
-    Raises:
-        DataError: Not JSON, or not an object.
-    """
-    value = parse_json(text, where)
-    if not isinstance(value, dict):
-        raise DataError(f"{where}: JSON, but not an object {{…}}")
-    return value
 
 
 def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_with_gold
+from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
@@ -20,6 +20,7 @@ from coverage_eval.cli.aligner_options import (
     timeout_option,
 )
 from coverage_eval.cli.corpus_options import corpus_options
+from coverage_eval.cli.gold_options import gold_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option, word_options
 from coverage_eval.cli.output import (
@@ -228,26 +229,15 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @command.command("aer")
 @click.argument("links")
 @click.argument("gold")
-@click.option("--gold-format", default="auto", show_default=True, type=click.Choice(GOLD_FORMATS),
-              help="Read GOLD in this form, which is recognised if it is not named.")  # fmt: skip
-@click.option(
-    "--one-based",
-    is_flag=True,
-    help="Take the positions of a Pharaoh or Talp GOLD to count from 1.",
-)
-@click.option(
-    "--reversed", "swapped", is_flag=True, help="Take the links of GOLD to be target-source."
-)
+@gold_options
 @strict_option
 @scoring_options
 def aer(
     links: str,
     gold: str,
-    gold_format: str,
-    one_based: bool,
-    swapped: bool,
     strict: bool,
     output: ScoreOutput,
+    **gold_form: Any,
 ) -> None:
     """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD.
 
@@ -256,7 +246,7 @@ def aer(
       coverage-eval align aer test.links test.gold --confidence
     """
     sampler: Sampler[tuple[Links, Gold]] = Sampler()
-    rows = read_with_gold(links, gold, gold_format, one_based=one_based, swapped=swapped)
+    rows = read_with_gold(links, gold, **gold_form)
     statistics = AER.count(sampler.watch(rows))
     counted = [(metric(), statistics) for metric in LINK_METRICS]
     found = check_gold(*zip(*sampler.rows, strict=True), name=source_name(gold))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from functools import partial, wraps
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import click
@@ -15,7 +15,7 @@ from coverage_eval.cli.aligner_options import (
     symmetrize_option,
     threads_option,
 )
-from coverage_eval.cli.options import given_options, listed_options, word_options
+from coverage_eval.cli.options import gathered, given_options, listed_options, word_options
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
@@ -28,6 +28,7 @@ from coverage_eval.text.corpus import (
     read_parallel,
 )
 from coverage_eval.text.files import check_target
+from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["AlignmentOptions", "alignment_options"]
 
@@ -88,6 +89,11 @@ class AlignmentOptions:
     def is_given(self) -> bool:
         """Whether links come from anywhere."""
         return self.has_model or self.has_links
+
+    @property
+    def tokens(self) -> Tokenizer:
+        """How texts are cut into words where no aligner has its own way."""
+        return Tokenizer(self.tokenize or "none", self.lowercase)
 
     def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
         """Refuse what is wrong before any file is read: at most one origin of links, whole.
@@ -262,20 +268,7 @@ def alignment_options(
         links: Whether the command has to do with links; else there are none of their options.
         frozen: Leave out what names files of texts or links, or trains: a model file is all.
     """
-    names = [item.name for item in fields(AlignmentOptions)]
     options = (*_MODEL_OPTIONS, *(_LINK_OPTIONS if links else ()))
     if frozen:
         options = (_model_option, _sink_option, *(_OF_LINKS if links else ()))
-
-    def add(command: F) -> Callable[..., Any]:
-        @wraps(command)
-        def with_alignment(**values: Any) -> Any:
-            alignment = AlignmentOptions(**{n: values.pop(n) for n in names if n in values})
-            return command(alignment=alignment, **values)
-
-        wrapped: Callable[..., Any] = with_alignment
-        for option in (word_options(words_of), *reversed(options)):
-            wrapped = option(wrapped)
-        return wrapped
-
-    return add
+    return gathered("alignment", AlignmentOptions, (*options, word_options(words_of)))

@@ -7,11 +7,13 @@ from typing import Any, get_args
 
 import click
 
+from coverage_eval.alignment.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, save
 from coverage_eval.attention_maps.gold import compare_with_gold
 from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
-from coverage_eval.cli.dumps import dump_options, gold_options, read_golds
+from coverage_eval.cli.dumps import dump_options
+from coverage_eval.cli.gold_options import gold_options, threshold_option
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import (
     Output,
@@ -21,6 +23,7 @@ from coverage_eval.cli.output import (
     show,
 )
 from coverage_eval.cli.overwriting import Group, OutputFile
+from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
 from coverage_eval.errors import DataError
@@ -28,15 +31,8 @@ from coverage_eval.plotting import Scale
 from coverage_eval.preflight import check_gold
 from coverage_eval.report.attention import present_attention, present_coverage
 from coverage_eval.report.attention_picture import PICTURES, save_picture
-from coverage_eval.report.pictures import checked_ending
 from coverage_eval.text.corpus import source_name
 from fast_align_wrapper.links import format_links
-
-_threshold_option = click.option(
-    "--threshold", type=FiniteRange(0, 1, max_open=True),
-    help="Link what has more weight than this; by default each target word's most attended word.",
-)  # fmt: skip
-
 
 _FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
 
@@ -90,6 +86,7 @@ _SCORE_LIST = "\n".join(
 @click.option("--gold", metavar="FILE", type=click.Path(),
               help="Add AER and SAER against these gold links, in per cent.")  # fmt: skip
 @gold_options
+@threshold_option
 @output_options
 def score(
     maps: Sequence[AttentionMap],
@@ -116,14 +113,14 @@ def score(
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
     agreement = None
     if gold is not None:
-        agreement = compare_with_gold(maps, read_golds(gold, **gold_form), threshold=threshold)
+        agreement = compare_with_gold(maps, list(read_gold(gold, **gold_form)), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
     show((present_coverage if per_word else present_attention)(table), output)
 
 
 @command.command("links")
 @dump_options
-@_threshold_option
+@threshold_option
 @output_option
 def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | None) -> None:
     """Hard links of attention as Pharaoh lines.
@@ -142,6 +139,7 @@ def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | N
 @dump_options
 @click.argument("gold")
 @gold_options
+@threshold_option
 @strict_option
 @scoring_options
 def aer(
@@ -161,7 +159,7 @@ def aer(
     Example:
       coverage-eval attention aer maps.npz test.gold --words
     """
-    golds = list(read_golds(gold, **gold_form))
+    golds = list(read_gold(gold, **gold_form))
     agreement = compare_with_gold(maps, golds, threshold=threshold)
     links = [tuple(hard_links(item, threshold)) for item in maps]
     found = check_gold(links, golds, name=source_name(gold))
@@ -190,12 +188,6 @@ def convert(maps: Sequence[AttentionMap], output: str) -> None:
     save(maps, output)
 
 
-def _checked_picture(_context: click.Context, _option: click.Parameter, path: str) -> str:
-    """A name that cannot be written is refused before the maps are read."""
-    checked_ending(path, PICTURES)
-    return path
-
-
 @command.command("plot")
 @dump_options
 @click.option(
@@ -209,7 +201,7 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     "last two show the structure of a map whose weights are all small.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, type=OutputFile(), callback=_checked_picture,
+    "-o", "--output", metavar="FILE", required=True, type=PictureFile(PICTURES),
     help="Write this file, a .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip
 def plot(

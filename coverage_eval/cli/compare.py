@@ -26,6 +26,7 @@ from coverage_eval.cli.options import (
 )
 from coverage_eval.cli.output import Output, output_options
 from coverage_eval.cli.overwriting import Command, NoFile, OutputFile
+from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
 from coverage_eval.comparison.details import write_details
@@ -37,7 +38,7 @@ from coverage_eval.comparison.testing import SIGNIFICANT
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.report.pictures import save_figure
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
@@ -63,7 +64,7 @@ WORSE = 3
     help="Write all evidence there, one segment of one system a line (JSON Lines).",
 )  # fmt: skip
 @click.option(
-    "--plot", metavar="FILE", type=OutputFile(),
+    "--plot", metavar="FILE", type=PictureFile(),
     help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
 )  # fmt: skip
 @click.option(
@@ -103,8 +104,6 @@ def command(
     """
     if details == STDOUT:
         raise click.UsageError("--details writes a file: standard output has the table")
-    if plot:
-        checked_ending(plot)
     options.check()
     gate = _make_gate(guarded, level, options)
     sharding.check(output)

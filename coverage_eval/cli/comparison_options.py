@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, wraps
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,11 +16,14 @@ from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     WholeRange,
+    add_options,
+    gathered,
     given_options,
     jobs_option,
     listed_options,
     parse_list,
     parse_named_files,
+    seed_option,
     strict_option,
 )
 from coverage_eval.cli.sharding import Sharding
@@ -33,7 +36,6 @@ from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
     MOST_RESAMPLES,
     TESTS,
 )
@@ -41,9 +43,9 @@ from coverage_eval.preflight import Finding
 from coverage_eval.text.corpus import Text, check_source
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.text.tokenizers import TOKENIZERS
 
-__all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options"]
+__all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options", "testing_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -256,7 +258,7 @@ class ComparisonOptions:
         rows = Spool(sharding.take(watch.watch(read_rows(files, self.ref, alignment.src))))
         columns.leave_out_unfit(watch)
         aligner = sharding.make_aligner(alignment) if columns.need_aligner else None
-        tokens = Tokenizer(alignment.tokenize or "none", alignment.lowercase)
+        tokens = alignment.tokens
         source_tokens = aligner.source_tokens if aligner else tokens
         texts = TestSet(tuple(self.systems), rows, tokens, source_tokens)
         metrics = columns.make({"aligner": aligner, **of_links})
@@ -267,6 +269,26 @@ class ComparisonOptions:
             counted, frequencies, aligner, *watch.check(shown, aligner, counted.metrics.values())
         )
 
+
+_TESTING = (
+    click.option(
+        "--baseline", metavar="NAME", help="Test against this one.  [default: the first]"
+    ),
+    click.option(
+        "--test", default="randomization", show_default=True, type=click.Choice(TESTS),
+        help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
+        "more differences than there are (some 10 % false ones at p < 0.05).",
+    ),
+    click.option(
+        "--resamples", default=DEFAULT_RESAMPLES, show_default=True,
+        type=WholeRange(0, MOST_RESAMPLES),
+        help="Draw so many resamples for intervals and tests; 0 for neither.",
+    ),
+    seed_option,
+)  # fmt: skip
+
+testing_options = partial(add_options, options=_TESTING)
+"""What systems are tested against, and how: the fields of a ``Testing``, and ``baseline``."""
 
 _OPTIONS = (
     click.argument(
@@ -282,23 +304,7 @@ _OPTIONS = (
         help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
     ),
-    click.option(
-        "--baseline", metavar="NAME", help="Test against this one.  [default: the first]"
-    ),
-    click.option(
-        "--test", default="randomization", show_default=True, type=click.Choice(TESTS),
-        help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "more differences than there are (some 10 % false ones at p < 0.05).",
-    ),
-    click.option(
-        "--resamples", default=DEFAULT_RESAMPLES, show_default=True,
-        type=WholeRange(0, MOST_RESAMPLES),
-        help="Draw so many resamples for intervals and tests; 0 for neither.",
-    ),
-    click.option(
-        "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
-        help="Seed the resampling with this number.",
-    ),
+    *_TESTING,
     click.option(
         "--frequencies", metavar="FILE",
         help="Count source words in this text, for their frequency classes.  "
@@ -319,14 +325,4 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    names = [item.name for item in fields(ComparisonOptions)]
-
-    @wraps(command)
-    def with_options(**values: Any) -> Any:
-        options = ComparisonOptions(**{name: values.pop(name) for name in names})
-        return command(options=options, **values)
-
-    wrapped: Callable[..., Any] = with_options
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
-    return corpus_options(wrapped)
+    return corpus_options(gathered("options", ComparisonOptions, _OPTIONS)(command))

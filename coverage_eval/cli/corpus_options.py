@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.cli.options import listed_options
+from coverage_eval.cli.options import add_options, listed_options
 from coverage_eval.cli.overwriting import NoFile
 from coverage_eval.meta.labels import wmt_mqm
 from coverage_eval.text.by_system import SystemTexts
@@ -253,9 +253,7 @@ def corpus_options(command: F) -> Callable[..., Any]:
     options = [_TABLE, *(_COLUMNS[side] for side in sides)]
     options += [*(_SYSTEMS if "hyp" in sides or "systems" in sides else ()), *_FORM]
     options += _TEST_SETS if "ref" in sides else ()
-    wrapped: Callable[..., Any] = with_corpus
-    for option in reversed(options):
-        wrapped = option(wrapped)
+    wrapped: Callable[..., Any] = add_options(with_corpus, options)
     return wrapped
 
 

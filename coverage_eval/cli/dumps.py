@@ -1,4 +1,4 @@
-"""The options by which ``attention`` commands read a dump of any toolkit, and gold links."""
+"""The options by which ``attention`` commands read a dump of any toolkit."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.gold_links import GOLD_FORMATS, Gold, read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap
 from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.load import load_spooled
 from coverage_eval.attention_maps.subwords import SCHEMES, merged_maps
-from coverage_eval.cli.options import FiniteRange
+from coverage_eval.cli.options import add_options
 from coverage_eval.text.corpus import check_stdin, read_segments
 from coverage_eval.text.spool import Spool
 
-__all__ = ["dump_options", "gold_options", "read_golds"]
+__all__ = ["dump_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,9 +87,7 @@ def dump_options(command: F) -> Callable[..., Any]:
     def with_maps(**values: Any) -> Any:
         return command(maps=_read(**{name: values.pop(name) for name in _NAMES}), **values)
 
-    wrapped: Callable[..., Any] = with_maps
-    for option in reversed(_OPTIONS):
-        wrapped = option(wrapped)
+    wrapped: Callable[..., Any] = add_options(with_maps, _OPTIONS)
     return wrapped
 
 
@@ -113,35 +110,3 @@ def _read(
     if not words:
         return maps
     return Spool(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
-
-
-_GOLD_OPTIONS = [
-    click.option(
-        "--gold-format", default="auto", show_default=True, type=click.Choice(GOLD_FORMATS),
-        help="Read gold links in this form, which is recognised if it is not named.",
-    ),
-    click.option(
-        "--one-based", is_flag=True,
-        help="Take the positions of Pharaoh or Talp gold links to count from 1.",
-    ),
-    click.option(
-        "--reversed", "swapped", is_flag=True, help="Take gold links to be target-source."
-    ),
-    click.option(
-        "--threshold", type=FiniteRange(0, 1, max_open=True),
-        help="Link for AER what has more weight than this; by default each target word's maximum.",
-    ),
-]  # fmt: skip
-
-
-def gold_options(command: F) -> Callable[..., Any]:
-    """Add the options of gold links, which :func:`read_golds` takes, and --threshold."""
-    wrapped: Callable[..., Any] = command
-    for option in reversed(_GOLD_OPTIONS):
-        wrapped = option(wrapped)
-    return wrapped
-
-
-def read_golds(gold: str, gold_format: str, *, one_based: bool, swapped: bool) -> list[Gold]:
-    """The gold links of a file."""
-    return list(read_gold(gold, gold_format, one_based=one_based, swapped=swapped))

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -17,10 +18,12 @@ from coverage_eval.cli.options import (
     given_options,
     parse_list,
     parse_named_files,
+    seed_option,
     strict_option,
 )
 from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.cli.overwriting import Command
+from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
@@ -32,13 +35,14 @@ from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
 from coverage_eval.meta.labels.plain import write_texts
 from coverage_eval.meta.matching import of_system
 from coverage_eval.meta.score_files import read_scores
-from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
-from coverage_eval.report.pictures import checked_ending, save_figure
-from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
+from coverage_eval.report.pictures import save_figure
+from coverage_eval.testbed.error_kinds import KINDS
+from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.rows import read_rows
+from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
@@ -108,10 +112,9 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
 )  # fmt: skip
-@click.option("--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
-              help="Seed the resampling with this number.")  # fmt: skip
+@seed_option
 @click.option(
-    "--plot", metavar="FILE", type=OutputFile(),
+    "--plot", metavar="FILE", type=PictureFile(),
     help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
 )  # fmt: skip
 @alignment_options()
@@ -145,8 +148,6 @@ def command(
       coverage-eval meta --inject hyp.txt --ref ref.txt --src src.txt --model m
     """
     _check_mode(labels, inject, options["kinds"], plotted=plot is not None)
-    if plot:
-        checked_ending(plot)
     how = Evaluating(recall, resamples, seed)
     if labels is None:
         evaluations = _evaluate_injected(str(inject), how, **options)
@@ -183,10 +184,6 @@ def _check_mode(
         raise click.UsageError(f"unknown kind {unknown[0]!r}; one of {', '.join(KINDS)}")
 
 
-def _tokens(alignment: AlignmentOptions) -> Tokenizer:
-    return Tokenizer(alignment.tokenize or "none", alignment.lowercase)
-
-
 def _read_labels(
     labels: str,
     *,
@@ -196,7 +193,7 @@ def _read_labels(
     alignment: AlignmentOptions,
     **_: Any,
 ) -> Labels:
-    found = read_labels(labels, _kind(kinds), _tokens(alignment), label_format)
+    found = read_labels(labels, _kind(kinds), alignment.tokens, label_format)
     return found if system is None else of_system(found, system)
 
 
@@ -232,7 +229,7 @@ def _evaluate_labels(
         choose_columns(found, _listed(columns), _listed(flip) or ()),
         kind,
         texts=TextFiles(alignment.src, hyp, ref),
-        tokens=_tokens(alignment),
+        tokens=alignment.tokens,
         evaluating=how,
     )
     return {kind: evaluation}
@@ -265,29 +262,22 @@ def _evaluate_injected(
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
     aligner = alignment.make(equip)
-    chosen = kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]
     names = list(metrics or default_scores(aligner))
     try:
         computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    watch = InputWatch([source_name(text)], refs, alignment.src)
-    rows = list(watch.watch(read_rows([text], refs, alignment.src)))
-    echo_findings(
-        watch.check(whole_words(aligner.tokens) if aligner else Tokenizer(), aligner)[0],
-        strict=strict,
-    )
+    rows = _read_rows(text, refs, alignment, aligner, strict=strict)
     if ref is None:
         say(
             "without --ref, the text itself is the reference, and scores that look at it see every "
             "error and nothing else",
             "note",
         )
+    chosen_rates = tuple(dict.fromkeys(rates)) or DEFAULT_RATES
     found, reasons = {}, []
-    for kind in chosen:
-        spoiling = Spoiling(
-            kind, tuple(dict.fromkeys(rates)) or DEFAULT_RATES, repair, injection_seed
-        )
+    for kind in kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]:
+        spoiling = Spoiling(kind, chosen_rates, repair, injection_seed)
         try:
             found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
         except DataError as error:
@@ -298,3 +288,19 @@ def _evaluate_injected(
     if not found:
         raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
     return found
+
+
+def _read_rows(
+    text: str,
+    refs: Sequence[str],
+    alignment: AlignmentOptions,
+    aligner: Aligner | None,
+    *,
+    strict: bool,
+) -> list[Row]:
+    """The text with its source and references, checked."""
+    watch = InputWatch([source_name(text)], refs, alignment.src)
+    rows = list(watch.watch(read_rows([text], refs, alignment.src)))
+    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
+    echo_findings(watch.check(tokens, aligner)[0], strict=strict)
+    return rows

@@ -120,9 +120,7 @@ def present(results: Results) -> Printout:
     """The share of segments, or each segment with what was found."""
     ((name, share),) = results.formulas.items()
     (statistics,) = results.statistics[name]
-    options = dict(results.facts)
-    references = options.pop("references")
-    output = ScoreOutput(**options)
+    references, output = results.facts["references"], ScoreOutput.of(results.facts)
     score = corpus_score(share, statistics, output, references=references)
     if not output.sentence_level:
         return present_scores([score])

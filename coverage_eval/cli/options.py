@@ -5,24 +5,31 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import fields
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from coverage_eval.metrics.registry import METRICS
+from coverage_eval.metrics.significance import DEFAULT_SEED
 from coverage_eval.text.corpus import CorpusWarning
 from coverage_eval.text.tokenizers import TOKENIZERS
 
 __all__ = [
     "FiniteRange",
     "WholeRange",
+    "add_options",
+    "gathered",
     "given_options",
     "jobs_option",
     "listed_options",
     "parse_differences",
     "parse_list",
     "parse_named_files",
+    "references_option",
+    "seed_option",
     "strict_option",
     "word_options",
 ]
@@ -64,6 +71,38 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+def add_options(command: Any, options: Sequence[Callable[[Any], Any]]) -> Any:
+    """Decorate a command by options, which ``--help`` lists in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def gathered(
+    name: str, kind: type[Any], options: Sequence[Callable[[Any], Any]]
+) -> Callable[[F], Callable[..., Any]]:
+    """A decorator that adds options, which the command receives as one object.
+
+    Args:
+        name: The parameter by which it receives it.
+        kind: The object's dataclass; its fields have the names of the options' parameters, and
+            those for which there is no option keep their defaults.
+        options: The options, as ``--help`` lists them.
+    """
+    names = [item.name for item in fields(kind)]
+
+    def add(command: F) -> Callable[..., Any]:
+        @wraps(command)
+        def with_one(**values: Any) -> Any:
+            made = kind(**{item: values.pop(item) for item in names if item in values})
+            return command(**{name: made}, **values)
+
+        wrapped: Callable[..., Any] = add_options(with_one, options)
+        return wrapped
+
+    return add
+
+
 def given_options() -> set[str]:
     """The options that the command line names, by their parameters' names."""
     context = click.get_current_context()
@@ -75,6 +114,16 @@ def listed_options(names: Iterable[str]) -> str:
     """Options by their parameters' names, as a message names them: ``--model and --src``."""
     return " and ".join(f"--{name.replace('_', '-')}" for name in sorted(names))
 
+
+references_option = click.option(
+    "--ref", multiple=True, metavar="FILE",
+    help="Read the reference from this file; give it once for each of several references.",
+)  # fmt: skip
+
+seed_option = click.option(
+    "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
+    help="Seed the resampling with this number.",
+)  # fmt: skip
 
 jobs_option = click.option(
     "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024),
@@ -96,30 +145,25 @@ strict_option = click.option(
 )  # fmt: skip
 
 
-def word_options(sides: str = "every side") -> Callable[[F], F]:
+def word_options(sides: str = "every side") -> Callable[[Any], Any]:
     """``--tokenize``, ``--src-tokenize`` and ``--lowercase``, whose defaults are a model's own.
 
     Args:
         sides: What they apply to, in the words of the help.
     """
-
-    def add(command: F) -> F:
-        for option in (
-            click.option("--lowercase", is_flag=True, help=f"Lowercase {sides}."),
-            click.option(
-                "--src-tokenize", type=click.Choice(TOKENIZERS),
-                help="Apply another tokeniser to the source.",
-            ),
-            click.option(
-                "--tokenize", type=click.Choice(TOKENIZERS),
-                help=f"Apply one of sacreBLEU's tokenisers to {sides}.  "
-                "[default: none, or the model's]",
-            ),
-        ):  # fmt: skip
-            command = option(command)
-        return command
-
-    return add
+    options = (
+        click.option(
+            "--tokenize", type=click.Choice(TOKENIZERS),
+            help=f"Apply one of sacreBLEU's tokenisers to {sides}.  "
+            "[default: none, or the model's]",
+        ),
+        click.option(
+            "--src-tokenize", type=click.Choice(TOKENIZERS),
+            help="Apply another tokeniser to the source.",
+        ),
+        click.option("--lowercase", is_flag=True, help=f"Lowercase {sides}."),
+    )  # fmt: skip
+    return partial(add_options, options=options)
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:

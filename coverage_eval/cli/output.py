@@ -7,12 +7,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial, wraps
 from tempfile import SpooledTemporaryFile
 from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.options import gathered
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.errors import DataError
 from coverage_eval.tables.formats import FORMATS, render_lines
@@ -23,6 +23,7 @@ __all__ = [
     "Output",
     "echo",
     "is_terminal",
+    "list_options",
     "output_option",
     "output_options",
     "print_lines",
@@ -83,34 +84,34 @@ def output_options(
         file: Whether ``-o`` is for what is printed; a command that writes another file there has an
             ``-o`` of its own.
     """
-    if command is None:
-        return partial(output_options, width=width, figures=figures, file=file)
-    options = {
-        "output_format": click.option(
+    add = gathered("output", Output, list_options(width=width, figures=figures, file=file))
+    return add if command is None else add(command)
+
+
+def list_options(
+    *, width: int = 2, figures: bool = True, file: bool = True
+) -> list[Callable[[Any], Any]]:
+    """The options that :func:`output_options` adds."""
+    options = [
+        click.option(
             "-f", "--format", "output_format", default="text", show_default=True,
             type=click.Choice(list(FORMATS)), help="Print in this form.",
         ),
-    }  # fmt: skip
+    ]  # fmt: skip
     if figures:
-        options["width"] = click.option(
-            "-w", "--width", default=width, show_default=True, type=click.IntRange(0, 15),
-            help="Print so many digits after the decimal point.",
-        )  # fmt: skip
-        options["score_only"] = click.option(
-            "-b", "--score-only", is_flag=True, help="Print only the numbers, one a line (text)."
-        )
+        options += [
+            click.option(
+                "-w", "--width", default=width, show_default=True, type=click.IntRange(0, 15),
+                help="Print so many digits after the decimal point.",
+            ),
+            click.option(
+                "-b", "--score-only", is_flag=True,
+                help="Print only the numbers, one a line (text).",
+            ),
+        ]  # fmt: skip
     if file:
-        options["output"] = output_option
-
-    @wraps(command)
-    def with_output(**values: Any) -> Any:
-        output = Output(**{name: values.pop(name) for name in options})
-        return command(output=output, **values)
-
-    wrapped: Callable[..., Any] = with_output
-    for option in reversed(options.values()):
-        wrapped = option(wrapped)
-    return wrapped
+        options.append(output_option)
+    return options
 
 
 def show(printout: Printout, output: Output) -> None:

@@ -8,7 +8,7 @@ import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.corpus_options import corpus_options
-from coverage_eval.cli.options import jobs_option, strict_option
+from coverage_eval.cli.options import jobs_option, references_option, strict_option
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
@@ -23,16 +23,12 @@ from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("profile", cls=Command)
 @corpus_options
 @click.argument("hyp")
-@click.option(
-    "--ref", multiple=True, metavar="FILE",
-    help="Read the reference from this file; give it once for each of several references.",
-)  # fmt: skip
+@references_option
 @alignment_options()
 @jobs_option
 @strict_option
@@ -70,14 +66,11 @@ def command(
     of_links = alignment.settings()
     watch = InputWatch([source_name(hyp)], ref, alignment.src)
     aligner = sharding.make_aligner(alignment)
-    tokens = (
-        aligner.tokens if aligner else Tokenizer(alignment.tokenize or "none", alignment.lowercase)
-    )
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
     figures = make_figures(
         have,
         aligner,
-        tokenize=alignment.tokenize or "none",
+        tokenize=alignment.tokens.name,
         lowercase=alignment.lowercase,
         **of_links,
     )
@@ -88,16 +81,14 @@ def command(
         {name: block[None] for name, block in zip(figures, blocks, strict=True)},
         {},
         {"references": len(ref), **output.of_score},
-        *watch.check(tokens, aligner),
+        *watch.check(aligner.tokens if aligner else alignment.tokens, aligner),
     )
     sharding.finish("profile", results, present, output, strict=strict)
 
 
 def present(results: Results) -> Printout:
     """The corpus figures, or those of each segment."""
-    options = dict(results.facts)
-    references = options.pop("references")
-    output = ScoreOutput(**options)
+    references, output = results.facts["references"], ScoreOutput.of(results.facts)
     figures: Any = results.formulas
     blocks = [block for (block,) in results.statistics.values()]
     profile = profile_counted(figures, blocks, references, output.resamples, output.seed)

@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import WholeRange
+from coverage_eval.cli.options import WholeRange, add_options
 from coverage_eval.cli.output import Output, output_option, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.report.pictures import save_figure
 from coverage_eval.text.corpus import read_segments
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,12 +48,15 @@ def needs_torch() -> Iterator[None]:
 
 
 def _corpus_options(command: F) -> F:
-    for name, what in reversed(_CORPORA.items()):
-        option = f"--{name.replace('_', '-')}"
-        command = click.option(
-            option, metavar="FILE", required=True, help=f"Read the {what}, tokenised."
-        )(command)
-    return command
+    options = [
+        click.option(
+            f"--{name.replace('_', '-')}", metavar="FILE", required=True,
+            help=f"Read the {what}, tokenised.",
+        )
+        for name, what in _CORPORA.items()
+    ]  # fmt: skip
+    wrapped: F = add_options(command, options)
+    return wrapped
 
 
 def _training_options(command: F) -> F:
@@ -90,9 +94,8 @@ def _training_options(command: F) -> F:
         click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
                      help="Compute there, as PyTorch names it: cpu, cuda, cuda:1."),
     ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+    wrapped: F = add_options(command, options)
+    return wrapped
 
 
 @click.command("table1", cls=Command)
@@ -133,12 +136,6 @@ def table2(output: Output, **options: Any) -> None:
     _reproduce("table2", output, options)
 
 
-def _checked_picture(_context: click.Context, _option: click.Parameter, path: str) -> str:
-    """A name that cannot be written is refused before the run is read."""
-    checked_ending(path)
-    return path
-
-
 @click.command("figure2", cls=Command)
 @click.argument("run", metavar="RUN")
 @click.option(
@@ -151,8 +148,8 @@ def _checked_picture(_context: click.Context, _option: click.Parameter, path: st
     "system repeats most and the second nothing]",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", "picture", metavar="FILE", required=True, type=OutputFile(),
-    callback=_checked_picture, help="Write this file, a .png, .svg or .pdf.",
+    "-o", "--output", "picture", metavar="FILE", required=True,
+    type=PictureFile(), help="Write this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) -> None:
     """Draw two systems' attention to a sentence that one of them repeats words in (Figure 2).

@@ -131,9 +131,7 @@ def present(results: Results) -> Printout:
     """The corpus score, or one score a segment with its evidence."""
     (name,) = results.formulas
     formula, (statistics,) = results.formulas[name], results.statistics[name]
-    options = dict(results.facts)
-    references = options.pop("references")
-    output = ScoreOutput(**options)
+    references, output = results.facts["references"], ScoreOutput.of(results.facts)
     score = corpus_score(formula, statistics, output, references=references)
     if not output.sentence_level:
         return present_scores([score])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from coverage_eval.cli import output as printing
-from coverage_eval.cli.options import WholeRange
+from coverage_eval.cli.options import WholeRange, gathered, seed_option
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import (
@@ -48,10 +47,21 @@ class ScoreOutput(printing.Output):
     bootstrap: int = DEFAULT_RESAMPLES
     seed: int = DEFAULT_SEED
 
+    def __post_init__(self) -> None:
+        if self.confidence and self.sentence_level:
+            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
+        if self.errors_only and not self.sentence_level:
+            raise click.UsageError("--errors-only goes with --sentence-level")
+
     @property
     def of_score(self) -> dict[str, Any]:
         """What is printed of a score, whatever the form: the attributes above, by name."""
         return {name: getattr(self, name) for name in _NAMES}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> ScoreOutput:
+        """The options of which :attr:`of_score` is among some facts."""
+        return cls(**{name: facts[name] for name in _NAMES})
 
     @property
     def resamples(self) -> int:
@@ -61,16 +71,6 @@ class ScoreOutput(printing.Output):
 
 def scoring_options(command: F) -> Callable[..., Any]:
     """Add the common options of a score; the command receives them as one ``output``."""
-
-    @wraps(command)
-    def with_output(output: Any, **values: Any) -> Any:
-        ours = ScoreOutput(**vars(output), **{name: values.pop(name) for name in _NAMES})
-        if ours.confidence and ours.sentence_level:
-            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
-        if ours.errors_only and not ours.sentence_level:
-            raise click.UsageError("--errors-only goes with --sentence-level")
-        return command(output=ours, **values)
-
     options = [
         click.option(
             "--sentence-level", is_flag=True, help="Print one score a segment, with evidence."
@@ -81,15 +81,10 @@ def scoring_options(command: F) -> Callable[..., Any]:
             "--bootstrap", default=DEFAULT_RESAMPLES, show_default=True,
             type=WholeRange(1, MOST_RESAMPLES), help="Draw so many resamples for --confidence.",
         ),
-        click.option(
-            "--seed", default=DEFAULT_SEED, show_default=True,
-            type=WholeRange(0), help="Seed the resampling with this number.",
-        ),
+        seed_option,
+        *printing.list_options(),
     ]  # fmt: skip
-    wrapped: Callable[..., Any] = printing.output_options(with_output)
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
+    return gathered("output", ScoreOutput, options)(command)
 
 
 def corpus_score(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.overwriting import Command
-from coverage_eval.report.pictures import checked_ending, save_figure
+from coverage_eval.cli.picture_files import PictureFile
+from coverage_eval.report.pictures import save_figure
 
 
 def _triple(text: str) -> tuple[float, ...]:
@@ -26,7 +27,7 @@ def _triples(
 
 @click.command("simplex", cls=Command)
 @click.option(
-    "-o", "--output", metavar="FILE", required=True,
+    "-o", "--output", metavar="FILE", required=True, type=PictureFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
 @click.option(
@@ -55,7 +56,6 @@ def command(
       coverage-eval simplex -o figure1.png
       coverage-eval simplex -z 1.2,0.8,-0.2 -z 0.7,0.9,0.1 -o two-steps.svg
     """
-    checked_ending(output)
     from coverage_eval.plotting.transformation_panels import FIGURE1_SCORES, simplex_figure1
 
     axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial, wraps
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
+from coverage_eval.cli.comparison_options import testing_options
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, WholeRange, parse_list
+from coverage_eval.cli.options import FiniteRange, WholeRange, gathered, parse_list
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score import choose_form, setting_options
@@ -22,12 +23,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Formula
 from coverage_eval.metrics.profile.profile import profile_counted
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.metrics.significance import (
-    DEFAULT_RESAMPLES,
-    DEFAULT_SEED,
-    MOST_RESAMPLES,
-    TESTS,
-)
 from coverage_eval.report.profile import present_profile
 from coverage_eval.report.scores import present_scores
 from coverage_eval.tables.printout import Printout
@@ -86,8 +81,17 @@ def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> di
     return found
 
 
+def _one_column(
+    context: click.Context, option: click.Parameter, values: Sequence[str]
+) -> dict[str, str]:
+    """The same of a command that scores one system."""
+    found = _columns(context, option, values)
+    if len(found) > 1:
+        raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
+    return found
+
+
 def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
-    names = [item.name for item in fields(SparkOptions)]
     options = [
         click.argument("given", metavar="INPUT"),
         click.option(
@@ -95,7 +99,8 @@ def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
             help="Write the scores of all rows to this new folder, as Parquet.",
         ),
         click.option(
-            "--hyp-col", "hypotheses", required=True, multiple=True, callback=_columns,
+            "--hyp-col", "hypotheses", required=True, multiple=True,
+            callback=_columns if several else _one_column,
             metavar="[NAME=]COLUMN",
             help="The column of the output" + (
                 "; give it once for each system." if several else "."
@@ -121,20 +126,8 @@ def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
         ),
     ]  # fmt: skip
 
-    def add(function: Any) -> Any:
-        @wraps(function)
-        def with_options(**values: Any) -> Any:
-            options = SparkOptions(**{name: values.pop(name) for name in names})
-            if len(options.hypotheses) > 1 and not several:
-                raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
-            return function(options=options, **values)
-
-        wrapped: Any = output_options(with_options, file=False)
-        for option in reversed(options):
-            wrapped = option(wrapped)
-        return wrapped
-
-    return add
+    add = gathered("options", SparkOptions, options)
+    return lambda function: add(output_options(function, file=False))
 
 
 def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[str]) -> None:
@@ -269,28 +262,7 @@ def omissions(
     help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "
     "model]",
 )
-@click.option("--baseline", metavar="NAME", help="Test against this one.  [default: the first]")
-@click.option(
-    "--test",
-    default="randomization",
-    show_default=True,
-    type=click.Choice(TESTS),
-    help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap.",
-)
-@click.option(
-    "--resamples",
-    default=DEFAULT_RESAMPLES,
-    show_default=True,
-    type=WholeRange(0, MOST_RESAMPLES),
-    help="Draw so many resamples on the driver, which collects the statistics; 0 for no test.",
-)
-@click.option(
-    "--seed",
-    default=DEFAULT_SEED,
-    show_default=True,
-    type=WholeRange(0),
-    help="Seed the resampling with this number.",
-)
+@testing_options
 def compare(
     options: SparkOptions,
     alignment: AlignmentOptions,

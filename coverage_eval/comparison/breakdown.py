@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coverage_eval.comparison.buckets import (
     dropped_by_frequency,
@@ -12,6 +11,7 @@ from coverage_eval.comparison.buckets import (
     repeated_by_position,
     scores_by_length,
 )
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.differences import most_different
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.frequent import (
@@ -21,9 +21,6 @@ from coverage_eval.comparison.frequent import (
 )
 from coverage_eval.errors import check_whole
 from coverage_eval.tables.table import Table
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = [
     "BREAKDOWNS",
@@ -69,7 +66,7 @@ class Breakdown:
         needs_source: Whether the source text must be there.
     """
 
-    make: Callable[[Comparison, Options], Table]
+    make: Callable[[Compared, Options], Table]
     needs: str | None = None
     needs_source: bool = False
 
@@ -94,7 +91,7 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
 
 
 def break_down(
-    comparison: Comparison, names: Sequence[str] | None = None, options: Options | None = None
+    comparison: Compared, names: Sequence[str] | None = None, options: Options | None = None
 ) -> list[Table]:
     """Break a comparison down.
 
@@ -119,12 +116,12 @@ def break_down(
     return tables
 
 
-def available_breakdowns(comparison: Comparison) -> list[str]:
+def available_breakdowns(comparison: Compared) -> list[str]:
     """The names of the breakdowns that a comparison's texts and metrics allow."""
     return [name for name, item in BREAKDOWNS.items() if not _missing(comparison, item)]
 
 
-def _missing(comparison: Comparison, item: Breakdown) -> str | None:
+def _missing(comparison: Compared, item: Breakdown) -> str | None:
     """What a breakdown lacks, if it lacks something."""
     if comparison.counted is None:
         return "the texts, and there are only statistics"

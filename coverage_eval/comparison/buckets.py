@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     ExpectedWord,
     expected_words,
@@ -21,9 +22,6 @@ from coverage_eval.comparison.evidence import (
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.text.corpus import Segment, Source, read_segments
 from coverage_eval.text.tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = [
     "FrequencyClasses",
@@ -72,7 +70,7 @@ def position_class(position: int, length: int) -> str:
     return FIFTHS[5 * position // length]
 
 
-def scores_by_length(comparison: Comparison, side: str) -> Table:
+def scores_by_length(comparison: Compared, side: str) -> Table:
     """Every metric by the length of a segment.
 
     Args:
@@ -97,7 +95,7 @@ def scores_by_length(comparison: Comparison, side: str) -> Table:
     return Table(header, tuple(rows), title, f"{side}-length")
 
 
-def length_classes(comparison: Comparison, side: str) -> list[str]:
+def length_classes(comparison: Compared, side: str) -> list[str]:
     """The bucket that each segment is in by the length of a side, as :func:`scores_by_length`."""
     texts = required_counts(comparison).texts
     if side == "source":
@@ -108,18 +106,18 @@ def length_classes(comparison: Comparison, side: str) -> list[str]:
     return [names[index] for index in _bucket(lengths, LENGTHS)]
 
 
-def _labels(comparison: Comparison) -> list[str]:
+def _labels(comparison: Compared) -> list[str]:
     """Names of the metrics."""
     return [metric.name for metric in comparison.metrics.values()]
 
 
-def _score(comparison: Comparison, name: str, statistics: NDArray[np.float64]) -> float | None:
+def _score(comparison: Compared, name: str, statistics: NDArray[np.float64]) -> float | None:
     value = float(comparison.metrics[name].formula(statistics.sum(axis=0)))
     return None if np.isnan(value) else value
 
 
 def dropped_by_frequency(
-    comparison: Comparison, frequencies: Mapping[str, int] | None = None
+    comparison: Compared, frequencies: Mapping[str, int] | None = None
 ) -> Table:
     """DROP by how often the source word stands in the training text, or else in the source."""
     where = "the training text" if frequencies is not None else "the source text itself"
@@ -138,9 +136,7 @@ class FrequencyClasses(dict[str, str]):
         frequencies: How often each word stands in the training text; None to count the source.
     """
 
-    def __init__(
-        self, comparison: Comparison, frequencies: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, comparison: Compared, frequencies: Mapping[str, int] | None = None) -> None:
         super().__init__()
         if frequencies is None:
             texts = required_counts(comparison).texts
@@ -167,7 +163,7 @@ def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]
     return Counter(word for segment in segments for word in tokens(segment))
 
 
-def dropped_by_position(comparison: Comparison) -> Table:
+def dropped_by_position(comparison: Compared) -> Table:
     """DROP by where in the source sentence a word stands."""
     rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
@@ -176,7 +172,7 @@ def dropped_by_position(comparison: Comparison) -> Table:
 
 
 def _dropped(
-    comparison: Comparison, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
+    comparison: Compared, classes: Sequence[str], class_of: Callable[[ExpectedWord], str]
 ) -> Iterator[tuple[Cell, ...]]:
     """Expected and dropped words of each class and system, and the percentage dropped."""
     expected: Counter[tuple[str, str]] = Counter()
@@ -193,7 +189,7 @@ def _dropped(
                 yield name, system, total, dropped[name, system], share
 
 
-def repeated_by_position(comparison: Comparison) -> Table:
+def repeated_by_position(comparison: Compared) -> Table:
     """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
     name = find_metric(comparison, "repetitions")
     assert name is not None  # the breakdown asked for it

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     find_metric,
     output_words,
@@ -15,9 +15,6 @@ from coverage_eval.comparison.evidence import (
     superfluous_words,
 )
 from coverage_eval.tables.table import Cell, Table
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["largest", "most_different", "segment_scores"]
 
@@ -27,7 +24,7 @@ _MARKS = {
 }
 
 
-def most_different(comparison: Comparison, top: int) -> Table:
+def most_different(comparison: Compared, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
     Each segment has a row for the reference, and for the baseline and the system one for the
@@ -54,7 +51,7 @@ def most_different(comparison: Comparison, top: int) -> Table:
     )
 
 
-def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[tuple[Cell, ...]]:
+def _pair(comparison: Compared, name: str, system: str, top: int) -> Iterator[tuple[Cell, ...]]:
     texts = required_counts(comparison).texts
     baseline = comparison.baseline
     label = comparison.metrics[name].name
@@ -73,7 +70,7 @@ def _pair(comparison: Comparison, name: str, system: str, top: int) -> Iterator[
             yield *segment, who, float(scores[index]), _marked_output(comparison, who, index)
 
 
-def segment_scores(comparison: Comparison, name: str, system: str) -> NDArray[np.float64]:
+def segment_scores(comparison: Compared, name: str, system: str) -> NDArray[np.float64]:
     """A system's scores of segments by one metric, NaN where they are undefined."""
     statistics = required_counts(comparison).statistics[name][system]
     return comparison.metrics[name].formula(statistics)
@@ -85,7 +82,7 @@ def largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     return order[np.nan_to_num(differences[order]) > 0]
 
 
-def _marked_source(comparison: Comparison, system: str, index: int) -> str:
+def _marked_source(comparison: Compared, system: str, index: int) -> str:
     """A source segment with what a system drops in brackets."""
     counted = required_counts(comparison)
     name = find_metric(comparison, "dropped")
@@ -95,7 +92,7 @@ def _marked_source(comparison: Comparison, system: str, index: int) -> str:
     return _marked(source, {item.position for item in dropped})
 
 
-def _marked_output(comparison: Comparison, system: str, index: int) -> str:
+def _marked_output(comparison: Compared, system: str, index: int) -> str:
     """An output with what it repeats in brackets; the first occurrences are not marked."""
     counted = required_counts(comparison)
     repeated: set[int] = set()

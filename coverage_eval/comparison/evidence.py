@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.systems import Counted
 from coverage_eval.metrics.base import TokenMetric
 from coverage_eval.metrics.rep import Repetition
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = [
     "ExpectedWord",
@@ -40,7 +38,7 @@ class ExpectedWord(NamedTuple):
     dropped: bool
 
 
-def required_counts(comparison: Comparison) -> Counted:
+def required_counts(comparison: Compared) -> Counted:
     """Texts, statistics and alignments of a comparison.
 
     Raises:
@@ -51,20 +49,20 @@ def required_counts(comparison: Comparison) -> Counted:
     return comparison.counted
 
 
-def find_metric(comparison: Comparison, evidence: str) -> str | None:
+def find_metric(comparison: Compared, evidence: str) -> str | None:
     """The name of the first column whose metric has this kind of evidence; None if none has."""
     columns = comparison.metrics.items()
     return next((name for name, metric in columns if metric.evidence_name == evidence), None)
 
 
-def _required_metric(comparison: Comparison, evidence: str) -> str:
+def _required_metric(comparison: Compared, evidence: str) -> str:
     name = find_metric(comparison, evidence)
     if name is None:
         raise ValueError(f"none of the metrics has evidence of {evidence} words")
     return name
 
 
-def expected_words(comparison: Comparison, system: str) -> Iterator[ExpectedWord]:
+def expected_words(comparison: Compared, system: str) -> Iterator[ExpectedWord]:
     """All source words that count for DROP's denominator, and which of them a system drops."""
     name = _required_metric(comparison, "dropped")
     counted = required_counts(comparison)
@@ -78,7 +76,7 @@ def expected_words(comparison: Comparison, system: str) -> Iterator[ExpectedWord
                 yield ExpectedWord(word, position, len(row.source), position in dropped)
 
 
-def repetitions(comparison: Comparison, system: str) -> Iterator[tuple[int, Sequence[Repetition]]]:
+def repetitions(comparison: Compared, system: str) -> Iterator[tuple[int, Sequence[Repetition]]]:
     """For each segment the number of words of a system's output, and what it repeats."""
     name = _required_metric(comparison, "repetitions")
     counted = required_counts(comparison)
@@ -86,7 +84,7 @@ def repetitions(comparison: Comparison, system: str) -> Iterator[tuple[int, Sequ
         yield len(output_words(comparison, system, index)), found["repetitions"]
 
 
-def output_words(comparison: Comparison, system: str, index: int) -> Sequence[str]:
+def output_words(comparison: Compared, system: str, index: int) -> Sequence[str]:
     """An output's words as REP has cut them, if it is among the metrics.
 
     Args:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import expected_words, repetitions
 from coverage_eval.tables.table import Cell, Table
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["most_dropped_words", "most_repeated_ngrams", "words_dropped_by_one"]
 
 _KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
 
 
-def most_dropped_words(comparison: Comparison, top: int) -> Table:
+def most_dropped_words(comparison: Compared, top: int) -> Table:
     """The source words that each system drops most often.
 
     Args:
@@ -40,7 +37,7 @@ def most_dropped_words(comparison: Comparison, top: int) -> Table:
     return Table(header, tuple(rows), title, "dropped-words")
 
 
-def words_dropped_by_one(comparison: Comparison, top: int) -> Table:
+def words_dropped_by_one(comparison: Compared, top: int) -> Table:
     """The source words that the baseline drops and another system does not, and the reverse.
 
     Args:
@@ -62,7 +59,7 @@ def words_dropped_by_one(comparison: Comparison, top: int) -> Table:
     return Table(header, tuple(rows), title, "dropped-by-one")
 
 
-def most_repeated_ngrams(comparison: Comparison, top: int) -> Table:
+def most_repeated_ngrams(comparison: Compared, top: int) -> Table:
     """The n-grams that each system repeats most often beyond the reference.
 
     Args:

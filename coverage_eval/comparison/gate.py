@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.differences import largest, segment_scores
 from coverage_eval.comparison.testing import SIGNIFICANT
 from coverage_eval.tables.table import format_figure, format_p
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["Gate", "Worsening", "WorstSegment", "find_worse", "gate_as_dict", "least_resamples"]
 
@@ -105,7 +103,7 @@ def least_resamples(systems: int, level: float) -> int:
     return math.floor(systems / level)
 
 
-def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
+def find_worse(comparison: Compared, gate: Gate) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
     Worse is what is significantly so and by at least the smallest difference that matters: higher
@@ -132,7 +130,7 @@ def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 
 
 def _worsening(
-    comparison: Comparison, name: str, system: str, smallest: float, level: float
+    comparison: Compared, name: str, system: str, smallest: float, level: float
 ) -> Worsening | None:
     if name not in comparison.metrics:
         raise ValueError(f"metric {name!r} is none of {', '.join(comparison.metrics)}")

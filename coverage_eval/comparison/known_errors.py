@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     find_metric,
     output_words,
@@ -14,9 +15,6 @@ from coverage_eval.comparison.evidence import (
     superfluous_words,
 )
 from coverage_eval.tables.table import Cell, Table
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["Label", "Labels", "agreement", "check_labels", "is_marked"]
 
@@ -45,7 +43,7 @@ Labels = Mapping[str, Sequence[Label]]
 """The labels of each system."""
 
 
-def check_labels(comparison: Comparison, labels: Labels) -> None:
+def check_labels(comparison: Compared, labels: Labels) -> None:
     """Refuse labels of other systems or texts than these.
 
     Raises:
@@ -63,7 +61,7 @@ def check_labels(comparison: Comparison, labels: Labels) -> None:
             _check_places(comparison, system, label)
 
 
-def _check_places(comparison: Comparison, system: str, label: Label) -> None:
+def _check_places(comparison: Compared, system: str, label: Label) -> None:
     texts = required_counts(comparison).texts
     index = label.segment - 1
     source = texts.rows[index].source
@@ -95,7 +93,7 @@ def is_marked(label: Label, dropped: set[int], repeated: set[int]) -> bool:
     )
 
 
-def agreement(comparison: Comparison, labels: Labels) -> Table:
+def agreement(comparison: Compared, labels: Labels) -> Table:
     """How many labels the scores' marks touch, and how many marks a label touches.
 
     Args:
@@ -122,7 +120,7 @@ def agreement(comparison: Comparison, labels: Labels) -> Table:
 
 
 def _rows_of(
-    comparison: Comparison, system: str, labels: Sequence[Label]
+    comparison: Compared, system: str, labels: Sequence[Label]
 ) -> Iterator[tuple[Cell, ...]]:
     of_segment: dict[int, list[Label]] = {}
     for label in labels:
@@ -147,7 +145,7 @@ def _rows_of(
             yield system, *key, total[key], agreeing[key], share
 
 
-def _marks(comparison: Comparison, system: str) -> Iterator[tuple[set[int], list[range]]]:
+def _marks(comparison: Compared, system: str) -> Iterator[tuple[set[int], list[range]]]:
     """Dropped source positions and repeated spans of each segment."""
     found = zip(
         _evidence(comparison, "dropped", system),
@@ -159,7 +157,7 @@ def _marks(comparison: Comparison, system: str) -> Iterator[tuple[set[int], list
         yield {item.position for item in dropped}, repeated
 
 
-def _evidence(comparison: Comparison, kind: str, system: str) -> Iterator[Sequence[Any]]:
+def _evidence(comparison: Compared, kind: str, system: str) -> Iterator[Sequence[Any]]:
     name = find_metric(comparison, kind)
     if name is None:
         yield from ((),) * comparison.segments

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.testing import Cell as Figure
-from coverage_eval.comparison.testing import Testing
-from coverage_eval.metrics.base import Metric
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
@@ -21,34 +20,6 @@ _RECORDS = (
     "system", "metric", "score", "low", "high", "difference", "p", "p_holm", "best", "better",
     "baseline", "signature",
 )  # fmt: skip
-
-
-class Compared(Protocol):
-    """What is presented: a :class:`~coverage_eval.comparison.table.Comparison`."""
-
-    @property
-    def metrics(self) -> Mapping[str, Metric[Any]]:
-        """The metrics by name."""
-
-    @property
-    def rows(self) -> Mapping[str, Mapping[str, Figure]]:
-        """Figures by system, then metric."""
-
-    @property
-    def baseline(self) -> str:
-        """The system that others are tested against."""
-
-    @property
-    def testing(self) -> Testing:
-        """How."""
-
-    @property
-    def segments(self) -> int:
-        """Size of the test set."""
-
-    @property
-    def signatures(self) -> Mapping[str, str]:
-        """What moved the scores."""
 
 
 def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -> Printout:

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
-from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from coverage_eval.comparison.breakdown import Options, available_breakdowns, break_down
 from coverage_eval.comparison.buckets import length_classes
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import find_metric, required_counts
-from coverage_eval.comparison.known_errors import Labels, agreement, check_labels
+from coverage_eval.comparison.extras import Extras
+from coverage_eval.comparison.known_errors import agreement, check_labels
 from coverage_eval.comparison.presentation import (
     comparison_as_dict,
     comparison_notes,
     present_comparison,
 )
-from coverage_eval.comparison.segment_records import Record, Suspect, segment_records
+from coverage_eval.comparison.segment_records import Record, segment_records
 from coverage_eval.comparison.verdict import plain_verdict
 from coverage_eval.html_report.document import Document, ReportBreakdown, Topic
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.printout import tables_as_dicts
 from coverage_eval.tables.table import Table
+from coverage_eval.text.batches import batched
 from coverage_eval.version import __version__
 
-if TYPE_CHECKING:
-    from coverage_eval.attention_maps.maps import AttentionMap
-    from coverage_eval.comparison.table import Comparison
-
-__all__ = ["MOST_OUTPUTS", "Extras", "make_document", "shown_segments"]
+__all__ = ["MOST_OUTPUTS", "make_document", "shown_segments"]
 
 MOST_OUTPUTS = 1_000_000
 """Outputs of segments that a report holds; a browser is slow to open more."""
@@ -43,40 +40,12 @@ TOP = 10
 """Words or n-grams in each list."""
 
 
-@dataclass(frozen=True)
-class Extras:
-    """What a report may be told beside the scores.
-
-    Attributes:
-        title: Its title; by default it names the systems.
-        command: The command that makes it.
-        warnings: What looked wrong about the input.
-        model: Figures of how well the aligner's model knows the texts, by name.
-        attention: Attention maps by system, one a segment.
-        labels: Known errors by system.
-        suspects: Spans of the source that seem to be left out, by system, for each segment.
-        finder: The signature of what found these spans.
-        frequencies: How often each source word stands in the training text; by default, how often
-            it stands in the source itself.
-    """
-
-    title: str | None = None
-    command: str | None = None
-    warnings: Sequence[str] = ()
-    model: Mapping[str, float] = field(default_factory=dict)
-    attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
-    labels: Labels = field(default_factory=dict)
-    suspects: Mapping[str, Sequence[Sequence[Suspect]]] = field(default_factory=dict)
-    finder: str | None = None
-    frequencies: Mapping[str, int] | None = None
-
-
-def shown_segments(comparison: Comparison) -> int:
+def shown_segments(comparison: Compared) -> int:
     """How many segments, from the first on, the browser of a report has."""
     return min(comparison.segments, MOST_OUTPUTS // len(comparison.rows))
 
 
-def make_document(comparison: Comparison, extras: Extras) -> Document:
+def make_document(comparison: Compared, extras: Extras) -> Document:
     """The report of a comparison.
 
     Raises:
@@ -103,7 +72,7 @@ def make_document(comparison: Comparison, extras: Extras) -> Document:
     )
 
 
-def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
+def _check_sizes(comparison: Compared, what: str, items: Mapping[str, Sequence[Any]]) -> None:
     """Refuse what is of other systems, or of more or fewer segments."""
     for system, found in items.items():
         if system not in comparison.rows:
@@ -114,7 +83,7 @@ def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence
             )
 
 
-def _notice(comparison: Comparison) -> str:
+def _notice(comparison: Compared) -> str:
     shown = shown_segments(comparison)
     if shown == comparison.segments:
         return ""
@@ -162,7 +131,7 @@ _SUSPECTS = (
 )
 
 
-def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
+def _topics(comparison: Compared, extras: Extras) -> Iterator[Topic]:
     """How it was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
@@ -180,7 +149,7 @@ def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
     yield Topic("Made by", [f"coverage-eval {__version__}"], command)
 
 
-def _empty_segments(comparison: Comparison) -> str:
+def _empty_segments(comparison: Compared) -> str:
     texts = required_counts(comparison).texts
     counts = {"the reference": sum(not any(map(texts.tokens, r.references)) for r in texts.rows)}
     if texts.has_source:
@@ -192,65 +161,61 @@ def _empty_segments(comparison: Comparison) -> str:
 
 
 def _blocks(
-    comparison: Comparison, extras: Extras, breakdowns: Sequence[ReportBreakdown]
+    comparison: Compared, extras: Extras, breakdowns: Sequence[ReportBreakdown]
 ) -> Iterator[tuple[str, Any]]:
     """The data of the page by name: tables, segments, and columns that filters and sorting need."""
-    shown = shown_segments(comparison)
-    systems = list(comparison.rows)
-    tables = tables_as_dicts([item.table for item in breakdowns])
     yield "comparison", comparison_as_dict(comparison)
     yield "scores.csv", render(present_comparison(comparison), "csv")
-    yield (
-        "breakdowns",
-        [
-            {"measures": list(item.measures), **table}
-            for item, table in zip(breakdowns, tables, strict=True)
+    tables = tables_as_dicts([item.table for item in breakdowns])
+    measures = [{"measures": list(item.measures)} for item in breakdowns]
+    yield "breakdowns", [one | table for one, table in zip(measures, tables, strict=True)]
+    yield "contents", _contents(comparison, extras)
+    yield from _segment_blocks(comparison, extras)
+    yield from _segment_columns(comparison)
+
+
+def _contents(comparison: Compared, extras: Extras) -> dict[str, Any]:
+    return {
+        "systems": list(comparison.rows),
+        "baseline": comparison.baseline,
+        "metrics": [
+            {"name": metric.name, "higherIsBetter": metric.higher_is_better}
+            for metric in comparison.metrics.values()
         ],
-    )
-    yield (
-        "contents",
-        {
-            "systems": systems,
-            "baseline": comparison.baseline,
-            "metrics": [
-                {"name": metric.name, "higherIsBetter": metric.higher_is_better}
-                for metric in comparison.metrics.values()
-            ],
-            "kinds": [kind for kind, there in _kinds(comparison, extras).items() if there],
-            "segments": shown,
-            "block": BLOCK,
-        },
-    )
+        "kinds": [kind for kind, there in _kinds(comparison, extras).items() if there],
+        "segments": shown_segments(comparison),
+        "block": BLOCK,
+    }
+
+
+def _segment_blocks(comparison: Compared, extras: Extras) -> Iterator[tuple[str, Any]]:
+    """The segments that are shown, some in a block, and how many marks of each kind they have."""
+    shown, systems = shown_segments(comparison), list(comparison.rows)
     counts: Counter[tuple[str, str, int]] = Counter()
-    records = enumerate(
-        segment_records(
-            comparison,
-            suspects=extras.suspects,
-            attention=extras.attention,
-            labels=extras.labels,
-            frequencies=extras.frequencies,
-        )
-    )
-    for number in range(ceil(shown / BLOCK)):
-        block = []
-        for index, record in islice(records, min(BLOCK, shown - number * BLOCK)):
-            block.append(record)
+    records = enumerate(islice(segment_records(comparison, extras), shown))
+    for number, numbered in enumerate(batched(records, BLOCK)):
+        for index, record in numbered:
             for system, output in zip(systems, record["outputs"], strict=True):
                 for kind in _kinds_of(output):
                     counts[kind, system, index] += 1
-        yield f"segments/{number}", block
+        yield f"segments/{number}", [record for _, record in numbered]
     for kind, system in dict.fromkeys(key[:2] for key in counts):
         yield f"count/{kind}/{system}", [counts[kind, system, i] for i in range(shown)]
+
+
+def _segment_columns(comparison: Compared) -> Iterator[tuple[str, Any]]:
+    """Scores and classes of length of the segments that are shown."""
+    counted, shown = required_counts(comparison), shown_segments(comparison)
     for name, metric in comparison.metrics.items():
-        for system in systems:
-            values = required_counts(comparison).statistics[name][system][:shown]
+        for system in comparison.rows:
+            values = counted.statistics[name][system][:shown]
             yield f"score/{metric.name}/{system}", metric.segment_scores(values)
     for side in ("source", "reference"):
-        if side == "reference" or required_counts(comparison).texts.has_source:
+        if side == "reference" or counted.texts.has_source:
             yield f"{side}-length", length_classes(comparison, side)[:shown]
 
 
-def _kinds(comparison: Comparison, extras: Extras) -> dict[str, bool]:
+def _kinds(comparison: Compared, extras: Extras) -> dict[str, bool]:
     """The kinds of marks, and whether this report can have them."""
     return {
         "repeated": find_metric(comparison, "repetitions") is not None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from coverage_eval.comparison.buckets import FrequencyClasses, position_class
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     find_metric,
     output_words,
@@ -14,15 +15,15 @@ from coverage_eval.comparison.evidence import (
     superfluous_starts,
     superfluous_words,
 )
-from coverage_eval.comparison.known_errors import Label, Labels, is_marked
+from coverage_eval.comparison.extras import Extras, Suspect
+from coverage_eval.comparison.known_errors import Label, is_marked
 from coverage_eval.metrics.rep import Repetition
 from fast_align_wrapper.links import Links
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
-    from coverage_eval.comparison.table import Comparison
 
-__all__ = ["LEAST_LOSS", "Record", "Suspect", "segment_records"]
+__all__ = ["LEAST_LOSS", "Record", "segment_records"]
 
 Record = dict[str, Any]
 
@@ -30,30 +31,7 @@ LEAST_LOSS = 0.1
 """Coverage of a source word that an output must lose for a mark; nearly every word loses some."""
 
 
-class Suspect(Protocol):
-    """A span of the source that an output seems to leave out, as a finder of omissions has it."""
-
-    @property
-    def start(self) -> int:
-        """Position of its first word, from 0."""
-
-    @property
-    def end(self) -> int:
-        """The position behind the last."""
-
-    @property
-    def strength(self) -> float:
-        """The greater, the surer."""
-
-
-def segment_records(
-    comparison: Comparison,
-    *,
-    suspects: Mapping[str, Sequence[Sequence[Suspect]]],
-    attention: Mapping[str, Sequence[AttentionMap]],
-    labels: Labels,
-    frequencies: Mapping[str, int] | None,
-) -> Iterator[Record]:
+def segment_records(comparison: Compared, extras: Extras) -> Iterator[Record]:
     """A record for each segment: its texts as words, and for each output what is marked.
 
     ``source`` (None if it is not known), ``references`` and, of each of ``outputs`` in the order of
@@ -67,10 +45,7 @@ def segment_records(
 
     Args:
         comparison: The systems.
-        suspects: Spans of each segment that seem to be left out, by system.
-        attention: Maps by system, one a segment.
-        labels: Known errors by system.
-        frequencies: How often each source word stands in the training text.
+        extras: What is to be shown beside its marks.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -78,8 +53,9 @@ def segment_records(
     counted = required_counts(comparison)
     found = {kind: _explained(comparison, kind) for kind in ("repetitions", "dropped", "lost")}
     aligned = _Aligned(comparison)
-    classes = FrequencyClasses(comparison, frequencies) if counted.texts.has_source else None
-    of_segment = {system: _by_segment(items) for system, items in labels.items()}
+    has_source = counted.texts.has_source
+    classes = FrequencyClasses(comparison, extras.frequencies) if has_source else None
+    of_segment = {system: _by_segment(items) for system, items in extras.labels.items()}
     for index, (row, *evidence) in enumerate(zip(counted.texts.rows, *found.values(), strict=True)):
         source = aligned.source(index)
         outputs = []
@@ -90,17 +66,17 @@ def segment_records(
                 *_repeated(repetitions, len(words)),
                 *_dropped(dropped, source, classes),
                 *_lost(lost),
-                *_suspected(suspects[system][index] if system in suspects else ()),
+                *_suspected(extras.suspects[system][index] if system in extras.suspects else ()),
             ]
             output: Record = {
                 "words": words,
                 "links": aligned.links(index, number, words),
                 "marks": marks,
             }
-            if system in labels:
+            if system in of_segment:
                 output["labels"] = _labels(of_segment[system].get(index + 1, []), marks)
-            if system in attention:
-                output["attention"] = _attention(attention[system][index])
+            if system in extras.attention:
+                output["attention"] = _attention(extras.attention[system][index])
             outputs.append(output)
         yield {
             "source": source,
@@ -110,7 +86,7 @@ def segment_records(
         }
 
 
-def _explained(comparison: Comparison, kind: str) -> Iterable[Sequence[Sequence[Any]]]:
+def _explained(comparison: Compared, kind: str) -> Iterable[Sequence[Sequence[Any]]]:
     """What a metric found in each segment, for each system; nothing where no metric finds it."""
     name = find_metric(comparison, kind)
     if name is None:
@@ -122,7 +98,7 @@ def _explained(comparison: Comparison, kind: str) -> Iterable[Sequence[Sequence[
 class _Aligned:
     """Sources and links of a comparison, as its metrics have seen them."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Compared) -> None:
         self._counted = required_counts(comparison)
         self._dropped = find_metric(comparison, "dropped")
 

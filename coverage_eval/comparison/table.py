@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.breakdown import DEFAULT_TOP, Options, break_down
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.testing import SIGNIFICANT, Cell, Testing
@@ -41,7 +43,7 @@ __all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compa
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Compared):
     """Systems compared by several metrics; :func:`compare` makes one.
 
     >>> import coverage_eval as ce
@@ -53,28 +55,8 @@ class Comparison:
     >>> comparison.break_down(["repeated-ngrams"])[0].rows[0][:2]
     ('bad', 'red red')
 
-    Attributes:
-        metrics: The metrics by name, columns of the table.
-        rows: Cells by system, then metric.
-        baseline: The system that others are tested against.
-        testing: How.
-        segments: Size of the test set.
-        counted: Texts, statistics and alignments, for breakdowns; None if there are only
-            statistics.
+    Its attributes are those of :class:`~coverage_eval.comparison.compared.Compared`.
     """
-
-    metrics: Mapping[str, Metric[Any]]
-    rows: Mapping[str, Mapping[str, Cell]]
-    baseline: str
-    testing: Testing
-    segments: int
-    counted: Counted | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def signatures(self) -> dict[str, str]:
-        """What moved the scores, by the name of the metric."""
-        first = next(iter(self.rows.values()))
-        return {cell.score.metric: str(cell.score.signature) for cell in first.values()}
 
     def to_frame(self) -> pd.DataFrame:
         """A table: a row a system; columns of two levels, metric and figure.
@@ -127,7 +109,7 @@ class Comparison:
         self,
         names: Sequence[str] | None = None,
         *,
-        top: int | None = None,
+        top: int = DEFAULT_TOP,
         frequencies: Mapping[str, int] | None = None,
     ) -> list[Table]:
         """Tables of where the systems differ: by length, frequency and position, commonest errors.
@@ -143,9 +125,7 @@ class Comparison:
             ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
                 among the columns, or the source is not there.
         """
-        from coverage_eval.comparison.breakdown import DEFAULT_TOP, Options, break_down
-
-        return break_down(self, names, Options(DEFAULT_TOP if top is None else top, frequencies))
+        return break_down(self, names, Options(top, frequencies))
 
     def to_report(self, **settings: Any) -> Report:
         """One HTML file that a person reads, with a browser of segments; a notebook shows it.
@@ -160,14 +140,15 @@ class Comparison:
 
         Args:
             **settings: What the report may be told beside the scores, the fields of
-                :class:`~coverage_eval.comparison.report_data.Extras`, such as ``attention`` (maps
+                :class:`~coverage_eval.comparison.extras.Extras`, such as ``attention`` (maps
                 of each segment by system), ``labels`` (known errors by system) or ``title``.
 
         Raises:
             ValueError: The comparison was made from statistics alone, or maps or labels are of an
                 unknown system or of other segments.
         """
-        from coverage_eval.comparison.report_data import Extras, make_document
+        from coverage_eval.comparison.extras import Extras
+        from coverage_eval.comparison.report_data import make_document
         from coverage_eval.html_report.rendering import render_report
 
         return render_report(make_document(self, Extras(**settings)))

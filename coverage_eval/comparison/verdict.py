@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.testing import SIGNIFICANT, Cell
 from coverage_eval.metrics.base import Metric
 from coverage_eval.tables.table import format_figure, format_p
-
-if TYPE_CHECKING:
-    from coverage_eval.comparison.table import Comparison
 
 __all__ = ["plain_verdict"]
 
@@ -35,7 +33,7 @@ _WORDS = {
 """By the evidence of the metric."""
 
 
-def plain_verdict(comparison: Comparison) -> list[str]:
+def plain_verdict(comparison: Compared) -> list[str]:
     """Which system repeats or drops most, and for each other system what differs and what does not.
 
     A difference counts as one at p < 0.05, corrected as in the table; without resamples there is
@@ -48,18 +46,18 @@ def plain_verdict(comparison: Comparison) -> list[str]:
     return [f"{worst}.", *(_against_baseline(comparison, system) for system in others)]
 
 
-def _metrics(comparison: Comparison) -> list[tuple[str, Metric[Any]]]:
+def _metrics(comparison: Compared) -> list[tuple[str, Metric[Any]]]:
     """Metrics of errors first, otherwise in their order."""
     return sorted(comparison.metrics.items(), key=lambda item: item[1].evidence_name not in _WORDS)
 
 
-def _alone(comparison: Comparison) -> str:
+def _alone(comparison: Compared) -> str:
     ((system, cells),) = comparison.rows.items()
     figures = [f"{cells[name].score.metric} {_figure(cells[name])}" for name in cells]
     return f"{system} has {', '.join(figures)}."
 
 
-def _worst(comparison: Comparison, name: str, metric: Metric[Any]) -> str:
+def _worst(comparison: Compared, name: str, metric: Metric[Any]) -> str:
     scores = {system: cells[name] for system, cells in comparison.rows.items()}
     choose = min if metric.higher_is_better else max
     worst = choose(scores, key=lambda system: scores[system].score.score)
@@ -70,7 +68,7 @@ def _worst(comparison: Comparison, name: str, metric: Metric[Any]) -> str:
     return f"{worst} {words.most} ({figure})" if words else f"{worst} is worst by {figure}"
 
 
-def _against_baseline(comparison: Comparison, system: str) -> str:
+def _against_baseline(comparison: Compared, system: str) -> str:
     """What a system does more or less than the baseline, then what does not differ."""
     baseline = comparison.baseline
     found, not_found = [], []

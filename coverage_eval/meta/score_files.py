@@ -8,11 +8,10 @@ score points at, and JSON Lines of ``compare --details`` have every system.
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.profile.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.text.corpus import Source, read_segments, source_name
+from coverage_eval.text.json_text import check_object, parse_object, read_objects
 
 __all__ = ["Key", "ScoreColumn", "pointed_words", "read_scores"]
 
@@ -75,17 +75,139 @@ def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
         DataError: No column of segments, a segment twice, a number that is none or not finite.
     """
     first = next(read_segments(source), "")
-    read = _json_columns if first.startswith("{") else _csv_columns
-    if first.startswith('{"kind"'):
-        read = _detail_columns
     label = name or Path(source).name.removesuffix(".gz").rpartition(".")[0] or str(source)
-    columns = list(read(source, label, "" if name is None else f"{name}."))
-    if not columns:
+    file = _ScoreFile(source, label, "" if name is None else f"{name}.")
+    if first.startswith('{"kind"'):
+        columns = file.of_details()
+    else:
+        columns = file.of_json() if first.startswith("{") else file.of_csv()
+    found = list(columns)
+    if not found:
         raise DataError(f"{source_name(source)}: has no score of segments")
-    return columns
+    return found
 
 
-def _finite(source: Source, place: str, value: Any) -> float | None:
+_Evidence = Mapping[Key, Mapping[str, Any]]
+"""What a file says of each segment, by name."""
+
+
+@dataclass(frozen=True)
+class _ScoreFile:
+    """A file of scores.
+
+    Attributes:
+        source: The file.
+        label: What its column ``score`` is called.
+        prefix: What stands before the names of others.
+    """
+
+    source: Source
+    label: str
+    prefix: str
+
+    def _at(self, place: str) -> str:
+        return f"{source_name(self.source)}: {place}"
+
+    def of_csv(self) -> Iterator[ScoreColumn]:
+        """The columns of numbers, between commas or tabs."""
+        lines = [f"{line}\n" for line in read_segments(self.source)]
+        tabs = bool(lines) and "\t" in lines[0]
+        reader = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
+        rows: dict[Key, tuple[str, Mapping[str, Any]]] = {}
+        try:
+            if "segment" not in (reader.fieldnames or ()):
+                raise DataError(
+                    self._at("line 1: no column 'segment'; print scores with --sentence-level "
+                             "-f csv, or number the segments from 1")
+                )  # fmt: skip
+            for row in reader:
+                where = self._at(f"line {reader.line_num}")
+                if None in row or None in row.values():
+                    raise DataError(f"{where}: not as many fields as line 1")
+                rows[_segment(where, row["segment"], row.get("system"), rows)] = where, row
+        except csv.Error as error:
+            raise DataError(self._at(f"line {reader.reader.line_num}: {error}")) from error
+        for column in _numeric(reader.fieldnames or (), [row for _, row in rows.values()]):
+            cells = rows.items()
+            values = {
+                key: _finite(f"{where}, column {column!r}", row[column])
+                for key, (where, row) in cells
+            }
+            yield self._column(self.label, column, values)
+
+    def of_json(self) -> Iterator[ScoreColumn]:
+        """The numbers of each score's sentences."""
+        text = "\n".join(read_segments(self.source))
+        scores = parse_object(text, self._at("the file")).get("scores")
+        listed = scores if isinstance(scores, list) else []
+        with_segments = [s for s in listed if isinstance(s, dict) and s.get("sentences")]
+        if not with_segments:
+            raise DataError(self._at("has no scores of segments; print them with --sentence-level"))
+        for score in with_segments:
+            rows: dict[Key, Mapping[str, Any]] = {}
+            sentences = score["sentences"] if isinstance(score["sentences"], list) else [None]
+            for number, sentence in enumerate(sentences, start=1):
+                where = self._at(f"sentence {number}")
+                check_object(sentence, where)
+                rows[_segment(where, sentence.get("segment"), score.get("system"), rows)] = sentence
+            if score.get("metric") == "Additions":  # their spans are of the target
+                rows = {key: {**row, "spans": None} for key, row in rows.items()}
+            yield from self._numbers(self.label, rows, score.get("higher_is_better"))
+
+    def of_details(self) -> Iterator[ScoreColumn]:
+        """The numbers of each metric, which has its own name."""
+        by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
+        for where, record in read_objects(self.source):
+            metrics = check_object(record.get("metrics", {}), f"{where}: 'metrics'")
+            for name, cell in metrics.items():
+                check_object(cell, f"{where}: {name!r:.60}")
+                rows = by_metric.setdefault(name, {})
+                rows[_segment(where, record.get("segment"), record.get("system"), rows)] = cell
+        for name, rows in by_metric.items():
+            yield from self._numbers(self.prefix + name, rows, None)
+
+    def _numbers(
+        self, label: str, rows: _Evidence, higher_is_better: bool | None
+    ) -> Iterator[ScoreColumn]:
+        """The numbers of sentences by name; the words go with the score."""
+        for name, value in next(iter(rows.values())).items():
+            is_score = name == "score"
+            if not is_score and (name == "segment" or not isinstance(value, (int, float))):
+                continue
+            values = {
+                key: _finite(self._at(f"segment {key[1]}"), row.get(name))
+                for key, row in rows.items()
+            }
+            column = self._column(label, name, values)
+            if is_score:
+                higher = column.higher_is_better if higher_is_better is None else higher_is_better
+                column = replace(column, higher_is_better=higher, words=self._words(rows))
+            yield column
+
+    def _column(self, label: str, column: str, values: Mapping[Key, float | None]) -> ScoreColumn:
+        name, called = (label, label) if column == "score" else (self.prefix + column, column)
+        known = [value for value in values.values() if value is not None]
+        probability = column.lower().startswith(("p(", "prob"))
+        if probability and not all(0 <= value <= 1 for value in known):
+            raise DataError(self._at(f"column {column!r} is not a probability"))
+        if not known:
+            raise DataError(self._at(f"column {column!r} has no number"))
+        return ScoreColumn(name, str(self.source), values, _better(called), probability)
+
+    def _words(self, rows: _Evidence) -> dict[Key, Mapping[int, float]] | None:
+        """The source words that the evidence of each segment names; None if it names none."""
+        found = {}
+        for key, row in rows.items():
+            try:
+                found[key] = pointed_words(row)
+            except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
+                said = f"segment {key[1]}: no evidence of source words: {error}"
+                raise DataError(self._at(said)) from None
+        known = {key: words for key, words in found.items() if words is not None}
+        return known if len(known) == len(found) else None
+
+
+def _finite(where: str, value: Any) -> float | None:
     """A cell as a number; None for an empty one."""
     if value is None or value == "":
         return None
@@ -94,47 +216,18 @@ def _finite(source: Source, place: str, value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"{source_name(source)}: {place}: {value!r:.60} is not a finite number")
+        raise DataError(f"{where}: {value!r:.60} is not a finite number")
     return number
 
 
-def _segment(source: Source, place: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
+def _segment(where: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
     text = str(value)
     if not (_NUMBER.fullmatch(text) and int(text) >= 1):
-        said = f"segment {value!r:.60} is no number from 1"
-        raise DataError(f"{source_name(source)}: {place}: {said}")
+        raise DataError(f"{where}: segment {value!r:.60} is no number from 1")
     key = str(system or ""), int(text)
     if key in seen:
-        said = f"segment {text} is there twice"
-        raise DataError(f"{source_name(source)}: {place}: {said}")
+        raise DataError(f"{where}: segment {text} is there twice")
     return key
-
-
-def _csv_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColumn]:
-    lines = [f"{line}\n" for line in read_segments(source)]
-    tabs = bool(lines) and "\t" in lines[0]
-    reader = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
-    rows: dict[Key, tuple[str, Mapping[str, Any]]] = {}
-    try:
-        if "segment" not in (reader.fieldnames or ()):
-            raise DataError(
-                f"{source_name(source)}: line 1: no column 'segment'; print scores with "
-                "--sentence-level -f csv, or number the segments from 1"
-            )
-        for row in reader:
-            place = f"line {reader.line_num}"
-            if None in row or None in row.values():
-                raise DataError(f"{source_name(source)}: {place}: not as many fields as line 1")
-            rows[_segment(source, place, row["segment"], row.get("system"), rows)] = place, row
-    except csv.Error as error:
-        raise DataError(f"{source_name(source)}: line {reader.reader.line_num}: {error}") from error
-    for column in _numeric(reader.fieldnames or (), [row for _, row in rows.values()]):
-        cells = rows.items()
-        values = {
-            key: _finite(source, f"{place}, column {column!r}", row[column])
-            for key, (place, row) in cells
-        }
-        yield _column(source, label, prefix, column, values)
 
 
 def _numeric(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
@@ -156,28 +249,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _column(
-    source: Source,
-    label: str,
-    prefix: str,
-    column: str,
-    values: Mapping[Key, float | None],
-    *,
-    higher_is_better: bool | None = None,
-    words: Mapping[Key, Mapping[int, float]] | None = None,
-) -> ScoreColumn:
-    name = label if column == "score" else prefix + column
-    better = _better(label if column == "score" else column)
-    known = [value for value in values.values() if value is not None]
-    probability = column.lower().startswith(("p(", "prob"))
-    if probability and not all(0 <= value <= 1 for value in known):
-        raise DataError(f"{source_name(source)}: column {column!r} is not a probability")
-    if not known:
-        raise DataError(f"{source_name(source)}: column {column!r} has no number")
-    higher = better if higher_is_better is None else higher_is_better
-    return ScoreColumn(name, str(source), values, higher, probability, words)
-
-
 def _better(name: str) -> bool:
     """Whether a metric or figure of this name is better when higher; of others, lower is."""
     figures = {figure.key.lower(): figure.better for figure in FIGURES}
@@ -186,65 +257,6 @@ def _better(name: str) -> bool:
         return metrics[name.lower()].higher_is_better
     # The figure without a better direction is the length ratio, which omissions lower.
     return figures.get(name.lower(), "↓") != "↓"
-
-
-def _json_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColumn]:
-    data = _load(source, "\n".join(read_segments(source)), "the file")
-    scores = data.get("scores") if isinstance(data, dict) else None
-    listed = scores if isinstance(scores, list) else []
-    with_segments = [s for s in listed if isinstance(s, dict) and s.get("sentences")]
-    if not with_segments:
-        raise DataError(
-            f"{source_name(source)}: has no scores of segments; print them with --sentence-level"
-        )
-    for score in with_segments:
-        rows: dict[Key, Mapping[str, Any]] = {}
-        sentences = score["sentences"]
-        for number, sentence in enumerate(sentences if isinstance(sentences, list) else [None], 1):
-            place = f"sentence {number}"
-            _check_object(source, place, sentence)
-            key = _segment(source, place, sentence.get("segment"), score.get("system"), rows)
-            rows[key] = sentence
-        if score.get("metric") == "Additions":  # their spans are of the target
-            rows = {key: {**row, "spans": None} for key, row in rows.items()}
-        yield from _fields(source, label, prefix, rows, score.get("higher_is_better"))
-
-
-def _fields(
-    source: Source,
-    label: str,
-    prefix: str,
-    rows: Mapping[Key, Mapping[str, Any]],
-    higher_is_better: bool | None,
-) -> Iterator[ScoreColumn]:
-    """The numbers of sentences by name; the words go with the score."""
-    first = next(iter(rows.values()))
-    for name in first:
-        is_score = name == "score"
-        numbers = isinstance(first[name], (int, float)) and name != "segment"
-        if not (is_score or numbers):
-            continue
-        yield _column(
-            source, label, prefix, name,
-            {k: _finite(source, f"segment {k[1]}", row.get(name)) for k, row in rows.items()},
-            higher_is_better=higher_is_better if is_score else None,
-            words=_words(source, rows) if is_score else None,
-        )  # fmt: skip
-
-
-def _words(
-    source: Source, rows: Mapping[Key, Mapping[str, Any]]
-) -> dict[Key, Mapping[int, float]] | None:
-    """The source words that the evidence of each segment names; None if it names none."""
-    found = {}
-    for key, row in rows.items():
-        try:
-            found[key] = pointed_words(row)
-        except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
-            said = f"segment {key[1]}: no evidence of source words: {error}"
-            raise DataError(f"{source_name(source)}: {said}") from None
-    known = {key: words for key, words in found.items() if words is not None}
-    return known if len(known) == len(found) else None
 
 
 def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
@@ -276,33 +288,3 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
             raise ValueError(f"a span from {start} of other words")
         for position in positions:
             yield position, strength
-
-
-def _detail_columns(source: Source, label: str, prefix: str) -> Iterator[ScoreColumn]:
-    del label  # each metric has its name
-    by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
-    for number, line in enumerate(read_segments(source), start=1):
-        place = f"line {number}"
-        record = _load(source, line, place)
-        _check_object(source, place, record)
-        metrics = record.get("metrics", {})
-        _check_object(source, place, metrics)
-        for name, cell in metrics.items():
-            _check_object(source, place, cell)
-            rows = by_metric.setdefault(name, {})
-            key = _segment(source, place, record.get("segment"), record.get("system"), rows)
-            rows[key] = cell
-    for name, rows in by_metric.items():
-        yield from _fields(source, prefix + name, prefix, rows, None)
-
-
-def _check_object(source: Source, place: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise DataError(f"{source_name(source)}: {place}: {value!r:.60} is no JSON object")
-
-
-def _load(source: Source, text: str, place: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{source_name(source)}: {place}: not JSON: {error}") from None

@@ -30,7 +30,14 @@ __all__ = ["AER", "F1", "LINK_METRICS", "LinkMetric", "Precision", "Recall", "ae
 
 @dataclass(frozen=True)
 class LinkMetric(Formula):
-    """A figure of links against gold links; all share the same statistics."""
+    """A figure of links against gold links; all share the same statistics.
+
+    Args:
+        made_by: What made the links, as pairs of name and value for the signature; files of links
+            have none.
+    """
+
+    made_by: tuple[tuple[str, str], ...] = ()
 
     statistic_names: ClassVar[tuple[str, ...]] = (
         "links",
@@ -59,8 +66,8 @@ class LinkMetric(Formula):
         return np.array(counts, dtype=np.int64)
 
     def settings(self) -> Mapping[str, object]:
-        """All that moves the figure: links with NULL are left out."""
-        return {"null": "no"}
+        """All that moves the figure: what made the links, of which those with NULL are left out."""
+        return {**dict(self.made_by), "null": "no"}
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The figure, in per cent; NaN where its denominator is zero."""

@@ -26,7 +26,6 @@ __all__ = [
     "TESTS",
     "Difference",
     "bootstrap_interval",
-    "bootstrap_intervals",
     "holm",
     "paired_test",
     "paired_tests",
@@ -115,27 +114,8 @@ def bootstrap_interval(
     Raises:
         DataError: The score is undefined in every resample.
     """
-    systems = {"": statistics}
-    (interval,) = bootstrap_intervals(
-        metric, systems, resamples=resamples, seed=seed, level=level
-    ).values()
-    return interval
-
-
-def bootstrap_intervals(
-    metric: HasFormula,
-    systems: Systems,
-    *,
-    resamples: int = DEFAULT_RESAMPLES,
-    seed: int = DEFAULT_SEED,
-    level: float = 0.95,
-) -> dict[str, Interval]:
-    """Intervals of several systems from the same resamples, as :func:`bootstrap_interval`."""
-    (sampled,) = sample_scores([(metric, systems)], resamples, seed)
-    return {
-        name: percentile_interval(scores, seed=seed, level=level)
-        for name, scores in sampled.items()
-    }
+    (sampled,) = sample_scores([(metric, {"": statistics})], resamples, seed)
+    return percentile_interval(sampled[""], seed=seed, level=level)
 
 
 def percentile_interval(scores: Floats, *, seed: int, level: float = 0.95) -> Interval:

@@ -16,6 +16,7 @@ from typing import Any
 
 from coverage_eval.errors import DataError
 from coverage_eval.text.files import atomic_write
+from coverage_eval.text.json_text import parse_object
 from coverage_eval.version import __version__
 
 __all__ = ["MANIFEST", "open_manifest", "read_manifest", "read_record", "write_manifest"]
@@ -87,12 +88,10 @@ def read_record(path: Path) -> dict[str, Any]:
         DataError: It cannot be read, or is none.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from error
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: JSON, but not an object {{…}}")
-    return content
+    return parse_object(text, f"{path}: cannot be read")
 
 
 def write_manifest(path: Path, content: Mapping[str, Any]) -> None:

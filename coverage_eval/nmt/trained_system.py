@@ -22,7 +22,8 @@ from coverage_eval.nmt.roster import System
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.vocabulary import Vocabulary
-from coverage_eval.text.corpus import SINK, tokenize
+from coverage_eval.special_tokens import SINK
+from coverage_eval.text.corpus import tokenize
 
 __all__ = ["TrainedSystem"]
 

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.plotting.arrays import checked_positions
+from coverage_eval.special_tokens import SPECIAL_TOKENS
 
-__all__ = ["SPECIAL_TOKENS", "Marks", "dropped_positions", "repeated_positions", "runs"]
-
-# Not words: a source that ignores them loses nothing, and they collect what attention is left.
-SPECIAL_TOKENS = frozenset({"<SINK>", "<sink>", "<s>", "</s>", "<EOS>", "<eos>", "<BOS>", "<pad>"})
+__all__ = ["Marks", "dropped_positions", "repeated_positions", "runs"]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from coverage_eval.preflight.findings import Finding, named, percent, shown
 from coverage_eval.preflight.order import BAD_PIECES, where
 from coverage_eval.preflight.sample import FEWEST_SEGMENTS, Rows, Sample, Text
 from coverage_eval.preflight.sides import CASED, FEWEST_CASED, LOWER_CASED
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from coverage_eval.metrics.base import known_score
 from coverage_eval.metrics.profile import Profile, ProfiledFigure
 from coverage_eval.tables.mapped import Mapped
@@ -18,11 +16,11 @@ def present_profile(profile: Profile) -> Printout:
     table = Table(
         ("figure", "score", "low", "high", "better", "meaning"),
         tuple(map(_row, profile.figures)),
-        signatures=tuple(_signature(item) for item in profile.figures),
+        signatures=tuple(item.signature for item in profile.figures),
     )
     return Printout(
         (table,),
-        data={"scores": [_as_dict(item) for item in profile.figures]},
+        data={"scores": [item.to_dict() for item in profile.figures]},
         numbers=tuple(item.score.score if item.score else None for item in profile.figures),
     )
 
@@ -39,7 +37,7 @@ def present_profile_segments(profile: Profile) -> Printout:
     numbers = range(1, len(profile.figures[0].statistics) + 1)
     rows = Mapped(lambda *row: row, numbers, *columns)
     data = {
-        "scores": [_as_dict(item) for item in profile.figures],
+        "scores": [item.to_dict() for item in profile.figures],
         "sentences": Mapped(lambda row: dict(zip(header, row, strict=True)), rows),
     }
     return Printout((Table(header, rows),), data=data)
@@ -49,20 +47,4 @@ def _row(item: ProfiledFigure) -> tuple[Cell, ...]:
     figure, score = item.figure, item.score
     interval = score.interval if score else None
     low, high = (interval.low, interval.high) if interval else (None, None)
-    return (figure.key, score.score if score else None, low, high, figure.better, _meaning(item))
-
-
-def _meaning(item: ProfiledFigure) -> str:
-    figure = item.figure
-    return figure.meaning if item.score else f"undefined: {item.metric.undefined}"
-
-
-def _signature(item: ProfiledFigure) -> str:
-    return str(item.score.signature if item.score else item.metric.signature)
-
-
-def _as_dict(item: ProfiledFigure) -> dict[str, Any]:
-    named = {"figure": item.figure.key, "better": item.figure.better, "meaning": _meaning(item)}
-    if item.score is None:
-        return {**named, "score": None, "signature": _signature(item)}
-    return {**named, **item.score.to_dict()}
+    return (figure.key, score.score if score else None, low, high, figure.better, item.meaning)

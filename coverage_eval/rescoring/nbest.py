@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.array_files import load_arrays
-from coverage_eval.attention_maps.parsing import parse_json
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import (
     STDIN,
@@ -39,6 +38,7 @@ from coverage_eval.text.corpus import (
     source_name,
     tokenize,
 )
+from coverage_eval.text.json_text import parse_json
 
 __all__ = ["NBest", "read_coverage", "read_nbest"]
 

@@ -30,6 +30,7 @@ from coverage_eval.text.files import atomic_path
 from coverage_eval.text.spool import Spool
 from coverage_eval.version import __version__
 from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.model import untimed_member
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "ShardPart", "join_parts", "read_part", "write_part"]
 
@@ -37,7 +38,6 @@ FORMAT = "part of a coverage-eval result"
 FORMAT_VERSION = 1
 
 _HEADER = "part.json"
-_EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ def write_part(path: Source, part: ShardPart) -> None:
         "figures": to_plain(dict(results.figures)),
     }
     with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        archive.writestr(_member(_HEADER), json.dumps(header, indent=1) + "\n")
+        archive.writestr(untimed_member(_HEADER), json.dumps(header, indent=1) + "\n")
         for number, name in enumerate(results.formulas):
-            with archive.open(_member(_array_name(number)), "w", force_zip64=True) as member:
+            with archive.open(untimed_member(_array_name(number)), "w", force_zip64=True) as member:
                 np.save(member, results.statistics[name], allow_pickle=False)
         for number, items in enumerate(results.records.values()):
-            with archive.open(_member(_lines_name(number)), "w", force_zip64=True) as member:
+            with archive.open(untimed_member(_lines_name(number)), "w", force_zip64=True) as member:
                 member.writelines(f"{json.dumps(to_plain(item))}\n".encode() for item in items)
 
 
@@ -94,15 +94,6 @@ def _array_name(number: int) -> str:
 
 def _lines_name(number: int) -> str:
     return f"records/{number}.jsonl"
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    """A member without the time of writing."""
-    info = zipfile.ZipInfo(name, _EARLIEST_TIME)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.create_system = 3
-    info.external_attr = 0o644 << 16
-    return info
 
 
 # All that zipfile, NumPy and our own reading raise on damaged files, besides OSError.

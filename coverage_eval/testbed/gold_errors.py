@@ -10,12 +10,13 @@ an error has no line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_segments, source_name
+from coverage_eval.text.json_text import parse_object
 
 __all__ = ["GoldError", "read_gold_errors"]
 
@@ -26,7 +27,7 @@ class GoldError:
 
     Attributes:
         segment: Number of its segment, from 1.
-        kind: One of :data:`coverage_eval.testbed.injection.KINDS`, or any name in a file.
+        kind: One of :data:`coverage_eval.testbed.error_kinds.KINDS`, or any name in a file.
         hypothesis: Its span in the output's tokens, from 0, the end excluded.
         source: The source positions it concerns, from 0, ascending: those left untranslated, or
             translated again; none if it has nothing to do with the source; None if not known.
@@ -55,24 +56,19 @@ def read_gold_errors(source: Source) -> Iterator[GoldError]:
             error (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        yield _parse_line(line, f"{source_name(source)}: line {number}")
+        place = f"{source_name(source)}: line {number}"
+        where = f"{place}: is no line of a gold file as 'coverage-eval inject' writes it"
+        values = parse_object(line, where)
+        try:
+            error = _parse(values)
+        except KeyError as lacking:
+            raise DataError(f"{where}: {lacking} is missing") from None
+        except (TypeError, ValueError) as wrong:
+            raise DataError(f"{where}: {wrong}") from None
+        yield error
 
 
-def _parse_line(line: str, place: str) -> GoldError:
-    try:
-        return _parse(json.loads(line))
-    except KeyError as error:
-        said = f"{error} is missing"
-    except (TypeError, ValueError, RecursionError) as error:
-        said = str(error)
-    raise DataError(
-        f"{place}: is no line of a gold file as 'coverage-eval inject' writes it: {said}"
-    )
-
-
-def _parse(values: Any) -> GoldError:
-    if not isinstance(values, dict):
-        raise TypeError("not an object")
+def _parse(values: Mapping[str, Any]) -> GoldError:
     start, end = _positions(values["hypothesis"], "hypothesis")
     source = values["source"]
     error = GoldError(

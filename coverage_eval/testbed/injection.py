@@ -11,7 +11,7 @@ is the same; and with the same seed, what a low rate leaves out, a higher rate l
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import tee
 from random import Random
@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
+from coverage_eval.testbed.error_kinds import KINDS, Draft, Edit
 from coverage_eval.testbed.gold_errors import GoldError
-from coverage_eval.testbed.word_pool import WORD_CLASSES, WordPool
+from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.corpus import tokenize
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
@@ -28,7 +29,6 @@ from fast_align_wrapper.links import Links
 
 __all__ = [
     "HIGHEST_RATE",
-    "KINDS",
     "REPAIRS",
     "CleanSegment",
     "Injection",
@@ -37,9 +37,6 @@ __all__ = [
     "inject_lines",
     "whole_words",
 ]
-
-PHRASE_LENGTH = 3.0
-"""Mean length of phrases in words; lengths are distributed geometrically."""
 
 HIGHEST_RATE = 0.5
 
@@ -69,192 +66,6 @@ class SpoiltSegment(NamedTuple):
     errors: list[GoldError]
 
 
-class _Edit(NamedTuple):
-    """The words from ``start`` to ``end`` (excluded) make way for others.
-
-    ``about`` is the span of the correct translation whose source words the error concerns.
-    """
-
-    start: int
-    end: int
-    words: Sequence[str]
-    about: range
-
-
-@dataclass(frozen=True)
-class _Draft:
-    """A segment while its errors are drawn."""
-
-    words: Sequence[str]
-    source: Sequence[str]
-    linked: Mapping[int, Set[int]]
-    rate: float
-    pool: WordPool
-    generator: Random
-
-    def runs(self, rate: float, mean: float = PHRASE_LENGTH) -> list[range]:
-        """Runs of words, each word in one of them with probability ``rate``.
-
-        Words are in a run or not by a stationary chain of two states, so that lengths are
-        geometric with the mean, and neither end of a segment is spared.
-        """
-        begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
-        runs: list[range] = []
-        chance = rate
-        for position in range(len(self.words)):
-            is_in = self.generator.random() < chance
-            if is_in and runs and runs[-1].stop == position:
-                runs[-1] = range(runs[-1].start, position + 1)
-            elif is_in:
-                runs.append(range(position, position + 1))
-            chance = stay if is_in else begin
-        return runs
-
-    def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
-        """Single words, each with probability ``rate``, of some words or of all."""
-        hits = [self.generator.random() < rate for _ in self.words]
-        return [
-            range(n, n + 1)
-            for n, (hit, word) in enumerate(zip(hits, self.words, strict=True))
-            if hit and (among is None or word in among)
-        ]
-
-    def is_hit(self, affected: float) -> bool:
-        """Whether an error that concerns so many words on average befalls the segment."""
-        return bool(self.words) and self.generator.random() < self.rate * len(self.words) / affected
-
-    def take(self, run: range) -> Sequence[str]:
-        """The words of a run."""
-        return self.words[run.start : run.stop]
-
-
-def _leave_out(draft: _Draft, run: range) -> _Edit:
-    del draft  # what takes their place is decided for all omissions alike
-    return _Edit(run.start, run.stop, (), run)
-
-
-def _omit_word(draft: _Draft) -> list[_Edit]:
-    return [_leave_out(draft, run) for run in draft.some_words(draft.rate)]
-
-
-def _omit_of(word_class: str) -> Callable[[_Draft], list[_Edit]]:
-    def omit(draft: _Draft) -> list[_Edit]:
-        share = draft.pool.share(word_class)
-        if share < draft.rate:
-            raise DataError(
-                f"only {share:.1%} of the words are {word_class} words: no rate of "
-                f"{draft.rate:g} can be reached with them"
-            )
-        words = draft.pool.words(word_class)
-        return [_leave_out(draft, run) for run in draft.some_words(draft.rate / share, words)]
-
-    return omit
-
-
-def _omit_phrase(draft: _Draft) -> list[_Edit]:
-    return [_leave_out(draft, run) for run in draft.runs(draft.rate)]
-
-
-def _stop_early(draft: _Draft) -> list[_Edit]:
-    """The end is missing: from one word to all but one, half of the segment on average."""
-    length = len(draft.words)
-    if not draft.is_hit(max(1.0, length / 2)):
-        return []
-    missing = draft.generator.randint(1, max(1, length - 1))
-    return [_leave_out(draft, range(length - missing, length))]
-
-
-def _repeat_word(draft: _Draft) -> list[_Edit]:
-    return [_Edit(run.stop, run.stop, draft.take(run), run) for run in draft.some_words(draft.rate)]
-
-
-def _repeat_phrase(draft: _Draft) -> list[_Edit]:
-    return [_Edit(run.stop, run.stop, draft.take(run), run) for run in draft.runs(draft.rate)]
-
-
-def _repeat_later(draft: _Draft) -> list[_Edit]:
-    """Phrases come again elsewhere, next to themselves only where there is no other place."""
-    edits = []
-    runs = draft.runs(draft.rate)
-    inside = {n for run in runs for n in range(run.start + 1, run.stop)}
-    places = [n for n in range(len(draft.words) + 1) if n not in inside]
-    for run in runs:
-        elsewhere = [n for n in places if not run.start <= n <= run.stop]
-        place = draft.generator.choice(elsewhere or [run.stop])
-        edits.append(_Edit(place, place, draft.take(run), run))
-    return edits
-
-
-def _oscillate(draft: _Draft) -> list[_Edit]:
-    """Phrases of two words on average come two to four times more."""
-    edits = []
-    for run in draft.runs(draft.rate / 3, mean=2.0):
-        times = draft.generator.randint(2, 4)
-        edits.append(_Edit(run.stop, run.stop, [*draft.take(run)] * times, run))
-    return edits
-
-
-def _grow_a_tail(draft: _Draft) -> list[_Edit]:
-    """The last word, the last two, the last three … come again, half of the segment or more."""
-    length = len(draft.words)
-    steps = 1
-    while steps * (steps + 1) < length:
-        steps += 1
-    if not draft.is_hit(steps * (steps + 1) / 2):
-        return []
-    tail = [word for n in range(1, steps + 1) for word in draft.words[length - n :]]
-    return [_Edit(length, length, tail, range(length - steps, length))]
-
-
-def _leave_untranslated(draft: _Draft) -> list[_Edit]:
-    """Source words stand in the place of their translation; words without a link stay."""
-    edits = []
-    for run in draft.runs(draft.rate):
-        positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
-        if positions:
-            edits.append(_Edit(run.start, run.stop, [draft.source[n] for n in positions], run))
-    return edits
-
-
-def _add(draft: _Draft) -> list[_Edit]:
-    """Words of another segment stand between the others."""
-    return [
-        _Edit(
-            run.stop,
-            run.stop,
-            draft.pool.other_words(len(run), draft.words, draft.generator),
-            range(0),
-        )
-        for run in draft.runs(draft.rate)
-    ]
-
-
-def _hallucinate(draft: _Draft) -> list[_Edit]:
-    """Another segment stands in the place of this one."""
-    length = len(draft.words)
-    if not draft.is_hit(length):
-        return []
-    other = draft.pool.other_segment(draft.words, draft.generator)
-    return [_Edit(0, length, other, range(length))]
-
-
-KINDS: dict[str, Callable[[_Draft], list[_Edit]]] = {
-    "omission-word": _omit_word,
-    **{f"omission-{name}": _omit_of(name) for name in WORD_CLASSES},
-    "omission-phrase": _omit_phrase,
-    "early-stop": _stop_early,
-    "repetition-word": _repeat_word,
-    "repetition-phrase": _repeat_phrase,
-    "repetition-distant": _repeat_later,
-    "repetition-oscillating": _oscillate,
-    "repetition-tail": _grow_a_tail,
-    "untranslated": _leave_untranslated,
-    "addition": _add,
-    "hallucination": _hallucinate,
-}
-"""Name of a kind of error → how it befalls a segment."""
-
-
 @dataclass(frozen=True)
 class Injection:
     """Errors of some kinds at a rate, to be put into segments.
@@ -268,7 +79,8 @@ class Injection:
     (['a', 'red'], [('house', (2,))])
 
     Args:
-        kinds: Names of :data:`KINDS`; of several, each segment gets one, drawn at random.
+        kinds: Names of :data:`~coverage_eval.testbed.error_kinds.KINDS`; of several, each segment
+            gets one, drawn at random.
         rate: Expected words concerned per word, 0 to :data:`HIGHEST_RATE`.
         pool: The text that words and segments are taken from; the same for all parts of a text.
         seed: Seed of the random choices.
@@ -312,11 +124,11 @@ class Injection:
         linked = defaultdict(set)
         for source, target in segment.links or ():
             linked[target].add(source)
-        draft = _Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
+        draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
         edits = [self._repaired(edit, draft) for edit in KINDS[kind](draft)]
         return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, number, segment.links)
 
-    def _repaired(self, edit: _Edit, draft: _Draft) -> _Edit:
+    def _repaired(self, edit: Edit, draft: Draft) -> Edit:
         """The edit with other words in the place of those left out."""
         missing = edit.end - edit.start
         if self.repair == "none" or edit.words or not missing:
@@ -329,7 +141,7 @@ class Injection:
 
 
 def _apply(
-    edits: Sequence[_Edit], draft: _Draft, kind: str, number: int, links: Links | None
+    edits: Sequence[Edit], draft: Draft, kind: str, number: int, links: Links | None
 ) -> SpoiltSegment:
     """The words after all edits, in their order, and each edit as an error."""
     gone = {place for edit in edits for place in range(edit.start, edit.end)}
@@ -382,7 +194,7 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
 
     Args:
         lines: The segments, to be split at spaces.
-        kind: One of :data:`KINDS` but ``untranslated``.
+        kind: One of :data:`~coverage_eval.testbed.error_kinds.KINDS` but ``untranslated``.
         rate: As :class:`Injection` takes it.
         seed: Likewise.
 

@@ -8,13 +8,12 @@ in the place of a text is an error.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import (
@@ -27,6 +26,7 @@ from coverage_eval.text.corpus import (
     source_name,
 )
 from coverage_eval.text.delimited import check_columns, split_fields
+from coverage_eval.text.json_text import parse_object
 from coverage_eval.text.parquet import is_parquet, parquet_names, read_parquet
 
 __all__ = ["ColumnFile"]
@@ -83,7 +83,7 @@ class ColumnFile:
             return parquet_names(Path(self.source))
         first, lines = self._lines()
         if first.startswith("{"):
-            return list(_parse_object(first, f"{source_name(self.source)}: line 1"))
+            return list(parse_object(first, f"{source_name(self.source)}: line 1"))
         return self._header(lines)[0]
 
     def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -142,7 +142,7 @@ class ColumnFile:
         """Rows of JSON Lines."""
         for number, line in enumerate(lines, start=1):
             where = f"{source_name(self.source)}: line {number}"
-            record = _parse_object(line, where)
+            record = parse_object(line, where)
             check_columns(where, list(record), columns)
             yield f"line {number}", [record[name] for name in columns]
 
@@ -188,29 +188,6 @@ def _quoted_column(columns: Sequence[str], cells: Sequence[str]) -> str | None:
         if is_enclosed and '""' in inside and '"' not in inside.replace('""', ""):
             return name
     return None
-
-
-def _parse_object(line: str, where: str) -> dict[str, Any]:
-    """An object of JSON.
-
-    Raises:
-        DataError: Something else, or a name that is there twice, of which JSON would take the last.
-    """
-    try:
-        found = json.loads(line, object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError) as error:
-        said = str(error).partition("\n")[0] or type(error).__name__
-        raise DataError(f"{where}: not JSON: {said}") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{where}: JSON, but not an object {{…}}")
-    return found
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a name is there twice in an object")
-    return found
 
 
 def _text_of(cell: object) -> str:

@@ -33,7 +33,6 @@ from fast_align_wrapper.text import Segment, tokenize
 
 __all__ = [
     "MAX_LINE_BYTES",
-    "SINK",
     "STDIN",
     "Column",
     "CorpusWarning",
@@ -52,9 +51,6 @@ __all__ = [
 ]
 
 STDIN = "-"
-
-SINK = "<SINK>"
-"""The token that the paper appends to every source (section 4)."""
 
 Source: TypeAlias = "str | os.PathLike[str]"
 """The name of a text file: plain, ``.gz``, ``.zst``, or ``-`` for standard input."""

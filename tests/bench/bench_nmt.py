@@ -28,7 +28,7 @@ from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.presets import PRESETS
 from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import Vocabulary
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 
 SENTENCES, PIECES, VOCABULARY = 64, 14, 8000
 LIMIT = 1.15

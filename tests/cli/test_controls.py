@@ -48,6 +48,7 @@ def test_details(run_cli: RunCli, folder: Path) -> None:
 
 
 def messages(run_cli: RunCli, *arguments: object, **options: object) -> str:
+    """What a command that fails says, which must be a few lines without control characters."""
     result = run_cli(*arguments, check=False, **options)
     assert result.returncode in {1, 2}
     assert result.stdout == ""
@@ -82,7 +83,7 @@ def test_messages_about_the_command_line(run_cli: RunCli, folder: Path) -> None:
         ("compare", "--ref", "ref", "hyp", "--metrics", NASTY),
         ("compare", "--ref", "ref", "hyp", "--baseline", NASTY),
     ):
-        messages(run_cli, *arguments, cwd=folder)
+        assert "Error: " in messages(run_cli, *arguments, cwd=folder)
 
 
 def test_what_other_programs_say(run_cli: RunCli, folder: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import inject_lines
+from tests.cli.grammar_files import write_grammar
 from tests.conftest import RunCli
 from tests.metrics import oracles
 
@@ -20,11 +20,7 @@ from tests.metrics import oracles
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Training text, a test set and an output that leaves out a tenth of the words."""
     folder = tmp_path_factory.mktemp("corpus")
-    for name, pairs in (("train", generate(1500, seed=1)), ("test", generate(200, seed=2))):
-        for side in ("source", "target"):
-            lines = [" ".join(getattr(pair, side)) for pair in pairs]
-            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
-    targets = (folder / "test.target").read_text().splitlines()
+    targets = write_grammar(folder, 1500, 200)
     short = inject_lines(targets, "omission-word", 0.1, seed=1)
     (folder / "short").write_text("\n".join(short) + "\n")
     return folder

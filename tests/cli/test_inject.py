@@ -9,16 +9,14 @@ import pytest
 
 from coverage_eval.testbed.gold_errors import read_gold_errors
 from coverage_eval.testbed.grammar import generate
+from tests.cli.grammar_files import write_grammar
 from tests.conftest import RunCli
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    for name, pairs in (("train", generate(800, seed=1)), ("test", generate(300, seed=2))):
-        for side in ("source", "target"):
-            lines = [" ".join(getattr(pair, side)) for pair in pairs]
-            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
+    write_grammar(folder, 800, 300)
     links = [" ".join(f"{i}-{j}" for i, j in pair.links) for pair in generate(300, seed=2)]
     (folder / "links").write_text("\n".join(links) + "\n")
     run_cli("align", "train", "train.source", "train.target", "-o", "model", cwd=folder)

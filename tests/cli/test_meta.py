@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from coverage_eval.testbed.grammar import generate
+from tests.cli.grammar_files import write_grammar
 from tests.conftest import RunCli
 
 
@@ -18,10 +18,7 @@ from tests.conftest import RunCli
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """A text with omissions, its gold file, and scores of its segments in three forms."""
     folder = tmp_path_factory.mktemp("corpus")
-    for name, pairs in (("train", generate(600, seed=1)), ("test", generate(200, seed=2))):
-        for side in ("source", "target"):
-            lines = [" ".join(getattr(pair, side)) for pair in pairs]
-            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
+    write_grammar(folder, 600, 200)
 
     def run(*arguments: object) -> None:
         run_cli(*arguments, cwd=folder)

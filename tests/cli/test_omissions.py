@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import inject_lines
+from tests.cli.grammar_files import write_grammar
 from tests.conftest import RunCli
 
 TEXTS = ("bad", "--src", "test.source")
@@ -19,11 +19,7 @@ TEXTS = ("bad", "--src", "test.source")
 def corpus(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     """A model made for omissions, one that was not, and an output that lacks words."""
     folder = tmp_path_factory.mktemp("corpus")
-    for name, pairs in (("train", generate(1000, seed=1)), ("test", generate(200, seed=2))):
-        for side in ("source", "target"):
-            lines = [" ".join(getattr(pair, side)) for pair in pairs]
-            (folder / f"{name}.{side}").write_text("\n".join(lines) + "\n")
-    lines = (folder / "test.target").read_text().splitlines()
+    lines = write_grammar(folder, 1000, 200)
     for name, kind in (("bad", "omission-phrase"), ("longer", "addition")):
         (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
     train = ("align", "train", "train.source", "train.target")

@@ -110,5 +110,7 @@ def test_standard_input_and_output_are_files_too(folder: Path) -> None:
 
 def test_devices_take_everything(run_cli: RunCli, folder: Path) -> None:
     null = os.devnull
-    run_cli("align", "train", "src", "tgt", "-o", null, "--links", null, cwd=folder)
-    run_cli("rep", "hyp", "tgt", "-o", null, cwd=folder)
+    done = run_cli("align", "train", "src", "tgt", "-o", null, "--links", null, cwd=folder)
+    assert f"{null}: model " in done.stderr
+    assert run_cli("rep", "hyp", "tgt", "-o", null, cwd=folder).stdout == ""
+    assert Path(null).is_char_device()

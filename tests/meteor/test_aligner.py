@@ -10,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.metrics.meteor import aligner
-from coverage_eval.metrics.meteor.aligner import BEAM_SIZE, Match, Prices, count_chunks
+from coverage_eval.metrics.meteor.aligner import BEAM_SIZE, Match, count_chunks
 from coverage_eval.metrics.meteor.aligner import align as align_blocks
 from coverage_eval.metrics.meteor.crowded import extend_crowded
-from coverage_eval.metrics.meteor.runs import Block, Candidate, CandidateRun, gain_of, in_order
+from coverage_eval.metrics.meteor.runs import (
+    Block,
+    Candidate,
+    CandidateRun,
+    Prices,
+    gain_of,
+    in_order,
+)
 
 Found = list[list[Candidate]]
 

@@ -19,7 +19,7 @@ from coverage_eval.nmt.presets import PRESETS
 from coverage_eval.nmt.replaying import numpy_weights, replay
 from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import END, UNKNOWN_ID, Vocabulary
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 
 SOURCE, TARGET = Vocabulary([SINK, *"abc"]), Vocabulary("xy")
 SMALL = replace(PRESETS["tiny"], embedding=6, hidden=8, initial=0.9)

@@ -24,8 +24,8 @@ from coverage_eval.nmt.optimisation import BEST, CHECKPOINT, EPOCHS, TrainingSta
 from coverage_eval.nmt.presets import PRESETS, Preset
 from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import Vocabulary
+from coverage_eval.special_tokens import SINK
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import SINK
 
 SMALL = replace(PRESETS["tiny"], embedding=8, hidden=16, dropout=0.3, epochs=3, batch=8)
 PAIRS = generate(60, 1)

@@ -19,7 +19,7 @@ from coverage_eval.nmt.bpe import BytePairs
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.minibatches import make_minibatches
 from coverage_eval.nmt.vocabulary import BLANK, END, START, UNKNOWN_ID, Vocabulary
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 from tests.nmt.conftest import write_corpus
 
 TEXT = ["low low low low low", "lower lower newest newest newest newest", "widest widest widest"]

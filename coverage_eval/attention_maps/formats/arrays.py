@@ -24,8 +24,9 @@ from coverage_eval.attention_maps.dumps import (
     ReadOptions,
 )
 from coverage_eval.attention_maps.heads import one_head
-from coverage_eval.attention_maps.parsing import as_array, parse_json
+from coverage_eval.attention_maps.parsing import as_array
 from coverage_eval.errors import DataError
+from coverage_eval.text.json_text import parse_json
 
 __all__ = ["FORMATS", "read_archive"]
 

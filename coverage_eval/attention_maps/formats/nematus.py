@@ -19,7 +19,6 @@ import numpy as np
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
-    not_json,
     parse_integer,
     parse_rows,
     shown,
@@ -27,6 +26,7 @@ from coverage_eval.attention_maps.parsing import (
     tokens_of,
 )
 from coverage_eval.errors import DataError
+from coverage_eval.text.json_text import not_json
 
 __all__ = ["FORMATS", "is_header", "read_blocks"]
 

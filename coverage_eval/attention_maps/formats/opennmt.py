@@ -41,7 +41,7 @@ from coverage_eval.attention_maps.parsing import (
 )
 from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 
 __all__ = ["FORMATS"]
 

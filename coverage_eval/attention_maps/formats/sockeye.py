@@ -25,11 +25,11 @@ from coverage_eval.attention_maps.parsing import (
     LINKS,
     as_links,
     parse_links,
-    parse_object,
     shown,
     tokens_of,
 )
 from coverage_eval.errors import DataError
+from coverage_eval.text.json_text import parse_object
 
 __all__ = ["FORMATS"]
 

@@ -14,9 +14,18 @@ from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from coverage_eval.metrics.meteor.crowded import extend_crowded
-from coverage_eval.metrics.meteor.runs import Block, Candidate, CandidateRun, gain_of, in_order
+from coverage_eval.metrics.meteor.runs import (
+    Block,
+    Candidate,
+    CandidateRun,
+    Chain,
+    Path,
+    Prices,
+    gain_of,
+    in_order,
+)
 
-__all__ = ["BEAM_SIZE", "Match", "Path", "Prices", "align", "count_chunks", "is_too_long"]
+__all__ = ["BEAM_SIZE", "Match", "align", "count_chunks", "is_too_long"]
 
 BEAM_SIZE = 40
 
@@ -35,24 +44,8 @@ class Match(NamedTuple):
 Candidates: TypeAlias = "Sequence[Sequence[Block]]"
 """The candidates of each reference position at which they start, in Meteor's order."""
 
-# A path's matches, last first: (reference start, candidate, earlier matches).
-_Chain: TypeAlias = "tuple[int, Candidate, _Chain] | None"
-
-Path: TypeAlias = "tuple[int, int, int, int, _Chain]"
-"""(rank, used hypothesis positions as bits, first free reference position, end of the open chunk
-in the hypothesis or -1, matches)."""
-
 # (candidate, hypothesis positions as bits, gain in rank, distance, end in the hypothesis)
 _Option: TypeAlias = "tuple[Candidate, int, int, int, int]"
-
-
-class Prices(NamedTuple):
-    """What moves a path's rank besides a distance, which costs itself."""
-
-    chunk: int
-    """What a chunk adds."""
-    credit: int
-    """What a credit takes off."""
 
 
 def align(candidates: Candidates, beam_size: int = BEAM_SIZE) -> list[Match]:
@@ -193,7 +186,7 @@ def _extend(paths: list[Path], position: int, options: list[_Option], chunk: int
     return extended
 
 
-def _unchain(chain: _Chain) -> list[Match]:
+def _unchain(chain: Chain) -> list[Match]:
     matches = []
     while chain is not None:
         position, candidate, chain = chain

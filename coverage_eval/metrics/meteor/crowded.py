@@ -13,12 +13,9 @@ from bisect import insort
 from collections.abc import Iterator, Sequence
 from functools import cache
 from heapq import merge
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from coverage_eval.metrics.meteor.runs import Block, CandidateRun
-
-if TYPE_CHECKING:
-    from coverage_eval.metrics.meteor.aligner import Path, Prices
+from coverage_eval.metrics.meteor.runs import Block, CandidateRun, Path, Prices
 
 __all__ = ["extend_crowded"]
 

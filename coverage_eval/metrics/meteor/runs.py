@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Block", "Candidate", "CandidateRun", "gain_of", "in_order"]
+__all__ = ["Block", "Candidate", "CandidateRun", "Chain", "Path", "Prices", "gain_of", "in_order"]
 
 
 class Candidate(NamedTuple):
@@ -80,3 +80,20 @@ def in_order(blocks: Sequence[Block]) -> list[Candidate]:
         here = [run.candidate(start) for run in block for start in run.starts]
         found += here if len(block) == 1 else sorted(here, key=itemgetter(0))
     return found
+
+
+# A path's matches, last first: (reference start, candidate, earlier matches).
+Chain: TypeAlias = "tuple[int, Candidate, Chain] | None"
+
+Path: TypeAlias = "tuple[int, int, int, int, Chain]"
+"""(rank, used hypothesis positions as bits, first free reference position, end of the open chunk
+in the hypothesis or -1, matches)."""
+
+
+class Prices(NamedTuple):
+    """What moves a path's rank besides a distance, which costs itself."""
+
+    chunk: int
+    """What a chunk adds."""
+    credit: int
+    """What a credit takes off."""

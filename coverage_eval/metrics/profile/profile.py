@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
-from coverage_eval.errors import DataError
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR
@@ -24,6 +22,9 @@ from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
 from coverage_eval.text.spool import Spool
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
     "Profile",
     "ProfiledFigure",
@@ -31,7 +32,6 @@ __all__ = [
     "make_figures",
     "profile",
     "profile_counted",
-    "profile_rows",
 ]
 
 
@@ -51,9 +51,26 @@ class ProfiledFigure:
     statistics: Statistics
     score: Score | None
 
+    @property
+    def meaning(self) -> str:
+        """What it tells, or why it is undefined."""
+        return self.figure.meaning if self.score else f"undefined: {self.metric.undefined}"
+
+    @property
+    def signature(self) -> str:
+        """What moved it."""
+        return str(self.score.signature if self.score else self.metric.signature)
+
     def sentence_scores(self) -> list[float | None]:
         """One value a segment, None where it is undefined."""
         return self.metric.segment_scores(self.statistics)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as plain values: those of its score, with its name and meaning."""
+        named = {"figure": self.figure.key, "better": self.figure.better, "meaning": self.meaning}
+        if self.score is None:
+            return {**named, "score": None, "signature": self.signature}
+        return {**named, **self.score.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -72,9 +89,37 @@ class Profile:
     def __str__(self) -> str:
         """A line for each figure: its signature and score."""
         return "\n".join(
-            f"{item.metric.signature} undefined" if item.score is None else str(item.score)
+            f"{item.signature} undefined" if item.score is None else str(item.score)
             for item in self.figures
         )
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each figure, by its name: score, interval, direction, meaning and signature.
+
+        An undefined score is NaN, as are the ends of intervals that were not asked for.
+        """
+        import pandas as pd
+
+        names = pd.Index([item.figure.key for item in self.figures], name="figure")
+        rows = [
+            (
+                item.score.score if item.score else None,
+                item.score.interval.low if item.score and item.score.interval else None,
+                item.score.interval.high if item.score and item.score.interval else None,
+                item.figure.better,
+                item.meaning,
+                item.signature,
+            )
+            for item in self.figures
+        ]
+        columns = ["score", "low", "high", "better", "meaning", "signature"]
+        frame = pd.DataFrame(rows, index=names, columns=columns)
+        return frame.astype(dict.fromkeys(columns[:3], "float64"))
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame().dropna(axis="columns", how="all")
+        table: str = frame.to_html(float_format=lambda value: f"{value:.2f}", na_rep="")
+        return table
 
 
 def profile(
@@ -82,6 +127,10 @@ def profile(
     references: Sequence[Any] | None = None,
     sources: Sequence[Segment] | None = None,
     aligner: Aligner | None = None,
+    *,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
     **options: Any,
 ) -> Profile:
     """Compute every cheap figure of one output that the given texts allow.
@@ -95,57 +144,22 @@ def profile(
         references: The reference's segments, or a list of several references.
         sources: The source's segments.
         aligner: What links them, for figures of uncovered source words.
-        **options: ``tokenize``, ``lowercase``, ``stopwords``, ``denominator``, ``jobs``,
-            ``resamples`` and ``seed`` as in :func:`profile_rows`.
+        jobs: Number of processes; the result does not depend on it.
+        resamples: Bootstrap resamples of intervals; 0 for none.
+        seed: Their seed.
+        **options: ``tokenize``, ``lowercase``, ``stopwords`` and ``denominator``, as
+            :func:`make_figures` takes them.
 
     Raises:
         DataError: Unequal numbers of segments, or none at all.
     """
-    return profile_rows(make_text_rows(hypotheses, references, sources), aligner, **options)
+    rows = make_text_rows(hypotheses, references, sources)
+    figures = make_figures(_texts_of(rows[0]), aligner, **options)
+    blocks = count_figures(figures, rows, aligner, jobs=jobs)
+    return profile_counted(figures, blocks, len(rows[0].references), resamples, seed)
 
 
-def profile_rows(
-    rows: Iterable[Row],
-    aligner: Aligner | None = None,
-    *,
-    tokenize: str = "none",
-    lowercase: bool = False,
-    stopwords: StopWords | None = None,
-    denominator: str = DEFAULT_DENOMINATOR,
-    jobs: int = 1,
-    resamples: int = 0,
-    seed: int = DEFAULT_SEED,
-) -> Profile:
-    """As :func:`profile`, from a stream of rows.
-
-    Args:
-        rows: The segments, which are never held in memory.
-        aligner: As in :func:`profile`.
-        tokenize: The tokeniser of the figures of text.
-        lowercase: Whether they lowercase the text first.
-        stopwords: Source words that the figures of links leave out of account.
-        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
-        jobs: Number of processes; the result does not depend on it.
-        resamples: Bootstrap resamples of intervals; 0 for none.
-        seed: Their seed.
-    """
-    stream = iter(rows)
-    first = next(stream, None)
-    if first is None:
-        raise DataError("no segments to profile")
-    figures = make_figures(
-        _at_hand(first),
-        aligner,
-        tokenize=tokenize,
-        lowercase=lowercase,
-        stopwords=stopwords,
-        denominator=denominator,
-    )
-    statistics = count_figures(figures, chain([first], stream), aligner, jobs=jobs)
-    return profile_counted(figures, statistics, len(first.references), resamples, seed)
-
-
-def _at_hand(row: Row) -> set[str]:
+def _texts_of(row: Row) -> set[str]:
     have = {"references": row.references, "sources": row.source is not None}
     return {name for name, there in have.items() if there}
 
@@ -163,11 +177,11 @@ def make_figures(
 
     Args:
         have: Which texts there are, of ``references`` and ``sources``.
-        aligner: As in :func:`profile_rows`, like the rest.
+        aligner: As in :func:`profile`.
         tokenize: The tokeniser of the figures of text.
-        lowercase: Whether they lowercase.
-        stopwords: For the figures of links.
-        denominator: The same.
+        lowercase: Whether they lowercase the text first.
+        stopwords: Source words that the figures of links leave out of account.
+        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
     """
     words = {"tokenize": tokenize, "lowercase": lowercase}
     found = {figure.key: figure.make(**words) for figure in select_figures(have)}
@@ -228,7 +242,7 @@ def profile_counted(
     *,
     segments: int | None = None,
 ) -> Profile:
-    """The profile of what :func:`count_figures` counted; the rest as :func:`profile_rows`.
+    """The profile of what :func:`count_figures` counted; the rest as :func:`profile`.
 
     Args:
         figures: The figures.
