@@ -100,17 +100,18 @@ def _other_capitals(output: Text, wanted: Text) -> Iterator[Finding]:
 
 
 FEWEST_EQUAL_TOKENS = 30
-"""Short texts, such as a few one-word segments, are equal by chance."""
+"""Short texts, such as a few one-word segments, are equal by chance; a file named twice is not."""
 
 
 def check_equal(sample: Sample) -> Iterator[Finding]:
     """Texts that are the same: two outputs, an output and the reference or the source."""
-    same = defaultdict(list)
+    same: dict[tuple[tuple[str, ...], ...], list[Text]] = defaultdict(list)
     for text in sample.texts:
-        if text.tokens >= FEWEST_EQUAL_TOKENS:
-            same[text.key].append(text.name)
-    for rows, names in same.items():
-        if len(names) > 1:
+        same[text.key].append(text)
+    for rows, texts in same.items():
+        names = [text.name for text in texts]
+        by_chance = texts[0].tokens < FEWEST_EQUAL_TOKENS and len(set(names)) == len(names)
+        if len(names) > 1 and not by_chance:
             yield Finding(
                 "equal",
                 f"{' and '.join(names)}: the same text in all {len(rows):,} segments looked at; "

@@ -400,6 +400,15 @@ class TestStrict:
         assert result.stderr == f"coverage-eval: error: {warning}\n"
         assert not (tmp_path / "out").exists()
 
+    def test_a_file_named_twice_is_seen_however_short(
+        self, run_cli: RunCli, tmp_path: Path
+    ) -> None:
+        for name in ("hyp", "ref"):
+            (tmp_path / name).write_text("a house\n")
+        said = run_cli("rep", "ref", "ref", cwd=tmp_path).stderr
+        assert "warning: ref and ref: the same text in all 1 segments" in said
+        assert run_cli("rep", "hyp", "ref", cwd=tmp_path).stderr == ""
+
     def test_what_readers_repair(self, run_cli: RunCli, tmp_path: Path) -> None:
         (tmp_path / "hyp").write_bytes(b"a b\r\n")
         (tmp_path / "ref").write_bytes(b"a b\n")
