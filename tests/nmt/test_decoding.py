@@ -24,7 +24,7 @@ from coverage_eval.nmt.minibatches import make_minibatches
 from coverage_eval.nmt.presets import PRESETS
 from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import END, UNKNOWN_ID, Vocabulary
-from coverage_eval.text.corpus import SINK
+from coverage_eval.special_tokens import SINK
 
 SOURCE, TARGET = Vocabulary([SINK, *"abc"]), Vocabulary("xy")
 TEXT = PieceText([(*"abca", SINK), ("c", SINK), (*"bb", SINK), (SINK,)], [()] * 4)
