@@ -36,6 +36,7 @@ from fast_align_wrapper.posteriors import Posterior
 from fast_align_wrapper.process import DEFAULT_TIMEOUT
 from fast_align_wrapper.progress import progress_bar
 from fast_align_wrapper.settings import DIRECTIONS, Direction, Settings
+from fast_align_wrapper.standby import Standby
 from fast_align_wrapper.text import Pair, prepare_pairs
 from fast_align_wrapper.training import TrainingRun, train
 from fast_align_wrapper.training_text import TrainingText
@@ -64,6 +65,7 @@ class FastAlign:
         fast_align: PathLike | None = None,
         threads: int | None = None,
         timeout: float | None = DEFAULT_TIMEOUT,
+        keep: bool = False,
     ) -> None:
         self._manifest = manifest
         self._training = training
@@ -73,6 +75,7 @@ class FastAlign:
         self._fast_align = fast_align
         self._threads = threads
         self._timeout = timeout
+        self._standby = Standby() if keep else None
 
     @classmethod
     def train(
@@ -155,6 +158,7 @@ class FastAlign:
         fast_align: PathLike | None = None,
         threads: int | None = None,
         timeout: float | None = DEFAULT_TIMEOUT,
+        keep: bool = False,
     ) -> FastAlign:
         """Load a model file.
 
@@ -163,6 +167,8 @@ class FastAlign:
             fast_align: The executable to align with, as in :meth:`train`.
             threads: As in :meth:`train`.
             timeout: As in :meth:`train`.
+            keep: Let aligners wait for the next text until this model is closed, instead of
+                starting them anew for each, which pays where texts are short and many.
 
         Raises:
             AlignerDataError: There is no such file; it is no model, of another version, or damaged.
@@ -174,6 +180,7 @@ class FastAlign:
             fast_align=fast_align,
             threads=threads,
             timeout=timeout,
+            keep=keep,
         )
 
     def save(self, path: PathLike) -> None:
@@ -257,7 +264,12 @@ class FastAlign:
         binary = find_fast_align(self._fast_align)
         models = [self._model(direction, prune=prune) for direction in directions]
         return stream_links(
-            binary, models, prepare_pairs(pairs), threads=self._threads, timeout=self._timeout
+            binary,
+            models,
+            prepare_pairs(pairs),
+            threads=self._threads,
+            timeout=self._timeout,
+            standby=self._standby if binary.is_own else None,
         )
 
     def posteriors(
@@ -287,6 +299,7 @@ class FastAlign:
             prepare_pairs(pairs),
             threads=self._threads,
             timeout=self._timeout,
+            standby=self._standby,
         )
 
     def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
@@ -351,7 +364,11 @@ class FastAlign:
         if path is None:
             return None
         return FastAlign.load(
-            path, fast_align=self._fast_align, threads=self._threads, timeout=self._timeout
+            path,
+            fast_align=self._fast_align,
+            threads=self._threads,
+            timeout=self._timeout,
+            keep=self._standby is not None,
         )
 
     def _model(self, direction: Direction, *, prune: bool) -> ForcedModel:
@@ -381,6 +398,8 @@ class FastAlign:
     def close(self) -> None:
         """Remove the temporary files; the model cannot be used any more."""
         self._archive = self._training = None
+        if self._standby is not None:
+            self._standby.close()
         self._folder.cleanup()
 
     def __enter__(self) -> FastAlign:

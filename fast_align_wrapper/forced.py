@@ -17,6 +17,7 @@ from fast_align_wrapper.links import Links, format_links, parse_links
 from fast_align_wrapper.posteriors import MAGIC, Posterior, take_posteriors
 from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import Direction, DirectionParameters, Settings
+from fast_align_wrapper.standby import Standby, running
 from fast_align_wrapper.text import PreparedPair
 
 __all__ = ["ForcedLinks", "ForcedModel", "ScoredLinks", "stream_links", "stream_posteriors"]
@@ -103,8 +104,17 @@ def stream_links(
     *,
     threads: int | None,
     timeout: float | None,
+    standby: Standby | None = None,
 ) -> Iterator[tuple[ForcedLinks, ...]]:
     """Align a stream of pairs by some directions at once, in constant memory.
+
+    Args:
+        binary: The aligner.
+        models: A model for each direction.
+        pairs: The pairs.
+        threads: Number of threads of all aligners together; None for all cores.
+        timeout: Seconds without a sign of life after which to give up.
+        standby: Where aligners wait for the next text; None to end them with this one.
 
     Yields:
         One tuple a pair, with the links of each model.
@@ -114,18 +124,19 @@ def stream_links(
     """
     models = list(models)
     share = _threads_each(threads, len(models))
-    with Children(timeout) as children:
-        running = [children.start(model.command(binary, share)) for model in models]
+    commands = [model.command(binary, share) for model in models]
+    with running(commands, timeout=timeout, standby=standby) as children:
+        aligners = children.running
 
         def take(pair: PreparedPair) -> tuple[ForcedLinks, ...] | None:
-            if not all(child.lines for child in running):
+            if not all(child.lines for child in aligners):
                 return None
-            return tuple(_parse_line(child, child.lines.popleft(), pair) for child in running)
+            return tuple(_parse_line(child, child.lines.popleft(), pair) for child in aligners)
 
         def empty(_: PreparedPair) -> tuple[ForcedLinks, ...]:
             return (ForcedLinks((), None),) * len(models)
 
-        yield from _stream(children, running, pairs, take, empty)
+        yield from _stream(children, pairs, take, empty, keeps=standby is not None)
 
 
 def stream_posteriors(
@@ -135,28 +146,34 @@ def stream_posteriors(
     *,
     threads: int | None,
     timeout: float | None,
+    standby: Standby | None = None,
 ) -> Iterator[Posterior]:
     """The posteriors of a stream of pairs, one by one, in memory of a few pairs.
+
+    Args:
+        binary: The aligner.
+        model: The model.
+        pairs: The pairs.
+        threads: As in :func:`stream_links`, like the next two.
+        timeout: Seconds without a sign of life after which to give up.
+        standby: Where the aligner waits for the next text.
 
     Raises:
         AlignerError: As :func:`stream_links`.
         AlignerDataError: A pair is so long that its matrix does not fit in memory.
     """
-    with Children(timeout) as children:
-        child = children.start(
-            model.command(binary, _threads_each(threads, 1)), side_option="--posteriors"
-        )
+    command = model.command(binary, _threads_each(threads, 1))
+    with running([command], "--posteriors", timeout=timeout, standby=standby) as children:
+        (child,) = children.running
         ready: deque[Posterior] = deque()
-        started = False
 
         def take(pair: PreparedPair) -> Posterior | None:
-            nonlocal started
-            if not started and len(child.side_bytes) >= len(MAGIC):
+            if not child.side_began and len(child.side_bytes) >= len(MAGIC):
                 if not child.side_bytes.startswith(MAGIC):
                     raise child.fail("its posteriors are in an unknown form")
                 del child.side_bytes[: len(MAGIC)]
-                started = True
-            if started and not ready:
+                child.side_began = True
+            if child.side_began and not ready:
                 ready.extend(take_posteriors(child.side_bytes, model.direction))
             if not ready or not child.lines:
                 return None
@@ -166,7 +183,8 @@ def stream_posteriors(
         def empty(pair: PreparedPair) -> Posterior:
             return Posterior.of_empty_side(pair.source_length, pair.target_length, model.direction)
 
-        yield from _stream(children, [child], _refuse_oversize(pairs), take, empty)
+        oversize_refused = _refuse_oversize(pairs)
+        yield from _stream(children, oversize_refused, take, empty, keeps=standby is not None)
 
 
 def _refuse_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
@@ -181,22 +199,26 @@ def _refuse_oversize(pairs: Iterable[PreparedPair]) -> Iterator[PreparedPair]:
 
 def _stream(
     children: Children,
-    running: list[Child],
     pairs: Iterable[PreparedPair],
     take: Callable[[PreparedPair], T | None],
     empty: Callable[[PreparedPair], T],
+    *,
+    keeps: bool,
 ) -> Iterator[T]:
     """Feed pairs, withholding those with an empty side, and give one result a pair, in order.
 
     Args:
-        children: What runs them.
-        running: The aligners.
+        children: The aligners.
         pairs: The pairs.
         take: Gives a pair's result, or None while it has not arrived.
         empty: Gives the result of a pair with an empty side.
+        keeps: Whether the aligners are left to wait for another text.
     """
     waiting: deque[PreparedPair] = deque()
     fed = done = 0
+
+    def has_all() -> bool:
+        return done == fed
 
     def chunks() -> Iterator[bytes]:
         nonlocal fed
@@ -207,14 +229,14 @@ def _stream(
             fed += sum(bool(pair.line) for pair in batch)
             yield b"".join(pair.line for pair in batch)
 
-    for _ in children.run(chunks()):
+    for _ in children.run(chunks(), enough=has_all if keeps else None):
         while waiting:
             result = take(waiting[0]) if waiting[0].line else empty(waiting[0])
             if result is None:
                 break
             done += bool(waiting.popleft().line)
             yield result
-    for child in running:
+    for child in children.running:
         if waiting or child.lines:
             raise child.fail(f"{done + len(child.lines)} results for {fed} pairs of segments")
 

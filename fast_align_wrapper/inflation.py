@@ -6,7 +6,11 @@ some 340; DEFLATE can shrink by 1032.
 
 from __future__ import annotations
 
-__all__ = ["MOST_INFLATION", "check_inflation"]
+import os
+import zipfile
+from pathlib import Path
+
+__all__ = ["MOST_INFLATION", "check_inflation", "open_archive"]
 
 MOST_INFLATION = 400
 """The greatest ratio of unpacked to packed bytes, unless less is known to be enough."""
@@ -40,3 +44,18 @@ def check_inflation(
             f"{name}: unpacks to more than {ratio} times its size, which only damaged or hostile "
             "files do; if it is meant, unpack it yourself"
         )
+
+
+def open_archive(path: str | os.PathLike[str]) -> zipfile.ZipFile:
+    """Open a zip file for reading.
+
+    Raises:
+        FileNotFoundError: There is none.
+        zipfile.BadZipFile: It is damaged, or a device or a pipe, of which zipfile would look for
+            the end, and take all memory.
+        OSError: It cannot be read.
+    """
+    place = Path(path)
+    if place.exists() and not (place.is_file() or place.is_dir()):
+        raise zipfile.BadZipFile("not a regular file")
+    return zipfile.ZipFile(path)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.inflation import check_inflation, open_archive
 from fast_align_wrapper.replacing import replacing
 from fast_align_wrapper.settings import (
     DIRECTIONS,
@@ -241,7 +241,7 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
 def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]:
     """Names of the members, and the manifest, None if there is none."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             names = set(archive.namelist())
             has_one = _MANIFEST in names
             if not has_one or archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
@@ -280,7 +280,7 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
     """
     try:
         with (
-            zipfile.ZipFile(path) as archive,
+            open_archive(path) as archive,
             archive.open(name) as member,
             target.open("wb") as file,
         ):

@@ -40,6 +40,7 @@ class Child:
     Attributes:
         lines: Complete lines of its standard output, without line ends; take them from the left.
         side_bytes: What it wrote to the side pipe; delete what was taken.
+        side_began: For who reads there, whether it took what stands once at the beginning.
         log: Its standard error, for the original's numbers that are printed nowhere else.
     """
 
@@ -59,6 +60,7 @@ class Child:
         """
         self.lines: deque[bytes] = deque()
         self.side_bytes = bytearray()
+        self.side_began = False
         self.log: list[str] = []
         self._name = Path(command[0]).name
         self._on_progress = on_progress
@@ -248,6 +250,11 @@ class Children:
         self._timeout = timeout
         self._children: list[Child] = []
 
+    @property
+    def running(self) -> Sequence[Child]:
+        """Those that were started."""
+        return self._children
+
     def start(
         self,
         command: Sequence[str | os.PathLike[str]],
@@ -264,10 +271,16 @@ class Children:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End all that still run."""
         for child in self._children:
             child.end()
 
-    def run(self, chunks: Iterator[bytes] | None = None) -> Iterator[None]:
+    def run(
+        self, chunks: Iterator[bytes] | None = None, *, enough: Callable[[], bool] | None = None
+    ) -> Iterator[None]:
         """Run all to their end, yielding whenever something was read.
 
         Input is asked for only when every child has taken most of the last, so a slow one holds
@@ -275,6 +288,8 @@ class Children:
 
         Args:
             chunks: Input for every child's standard input; None for none.
+            enough: Says whether all that was asked for has come; the children are then left to
+                wait for another run. None runs them to their end.
 
         Raises:
             AlignerError: A child failed or gave no sign of life for too long.
@@ -286,14 +301,23 @@ class Children:
                     selector.register(pipe, selectors.EVENT_READ, receive)
                 os.set_blocking(child.stdin.fileno(), False)
             source = iter(()) if chunks is None else chunks
-            feeding = True
-            while feeding or selector.get_map():
-                feeding = feeding and self._feed(selector, source)
+            while self._feed(selector, source):
                 if self._turn(selector):
                     yield
-        for child in self._children:
-            child.finish(self._timeout)
+            while selector.get_map() and not (enough and enough()):
+                if enough is None or self._has_lost_one(selector):
+                    for child in self._children:
+                        child.end_input()
+                if self._turn(selector):
+                    yield
+            ended = not selector.get_map()
+        if ended:
+            for child in self._children:
+                child.finish(self._timeout)
         yield
+
+    def _has_lost_one(self, selector: selectors.BaseSelector) -> bool:
+        return any(child.process.stdout not in selector.get_map() for child in self._children)
 
     def _feed(self, selector: selectors.BaseSelector, chunks: Iterator[bytes]) -> bool:
         """Queue input if all children are ready for more; False when there is no more."""
@@ -301,8 +325,6 @@ class Children:
             refused = any(child.refuses_input for child in self._children)
             chunk = None if refused else next(chunks, None)
             if chunk is None:
-                for child in self._children:
-                    child.end_input()
                 return False
             for child in self._children:
                 waiting = child.has_input

@@ -43,8 +43,10 @@ MODULES = [
 ]
 
 
-OPTIONAL_ROOMS = {"digits", "nmt", "torch"}
-"""Whose modules may need what an extra installs."""
+OPTIONAL_ROOMS = {
+    "digits": ["torch"], "nmt": ["torch", "tokenizers"], "torch": ["torch"], "scale": ["pyarrow"]
+}  # fmt: skip
+"""Rooms whose modules may need what an extra installs."""
 
 
 @pytest.mark.parametrize("name", ["coverage_eval", *MODULES])
@@ -52,10 +54,8 @@ def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
     try:
         module = importlib.import_module(name)
     except ImportError:
-        if name.split(".")[1] not in OPTIONAL_ROOMS:
-            raise
-        pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
-        pytest.importorskip("tokenizers", reason="tokenizers is in the extra 'nmt'")
+        for package in OPTIONAL_ROOMS.get(name.split(".")[1], ()):
+            pytest.importorskip(package, reason=f"{package} is in an extra")
         raise
     assert module.__doc__
     assert doctest.testmod(module).failed == 0

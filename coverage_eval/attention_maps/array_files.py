@@ -26,6 +26,8 @@ def load_arrays(path: str | Path) -> Any:
         Exception: NumPy's, and those of the modules by which it unpacks.
     """
     size = Path(path).stat().st_size
+    if not Path(path).is_file():
+        raise DataError(f"{path}: not a regular file, which alone can hold arrays")
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.heads import Head, named_choice
-from coverage_eval.attention_maps.maps import AttentionMap, Weights, array_of
+from coverage_eval.attention_maps.maps import AttentionMap, Weights, checked_array
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import EOS_TOKENS
 from coverage_eval.text.corpus import Segment, tokenize
@@ -57,7 +57,7 @@ def from_huggingface(
     """
     steps = _cross_attentions(outputs, layer, head)
     tokens = [tuple(tokenize(source)) for source in sources]
-    generated, rows = _generated(outputs, len(steps), eos_token_id, pad_token_id)
+    generated, rows = _generated(outputs, steps, eos_token_id, pad_token_id)
     texts = [tuple(map(str, ids)) for ids in generated]
     if hypotheses is not None:
         texts = [tuple(tokenize(text)) for text in hypotheses]
@@ -89,7 +89,7 @@ def _checked_mask(
 ) -> NDArray[np.bool_] | None:
     if attention_mask is None:
         return None
-    mask: NDArray[np.bool_] = array_of(attention_mask).astype(bool)
+    mask: NDArray[np.bool_] = checked_array(attention_mask, "the attention mask").astype(bool)
     width = steps[0].shape[1] if steps else 0
     if mask.shape != (segments, width):
         raise DataError(
@@ -156,48 +156,59 @@ def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArr
                 "Hugging Face cross_attentions are None; load the model with "
                 'attn_implementation="eager", or choose a model that has this implementation'
             )
-        weights = array_of(step[layer])
+        weights = checked_array(step[layer], "Hugging Face cross_attentions")
         count = weights.shape[1] if weights.ndim == 4 else 0
-        if count == 0 or head not in {None, "mean", *range(-count, count)}:
+        if count == 0 or not weights.shape[2] or head not in {None, "mean", *range(-count, count)}:
             raise DataError(
                 f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
             )
         last = weights[:, :, -1, :]  # the prompt's queries come before
         steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
+    if len({step.shape[1] for step in steps}) > 1:
+        raise DataError("Hugging Face cross_attentions have another number of columns in each step")
     return steps
 
 
 def _generated(
-    outputs: Any, steps: int, eos: int | None, pad: int | None
+    outputs: Any, steps: Sequence[NDArray[Any]], eos: int | None, pad: int | None
 ) -> tuple[list[list[int]], list[list[int]]]:
     """For each sequence its generated ids, and the row of the attention at each step."""
-    sequences = array_of(outputs.sequences)
-    beam_indices = getattr(outputs, "beam_indices", None)
-    if beam_indices is None:
-        length = min(steps, sequences.shape[1])
+    sequences = _table(outputs.sequences, "sequences")
+    if getattr(outputs, "beam_indices", None) is None:
+        length = min(len(steps), sequences.shape[1])
         ids = [
             _until_end(list(map(int, row[-length:] if length else [])), eos, pad)
             for row in sequences
         ]
-        _check_rows(outputs, len(sequences))
+        if len(steps[0]) != len(sequences):
+            raise DataError(
+                f"Hugging Face attention has {len(steps[0])} rows for {len(sequences)} sequences, "
+                "but there are no beam_indices to tell which; call generate with output_scores=True"
+            )
         return ids, [[index] * len(row) for index, row in enumerate(ids)]
-    beams = array_of(beam_indices)
+    beams = _table(outputs.beam_indices, "beam_indices")
     lengths = (beams >= 0).sum(axis=1)
     start = sequences.shape[1] - int(lengths.max(initial=0))
+    least = min(map(len, steps))  # rows of attention
+    if len(beams) != len(sequences) or lengths.max(initial=0) > len(steps) or start < 0:
+        raise DataError(
+            f"Hugging Face beam_indices of shape {beams.shape} do not fit sequences of shape "
+            f"{sequences.shape} and {len(steps)} steps of attention"
+        )
+    if beams.max(initial=0) >= least:
+        raise DataError(f"Hugging Face beam_indices name a row that is not among the {least}")
     ids = [
         list(map(int, row[start : start + n])) for row, n in zip(sequences, lengths, strict=True)
     ]
     return ids, [[int(b) for b in row[:n]] for row, n in zip(beams, lengths, strict=True)]
 
 
-def _check_rows(outputs: Any, sequences: int) -> None:
-    """Without beam_indices, a row of the attention must be a sequence."""
-    rows = array_of(outputs.cross_attentions[0][-1]).shape[0]
-    if rows != sequences:
-        raise DataError(
-            f"Hugging Face attention has {rows} rows for {sequences} sequences, but there are no "
-            "beam_indices to tell which; call generate with output_scores=True"
-        )
+def _table(value: Any, name: str) -> NDArray[Any]:
+    """Ids, or numbers of rows, as ``[sequences, tokens]``."""
+    table = checked_array(value, f"Hugging Face {name}")
+    if table.ndim != 2 or table.dtype.kind not in "iuf":
+        raise DataError(f"Hugging Face {name} of shape {table.shape} are no table of whole numbers")
+    return table
 
 
 def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:

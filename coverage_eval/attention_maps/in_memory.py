@@ -11,11 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
 from coverage_eval.attention_maps.heads import Head, named_choice, one_head
-from coverage_eval.attention_maps.maps import AttentionMap, array_of
+from coverage_eval.attention_maps.maps import AttentionMap, checked_array
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
@@ -59,7 +58,7 @@ def from_arrays(
     raws = []
     for number, array in enumerate(arrays, start=1):
         where = f"array {number}"
-        matrix = one_head(_checked(array, where), where, layer, head)
+        matrix = one_head(checked_array(array, where), where, layer, head)
         raws.append(RawMap(where, matrix=matrix))
     texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
@@ -113,10 +112,3 @@ def from_ctranslate2(
             "of a batch: translate with max_batch_size=1 or beam_size=1",
         )
     return maps
-
-
-def _checked(array: Any, where: str) -> NDArray[Any]:
-    try:
-        return array_of(array)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise DataError(f"{where}: not an array of numbers ({error})") from error

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["LEVELS", "AttentionMap", "Level", "Weights", "array_of", "checked_weights"]
+__all__ = [
+    "LEVELS",
+    "AttentionMap",
+    "Level",
+    "Weights",
+    "array_of",
+    "checked_array",
+    "checked_weights",
+]
 
 Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
@@ -142,6 +150,22 @@ def array_of(value: Any) -> NDArray[Any]:
         value = value.detach().cpu()
         value = value.float() if value.is_floating_point() else value
     return np.asarray(value)
+
+
+def checked_array(value: Any, where: str) -> NDArray[Any]:
+    """The same; what is no array is answered in words.
+
+    Args:
+        value: What should be one.
+        where: What it is, for people.
+
+    Raises:
+        DataError: NumPy can make no array of it.
+    """
+    try:
+        return array_of(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(f"{where}: not an array of numbers ({error})") from error
 
 
 def checked_weights(weights: ArrayLike) -> Weights:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import click
 import numpy as np
 
+from coverage_eval.cli.comparison_files import ComparisonFiles, comparison_files
 from coverage_eval.cli.comparison_options import (
     Columns,
     ComparisonOptions,
@@ -25,11 +26,9 @@ from coverage_eval.cli.options import (
     parse_list,
 )
 from coverage_eval.cli.output import Output, output_options
-from coverage_eval.cli.overwriting import Command, NoFile, OutputFile
-from coverage_eval.cli.picture_files import PictureFile
+from coverage_eval.cli.overwriting import Command, NoFile
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
-from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet
@@ -38,13 +37,11 @@ from coverage_eval.comparison.testing import SIGNIFICANT
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.report.pictures import save_figure
+from coverage_eval.metrics.significance import MOST_RESAMPLES
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
-from coverage_eval.text.files import atomic_write
 
-STDOUT = "-"
 WORSE = 3
 """The exit status where a system is worse than the baseline."""
 
@@ -59,14 +56,7 @@ WORSE = 3
     "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
     help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
-@click.option(
-    "--details", metavar="FILE", type=OutputFile(),
-    help="Write all evidence there, one segment of one system a line (JSON Lines).",
-)  # fmt: skip
-@click.option(
-    "--plot", metavar="FILE", type=PictureFile(),
-    help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
-)  # fmt: skip
+@comparison_files
 @click.option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
     help="End with exit status 3 if a system is significantly worse than the baseline by one of "
@@ -75,7 +65,7 @@ WORSE = 3
 )  # fmt: skip
 @click.option(
     "--level", default=SIGNIFICANT, show_default=True,
-    type=FiniteRange(0, 1, min_open=True, max_open=True),
+    type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
     help="With --fail-if-worse, take a difference as one if its p is below this.",
 )  # fmt: skip
 @shard_option
@@ -84,8 +74,7 @@ def command(
     options: ComparisonOptions,
     breakdown: list[str] | None,
     top: int,
-    details: str | None,
-    plot: str | None,
+    files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
     sharding: Sharding,
@@ -102,8 +91,7 @@ def command(
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
     """
-    if details == STDOUT:
-        raise click.UsageError("--details writes a file: standard output has the table")
+    files.check()
     options.check()
     gate = _make_gate(guarded, level, options)
     sharding.check(output)
@@ -125,15 +113,9 @@ def command(
     }
     results = _results(found, facts, with_texts=bool(asked) or sharding.shard is None)
     sharding.finish("compare", results, present, output, strict=options.strict)
-    if plot:
-        from coverage_eval.plotting.canvas import figure_of
-
-        save_figure(figure_of(_compare(results).plot()[0]), plot)
-    if details:
-        with atomic_write(details) as file:
-            write_details(_compare(results), file)
+    files.write(lambda: make_comparison(results))
     if gate:
-        _close(gate, _compare(results), output)
+        _close(gate, make_comparison(results), output)
 
 
 def _close(gate: Gate, comparison: Comparison, output: Output) -> None:
@@ -188,7 +170,8 @@ def _results(found: Outcome, facts: dict[str, Any], *, with_texts: bool) -> Resu
 
 
 @lru_cache(maxsize=1)  # the table, --plot and --details are of one comparison
-def _compare(results: Results) -> Comparison:
+def make_comparison(results: Results) -> Comparison:
+    """The comparison that was counted, with its texts where the results have them."""
     facts, metrics = results.facts, cast("Mapping[str, Metric[Any]]", results.formulas)
     systems = facts["systems"]
     statistics = {
@@ -212,7 +195,7 @@ def _compare(results: Results) -> Comparison:
 
 def present(results: Results) -> Printout:
     """The table with the breakdowns that were asked for."""
-    facts, comparison = results.facts, _compare(results)
+    facts, comparison = results.facts, make_comparison(results)
     options = Options(facts["top"], facts["frequencies"])
     tables = _break_down(comparison, facts["breakdown"], options)
     printout = present_comparison(comparison, tables)

@@ -40,7 +40,7 @@ def baseline_scores(
         lengths = [len(tokens(row.references[0])) for row in rows]
         columns["hyp/ref length"] = _ratios(rows, tokens, lengths), shortened
         for metric in (BLEU(tokenize=tokens.name, lowercase=tokens.lowercase), CHRF()):
-            columns[metric.name] = metric.segment_scores(metric.count_batch(rows)[:, 0]), True
+            columns[metric.name] = metric.segment_scores(metric.count(rows)[0]), True
     return [
         ScoreColumn(name, "baselines", dict(zip(keys, values, strict=True)), higher)
         for name, (values, higher) in columns.items()

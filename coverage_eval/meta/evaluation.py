@@ -227,7 +227,7 @@ class _Bench:
             at_recall = precision_at_recall(found, self.how.recall)
             return np.stack([auroc(found), average_precision(found), at_recall], axis=-1)
 
-        return self._estimate(figures)
+        return self._estimate(figures, len(labels))
 
     def _summed(self, by_source: Floats, formula: Callable[[Floats], Floats]) -> Estimate | None:
         """A figure of sums over sources."""
@@ -235,11 +235,12 @@ class _Bench:
         def figures(weights: Floats) -> Floats:
             return formula(np.tensordot(weights, by_source, axes=1))[..., None]
 
-        (found,) = self._estimate(figures)
+        (found,) = self._estimate(figures, len(by_source))
         return found
 
-    def _estimate(self, figures: Figures) -> list[Estimate | None]:
-        return estimate(figures, self.number, self.how.resamples, self.how.seed)
+    def _estimate(self, figures: Figures, weights: int) -> list[Estimate | None]:
+        how = self.how
+        return estimate(figures, self.number, how.resamples, how.seed, weights=weights)
 
 
 def _ratio(summed: Floats) -> Floats:

@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 Figures = Callable[[Floats], Floats]
 """From weights of sources ``[..., sources]`` to figures ``[..., k]``; NaN where undefined."""
 
-_ROWS = 64
-"""Resamples at a time, since the weights of all translations exist for so many of them."""
+_CELLS = 500_000
+"""Most weights, of translations in resamples, that exist at once, in several arrays."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,9 @@ class Estimate:
     interval: Interval | None = None
 
 
-def estimate(figures: Figures, sources: int, resamples: int, seed: int) -> list[Estimate | None]:
+def estimate(
+    figures: Figures, sources: int, resamples: int, seed: int, *, weights: int | None = None
+) -> list[Estimate | None]:
     """Figures of the whole and of bootstrap resamples; None for one that is undefined.
 
     The same sources are drawn wherever their number and the seed are the same.
@@ -52,12 +54,14 @@ def estimate(figures: Figures, sources: int, resamples: int, seed: int) -> list[
         sources: Number of sources.
         resamples: Number of resamples; 0 for none.
         seed: Their seed.
+        weights: How many things the figures weigh, such as translations; by default the sources.
     """
     values = figures(np.ones(sources))
+    rows = max(1, _CELLS // max(1, sources if weights is None else weights))
     blocks = [
-        figures(counts[start : start + _ROWS])
+        figures(counts[start : start + rows])
         for counts in resample_counts(sources, resamples, seed)
-        for start in range(0, len(counts), _ROWS)
+        for start in range(0, len(counts), rows)
     ]
     samples = np.concatenate([np.empty((0, len(values))), *blocks])
     return [

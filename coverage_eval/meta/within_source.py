@@ -34,7 +34,9 @@ def compare_within_sources(
     order = np.argsort(sources, kind="stable")
     starts = np.flatnonzero(np.diff(sources[order], prepend=-1))
     for own in np.split(order, starts[1:]):
-        wrong, right = scores[own][labels[own]], scores[own][~labels[own]]
-        signs = np.sign(wrong[:, None] - right[None, :])
-        result[sources[own[0]]] = ((signs + 1) / 2).sum(), signs.size
+        wrong, right = scores[own][labels[own]], np.sort(scores[own][~labels[own]])
+        # Each pair is counted without being made: a source may have any number of translations.
+        lower, not_higher = (np.searchsorted(right, wrong, side) for side in ("left", "right"))
+        won = (lower.sum() + not_higher.sum()) / 2
+        result[sources[own[0]]] = won, len(wrong) * len(right)
     return result

@@ -35,6 +35,7 @@ class SacreBLEUMetric(TextMetric):
 
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
+    batch_segments: ClassVar[int] = 1024  # sacreBLEU holds every n-gram of a batch's references
 
     @abstractmethod
     def _make(self) -> SacreMetric:

@@ -85,7 +85,11 @@ def swap_masks(segments: int, trials: int, seed: int) -> Iterator[Floats]:
     generator = np.random.default_rng(seed)
     # The same bits as in one piece, as sacreBLEU draws them: 32 trials end with a word of them.
     for size in _block_sizes(segments, trials, multiple=32):
-        yield generator.integers(2, size=(size, segments), dtype=bool).astype(np.float64)
+        kept = generator.integers(2, size=(size, segments), dtype=bool)
+        start = 0
+        for rows in _block_sizes(segments, size):
+            yield kept[start : start + rows].astype(np.float64)
+            start += rows
 
 
 def _block_sizes(segments: int, resamples: int, multiple: int = 1) -> Iterator[int]:

@@ -29,7 +29,7 @@ from coverage_eval.text.corpus import Source
 from coverage_eval.text.files import atomic_path
 from coverage_eval.text.spool import Spool
 from coverage_eval.version import __version__
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.inflation import check_inflation, open_archive
 from fast_align_wrapper.model import untimed_member
 
 __all__ = ["FORMAT", "FORMAT_VERSION", "ShardPart", "join_parts", "read_part", "write_part"]
@@ -110,7 +110,7 @@ def read_part(path: Source) -> ShardPart:
         DataError: There is no such file; it is no part, of another version, or damaged.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             unpacked = sum(item.file_size for item in archive.infolist())
             check_inflation(path, Path(path).stat().st_size, unpacked, DataError, ratio=1100)
             header = json.loads(archive.read(_HEADER))

@@ -86,11 +86,11 @@ class ScoringJob:
 
 @lru_cache(maxsize=2)
 def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
-    """The scorer of a job in a worker process, which unpacks the model once for all its tasks.
+    """The scorer of a job in a worker process, with one aligner for all its tasks.
 
     Args:
         pickled: The job, pickled by the driver of the same program.
         model: As for :meth:`ScoringJob.scorer`.
     """
     job: ScoringJob = pickle.loads(pickled)  # noqa: S301 (from our own driver)
-    return job.scorer(model, threads=1)
+    return job.scorer(model, threads=1, keep=True)

@@ -1,9 +1,10 @@
 """Scoring of Spark data frames: the batch scorer in ``mapInArrow``, a frozen model on every worker.
 
-The model file goes to every executor once (``SparkContext.addFile``), a worker process unpacks it
-once, and the aligner runs beside it. Rows are written under ``status=scored`` and
-``status=set_aside`` by Spark's own commit of tasks, so that a task which fails, is repeated or runs
-twice leaves each row once. Totals are exact, so they do not depend on partitions.
+The model file goes to every executor once (``SparkContext.addFile``); a worker process, which Spark
+uses again for task after task, unpacks it once and keeps one aligner of it running. Rows are
+written under ``status=scored`` and ``status=set_aside`` by Spark's own commit of tasks, so that a
+task which fails, is repeated or runs twice leaves each row once. Totals are exact, so they do not
+depend on partitions.
 """
 
 from __future__ import annotations

@@ -105,6 +105,7 @@ class ForcedRun {
       if (posteriors_) posteriors_->write(batch_[at].result.posteriors);
     }
     out_.flush();
+    if (posteriors_) posteriors_->flush();
   }
 
   LineReader reader_;

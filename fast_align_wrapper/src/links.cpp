@@ -10,7 +10,7 @@ namespace aligner {
 namespace {
 
 // No segment is longer; a larger number is a mistake that would cost gigabytes.
-constexpr std::uint32_t kMostPositions = 1U << 30;
+constexpr std::uint32_t kMostPositions = 1U << 27;
 
 void append_number(std::string& out, std::uint32_t number) {
   std::array<char, 10> digits;

@@ -21,7 +21,7 @@ from figure import draw
 from probabilities import calibration
 from questions import when_it_misleads, which_score
 from scores import Spoilt
-from settings import links, training_size, units, without_training_text
+from settings import link_agreement, links, training_size, units, without_training_text
 from systems import eight_systems, equal_systems, what_is_good
 from variants import Explored, explore, parts_tables, tuning_table
 
@@ -57,6 +57,7 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     yield "links", links(corpus, aligner, spoilt)
     yield "units", units(corpus, spoilt)
     yield "training", training_size(corpus, spoilt)
+    yield "agreement", link_agreement(corpus)
     others = [translator.translate(seed) for seed in (2, 3, 4)]
     yield "without", without_training_text(corpus, spoilt, others)
     yield "misleading", when_it_misleads(corpus, aligner, rows)

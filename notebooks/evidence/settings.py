@@ -8,9 +8,12 @@ from corpora import Corpus, Pairs, sampled, train
 from scores import FullTables, Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.meta.ways_to_score import MetricScorer
+from coverage_eval.metrics.aer import F1
 from coverage_eval.metrics.drop import DENOMINATORS, DROP
 from coverage_eval.tables.table import Table
+from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import SYMMETRIZATIONS
 
 SIZES = (1_000, 3_000, 10_000)
@@ -54,14 +57,41 @@ def units(corpus: Corpus, spoilt: Spoilt) -> Table:
     return Table((corpus.name, *areas), tuple(found), title)
 
 
-def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
-    """AUROC of scores of omission by the number of training pairs."""
+def _samples(corpus: Corpus) -> dict[int, Pairs]:
+    """Training pairs by their number, each a part of the next, the last all there are."""
     shuffled = sampled(corpus.training, len(corpus.training))
     sizes = [*(size for size in SIZES if size < len(shuffled)), len(shuffled)]
-    found = {size: spoilt.areas(omission_scores(train(shuffled[:size]))) for size in sizes}
+    return {size: shuffled[:size] for size in sizes}
+
+
+def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
+    """AUROC of scores of omission by the number of training pairs."""
+    samples = _samples(corpus)
+    found = {size: spoilt.areas(omission_scores(train(pairs))) for size, pairs in samples.items()}
     title = f"Training pairs: AUROC for phrases left out, {corpus.name}"
     rows = tuple((f"{size:,}", *areas.values()) for size, areas in found.items())
-    return Table((corpus.name, *found[sizes[0]]), rows, title)
+    return Table((corpus.name, *found[SIZES[0]]), rows, title)
+
+
+def link_agreement(corpus: Corpus) -> Table:
+    """F1 of links of source and reference with those of a model of all training pairs."""
+    models = {n: train(pairs, for_omissions=False).model for n, pairs in _samples(corpus).items()}
+    *_, whole = models.values()
+    gold = {
+        method: [Gold(links, links) for links in whole.align(corpus.test, method)]
+        for method in SYMMETRIZATIONS
+    }
+
+    def agreement(model: FastAlign, method: str) -> float:
+        counts = F1.count(zip(model.align(corpus.test, method), gold[method], strict=True))
+        return float(F1().formula(counts.sum(axis=0))) / 100
+
+    rows = tuple(
+        (f"{size:,}", *(agreement(model, method) for method in SYMMETRIZATIONS))
+        for size, model in models.items()
+    )
+    title = f"Training pairs: links of the references as of all pairs (F1), {corpus.name}"
+    return Table((corpus.name, *SYMMETRIZATIONS), rows, title)
 
 
 def without_training_text(corpus: Corpus, spoilt: Spoilt, others: Sequence[Sequence[str]]) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -327,3 +328,18 @@ def test_attention_of_zeros_is_warned_of(tmp_path: Path) -> None:
     path = save(tmp_path, writers.sockeye_matrix([nothing]))
     with pytest.warns(CorpusWarning, match="every weight is 0"):
         load(path)
+
+
+def test_arrays_of_many_heads_are_never_in_memory_together(tmp_path: Path) -> None:
+    arrays = {f"arr_{number}": np.full((16, 32, 32), 1 / 32) for number in range(64)}
+    np.savez_compressed(tmp_path / "maps.npz", **arrays)  # 8 MiB unpacked
+    texts = [" ".join("a" * 32)] * 64
+    tracemalloc.start()
+    try:
+        maps = load(tmp_path / "maps.npz", sources=texts, hypotheses=texts,
+                    orientation="target-source", head=0)  # fmt: skip
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(maps) == 64
+    assert peak < 4 << 20

@@ -4,7 +4,7 @@ Run by ``make bench`` or ``python tests/bench/bench_growth.py [COMMAND ...]``; `
 n, and ``COMMAND`` the command of another build, to compare with. Figures are of the
 installed command and of the aligners it starts: seconds of processor time, peak memory of the
 largest process, and what a line adds to it between the last two sizes. The exponent of time is that
-of what comes on top of starting: 1 is linear.
+of what comes on top of starting: 1 is linear, and none is where that is a tenth of a second.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import NamedTuple
 COMMAND = Path(os.environ.get("COMMAND", Path(sys.executable).parent / "coverage-eval"))
 """Another build's, to compare with, if the environment names one."""
 START = 50
+"""Lines of a run whose time is that of starting."""
 SIZES = tuple(int(os.environ.get("GROWTH_LINES", "2000")) * 2**power for power in range(4))
 _LINKS = "--src src --src-ref-align links --src-hyp-align links"
 COMMANDS = {
@@ -45,9 +46,9 @@ COMMANDS = {
     "profile": "profile hyp --ref ref --src src",
     "profile, links": f"profile hyp --ref ref {_LINKS}",
     "profile --sentence-level": "profile hyp --ref ref --src src --sentence-level -f csv -o out",
-    "compare": "compare --ref ref hyp other --metrics rep,bleu --resamples 100",
-    "compare, links": "compare --ref ref hyp other --metrics rep,bleu,drop --resamples 100 "
-    f"{_LINKS} --src-hyp-align links",
+    "compare": "compare --ref ref hyp other --metrics rep,bleu",
+    "compare, links": f"compare --ref ref hyp other --metrics rep,bleu,drop {_LINKS} "
+    "--src-hyp-align links",
     "compare --details": "compare --ref ref hyp other --metrics rep --resamples 0 --details out",
     "compare --breakdown": "compare --ref ref hyp other --metrics rep,drop --resamples 0 "
     f"--breakdown all {_LINKS} --src-hyp-align links",
@@ -81,6 +82,10 @@ MADE = {
     "maps.npz": "attention convert, .npz",
 }
 """Files that commands read, and what writes them."""
+
+
+NOISE = 0.1
+"""Seconds on top of starting that say nothing."""
 
 
 class Cost(NamedTuple):
@@ -128,10 +133,14 @@ def run(command: str, folder: Path) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def exponent(seconds: list[float], start: float) -> float:
-    """From the first and the last size, without what starting takes."""
-    first, last = (max(value - start, 0.01) for value in (seconds[0], seconds[-1]))
-    return math.log(last / first) / math.log(SIZES[-1] / SIZES[0])
+def exponent(seconds: list[float], start: float) -> str:
+    """From the first size that takes time, and the last, without what starting takes."""
+    timed = [(size, value - start) for size, value in zip(SIZES, seconds, strict=True)]
+    grown = [(size, value) for size, value in timed if value > NOISE]
+    if len(grown) < 2:
+        return "none"
+    (first, least), *_, (last, most) = grown
+    return f"{math.log(most / least) / math.log(last / first):.2f}"
 
 
 def main() -> None:
@@ -140,7 +149,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         for size in (START, *SIZES):
             folder = Path(name) / str(size)
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)  # a size may be that of the start
             write_inputs(folder, size)
             for key in asked:
                 for file in set(COMMANDS[key].split()) & set(MADE):
@@ -154,7 +163,7 @@ def main() -> None:
         cells = "".join(f"{cost.seconds:8.2f} s {cost.peak:4.0f} M" for cost in rest)
         power = exponent([cost.seconds for cost in rest], start.seconds)
         print(
-            f"{key:<30}{start.seconds:5.2f} s {start.peak:4.0f} M{cells}{power:10.2f}{grown:14,.0f}"
+            f"{key:<30}{start.seconds:5.2f} s {start.peak:4.0f} M{cells}{power:>10}{grown:14,.0f}"
         )
 
 

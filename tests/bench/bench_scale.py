@@ -1,16 +1,18 @@
 """Batches and Spark: where time goes, throughput by partitions, memory of a worker.
 
-Processor time where one process works, wall time where Spark does. Run it on a machine that does
-nothing else: ``python tests/bench/bench_scale.py [SEGMENTS]``.
+Processor time, and wall time where Spark works, which says something where nothing else runs:
+``python tests/bench/bench_scale.py [SEGMENTS]``.
 """
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from coverage_eval.testbed.demonstration import demonstrate
 
 COLUMNS = BatchColumns({"mt": "mt"}, ("ref",), "src", ("id",))
 DOLLARS_PER_CORE_HOUR = 0.04
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def job(name: str, *, evidence: bool = True) -> ScoringJob:
@@ -62,10 +65,9 @@ def in_one_process(table: pa.Table, model: str) -> None:
         hours = seconds / rows * 1e9 / 3600
         print(
             f"{name:20} {1e6 * seconds / rows:8.1f} µs a segment  "
-            f"{hours:7,.0f} core hours a billion, {DOLLARS_PER_CORE_HOUR * hours:6,.0f} $"
+            f"{hours:7,.0f} core hours a billion, {DOLLARS_PER_CORE_HOUR * hours:6,.2f} $"
         )
-    print(f"memory of this process: {_megabytes(resource.RUSAGE_SELF):,.0f} MB")
-    print(f"of its greatest aligner: {_megabytes(resource.RUSAGE_CHILDREN):,.0f} MB")
+    print(f"memory of this process: at most {_peak(os.getpid()):,.0f} MB")
 
 
 def _aligned(table: pa.Table, model: str) -> Any:
@@ -80,10 +82,6 @@ def _score(table: pa.Table, name: str, model: str | None, *, evidence: bool = Tr
         pass
 
 
-def _megabytes(who: int) -> float:
-    return resource.getrusage(who).ru_maxrss / 1024
-
-
 def on_spark(path: str, model: str, rows: int) -> None:
     """Throughput by partitions, on all cores of this machine."""
     try:
@@ -96,13 +94,46 @@ def on_spark(path: str, model: str, rows: int) -> None:
     session = spark_session()
     session.sparkContext.setLogLevel("OFF")
     for name, file in (("rep", None), ("drop", model)):
-        for partitions in (1, 2, 4, 16, 64):
+        for partitions in (1, 1, 2, 4, 8, 64):  # the first starts the workers
             frame = read_frame(session, path).repartition(partitions)
-            start = time.perf_counter()
+            start, before = time.perf_counter(), _seconds_of_all()
             sum_frame(score_frame(frame, job(name), file), [name])
-            seconds = time.perf_counter() - start
-            print(f"spark {name:5} {partitions:3} partitions {rows / seconds:9,.0f} segments/s")
+            seconds, used = time.perf_counter() - start, _seconds_of_all() - before
+            print(
+                f"spark {name:5} {partitions:3} partitions {rows / seconds:9,.0f} segments/s, "
+                f"{1e6 * used / rows:6.1f} µs of all processors a segment"
+            )
+    for program in ("python", "fast_align", "java"):
+        peaks = [_peak(pid) for pid, _, name in _processes() if name.startswith(program)]
+        print(f"{len(peaks)} {program}, of at most {max(peaks, default=0):,.0f} MB")
     session.stop()
+
+
+def _seconds_of_all() -> float:
+    """Processor time of this process, all that descend from it, and those of them that ended."""
+    return sum(seconds for _, seconds, _ in _processes())
+
+
+def _processes() -> Iterator[tuple[int, float, str]]:
+    """This process and its descendants: number, processor time, name."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            name, fields = (folder / "stat").read_text().partition("(")[2].rsplit(") ", 1)
+            values = fields.split()
+            used = sum(map(int, values[11:15])) / TICKS
+            found[int(folder.name)] = (int(values[1]), used, name)
+    for pid, (_, used, name) in found.items():
+        ancestor = pid
+        while ancestor in found and ancestor != os.getpid():
+            ancestor, *_ = found[ancestor]
+        if ancestor == os.getpid():
+            yield pid, used, name
+
+
+def _peak(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def main() -> None:

@@ -96,11 +96,16 @@ def test_version(run_cli: RunCli) -> None:
 
 
 def test_usage_errors_exit_2(run_cli: RunCli, files: tuple[Path, Path]) -> None:
-    for arguments in ((), ("rep",), ("rep", *files, "-n", 0), ("rep", *files, "--nonsense")):
+    for arguments in (("rep",), ("rep", *files, "-n", 0), ("rep", *files, "--nonsense")):
         result = run_cli(*arguments, check=False)
         assert result.returncode == 2
         assert not result.stdout
     assert run_cli("nonsense", check=False).returncode == 2
+
+
+def test_without_a_command_it_helps(run_cli: RunCli) -> None:
+    result = run_cli(check=False)  # whose exit status depends on click's version
+    assert f"{result.stdout}{result.stderr}".startswith("Usage: coverage-eval [OPTIONS] COMMAND")
 
 
 def test_text(run_cli: RunCli, files: tuple[Path, Path]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -125,3 +126,16 @@ def test_within_sources_only_translations_of_one_source_meet(
     table = compare_within_sources(labels, scores, sources)
     assert table.shape == (sources.max() + 1, 2)
     assert table.sum(axis=0).tolist() == [won, pairs]
+
+
+def test_pairs_of_one_source_are_counted_without_being_made() -> None:
+    scores = np.arange(40_000.0)
+    tracemalloc.start()
+    try:
+        ((won, pairs),) = compare_within_sources(scores % 2 > 0, scores, np.zeros(40_000, int))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert pairs == 20_000**2
+    assert won == 20_000 * 20_001 / 2
+    assert peak < 8 << 20

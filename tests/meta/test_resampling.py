@@ -88,3 +88,22 @@ def test_without_resamples_there_is_a_figure_alone() -> None:
     assert found == Estimate(4.0, found.samples, None) if found else pytest.fail("no figure")
     assert missing is None
     assert difference_p_value(found, found) is None
+
+
+def test_many_translations_are_weighed_a_few_resamples_at_a_time() -> None:
+    def record(weights: int | None) -> tuple[list[int], Floats]:
+        shapes: list[int] = []
+
+        def figures(drawn: Floats) -> Floats:
+            shapes.append(np.atleast_2d(drawn).shape[0])
+            return (drawn * np.arange(3.0)).mean(axis=-1, keepdims=True)
+
+        (found,) = estimate(figures, 3, 50, 1, weights=weights)
+        assert found is not None
+        return shapes, found.samples
+
+    few, samples = record(None)
+    many, same = record(100_000)
+    assert few == [1, 50]
+    assert many == [1, *[5] * 10]
+    np.testing.assert_array_equal(samples, same)

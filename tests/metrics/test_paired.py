@@ -55,6 +55,14 @@ def test_blocks_of_trials_are_those_of_one_piece(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(np.concatenate(blocks), drawn)
 
 
+def test_trials_of_many_segments_are_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.concatenate(list(significance.swap_masks(9, 100, 7)))
+    monkeypatch.setattr(significance, "_BLOCK", 100)
+    blocks = list(significance.swap_masks(9, 100, 7))
+    assert max(map(len, blocks)) == 100 // 9
+    np.testing.assert_array_equal(np.concatenate(blocks), whole)
+
+
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_false_positives_are_near_the_level(test: str) -> None:
     """Two systems with errors at the same rate differ significantly in about 5 % of cases."""

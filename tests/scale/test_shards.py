@@ -102,10 +102,39 @@ def test_parts_of_every_command_join_to_the_whole(name: str, invoke: Invoke) -> 
     assert merged == invoke(f"{command} -f json")
 
 
+def test_parts_of_a_comparison_have_its_evidence_and_its_picture(
+    invoke: Invoke, folder: Path
+) -> None:
+    command = "compare a b --ref tgt --metrics rep --resamples 20 --breakdown repeated-ngrams"
+    for number in (1, 2):
+        invoke(f"{command} --shard {number}/2 -o {number}.part")
+    invoke(f"{command} --details whole.jsonl --plot whole.svg")
+    invoke("merge 2.part 1.part --details joined.jsonl --plot joined.svg")
+    for kind in ("jsonl", "svg"):
+        assert (folder / f"joined.{kind}").read_bytes() == (folder / f"whole.{kind}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "message"),
+    [
+        ("rep a tgt", "--plot p.svg", "are of a comparison, and not of rep"),
+        ("compare a --ref tgt --metrics rep", "--details p.svg", "make the parts with --breakdown"),
+    ],
+)
+def test_what_parts_have_no_evidence_or_picture_of(
+    command: str, option: str, message: str, invoke: Invoke, folder: Path
+) -> None:
+    invoke(f"{command} --shard 1/1 -o only.part")
+    done = CliRunner().invoke(cli, ["merge", "only.part", *option.split()])
+    assert isinstance(done.exception, DataError)
+    assert message in str(done.exception)
+    assert not (folder / "p.svg").exists()
+
+
 _TEXTS = st.lists(st.text("ab \t", max_size=12), min_size=1, max_size=8)
 
 
-@settings(max_examples=12)
+@settings(max_examples=15, deadline=None)
 @given(
     texts=_TEXTS,
     shards=st.integers(1, 5),
@@ -113,17 +142,29 @@ _TEXTS = st.lists(st.text("ab \t", max_size=12), min_size=1, max_size=8)
         [
             "rep hyp ref --sentence-level",
             "bleu hyp ref",
-            "profile hyp --ref ref --src ref",
+            "chrf hyp ref --confidence",
+            "profile hyp --ref ref --src ref --model model",
+            "drop hyp ref --src ref --model model --sentence-level",
+            "drop hyp ref --src ref --model model --soft",
+            "omissions hyp --src ref --model model --sentence-level",
             "compare x=hyp y=ref --ref ref --metrics chrf,bleu --resamples 20 --breakdown all",
+            "compare x=hyp y=ref --ref ref --src ref --model model --metrics rep,drop "
+            "--resamples 20 --breakdown all",
         ]
     ),
 )
 def test_any_text_in_any_shards(
-    texts: list[str], shards: int, command: str, tmp_path_factory: pytest.TempPathFactory
+    texts: list[str],
+    shards: int,
+    command: str,
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
+    model = folder / "m"
     folder = tmp_path_factory.mktemp("any")
     (folder / "hyp").write_text("".join(f"{text}\n" for text in texts), newline="\n")
     (folder / "ref").write_text("".join(f"a {text[::2]}\n" for text in texts), newline="\n")
+    command = command.replace("--model model", f"--model {model}")
     words = [re.sub("^(.=)?(hyp|ref)$", rf"\g<1>{folder}/\g<2>", word) for word in command.split()]
     runner = CliRunner()
     expected = runner.invoke(cli, [*words, "-f", "json"])

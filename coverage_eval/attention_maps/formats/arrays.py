@@ -9,7 +9,8 @@ The texts settle EOS, and which of rows and columns is the target.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,34 +29,61 @@ from coverage_eval.attention_maps.parsing import as_array
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import parse_json
 
-__all__ = ["FORMATS", "read_archive"]
+__all__ = ["FORMATS", "Archive"]
 
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 
 
-def read_archive(dump: Dump) -> dict[str, Any]:
-    """The arrays of an ``.npz``, or the one of an ``.npy``, by name.
+class Archive(Mapping[str, Any]):
+    """The arrays of an ``.npz``, or the one of an ``.npy``, each read when it is asked for.
 
     Raises:
-        DataError: Neither, or damaged, or there are Python objects in it, which are not loaded.
+        DataError: Neither, or damaged, or there are Python objects in it, which are not loaded; so
+            does asking for an array.
     """
-    if not _is_archive(dump):
-        raise DataError(f"{dump.name}: not a file of NumPy arrays")
-    try:
-        loaded = load_arrays(dump.path)
+
+    def __init__(self, dump: Dump) -> None:
+        if not _is_archive(dump):
+            raise DataError(f"{dump.name}: not a file of NumPy arrays")
+        self._name = dump.name
+        with self._naming_damage():
+            loaded = load_arrays(dump.path)
+        self._opened = ExitStack()
+        self._arrays: Mapping[str, Any]
         if isinstance(loaded, np.ndarray):
-            return {"": loaded}
-        with loaded as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except DataError:
-        raise
-    except Exception as error:  # zip, zlib, lzma, struct and NumPy's header parser each have theirs
-        reason = str(error).replace("\n", " ")[:200]
-        raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error
-    others = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
-    if others:  # any zip file looks like an archive of arrays
-        raise DataError(f"{dump.name}: a zip file of {others[0]!a}, which is no NumPy array")
-    return arrays
+            self._arrays = {"": loaded}
+        else:
+            self._arrays = self._opened.enter_context(loaded)
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def __getitem__(self, name: str) -> Any:
+        with self._naming_damage():
+            array = self._arrays[name]
+        if not isinstance(array, np.ndarray):  # any zip file looks like an archive of arrays
+            raise DataError(f"{self._name}: a zip file of {name!a}, which is no NumPy array")
+        return array
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (DataError, KeyError):
+            raise
+        except Exception as error:  # zip, zlib, lzma, struct and NumPy's headers each have theirs
+            reason = str(error).replace("\n", " ")[:200]
+            message = f"{self._name}: damaged file of NumPy arrays ({reason!a})"
+            raise DataError(message) from error
 
 
 def _is_archive(dump: Dump) -> bool:
@@ -63,14 +91,14 @@ def _is_archive(dump: Dump) -> bool:
 
 
 def _read_archive(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
-    arrays = read_archive(dump)
-    for name in sorted(arrays, key=lambda name: (len(name), name)):
-        where = f"{dump.name}: array {name!a}" if name else dump.name
-        array = arrays[name]
-        stack = array.ndim == 3 and options.head is None and options.layer is None
-        for number, part in enumerate(array if stack else [array], start=1):
-            place = f"{where}: part {number} of a stack" if stack else where
-            yield RawMap(place, matrix=one_head(part, place, options.layer, options.head))
+    with Archive(dump) as arrays:
+        for name in sorted(arrays, key=lambda name: (len(name), name)):
+            where = f"{dump.name}: array {name!a}" if name else dump.name
+            array = arrays[name]
+            stack = array.ndim == 3 and options.head is None and options.layer is None
+            for number, part in enumerate(array if stack else [array], start=1):
+                place = f"{where}: part {number} of a stack" if stack else where
+                yield RawMap(place, matrix=one_head(part, place, options.layer, options.head))
 
 
 def _is_lines(dump: Dump) -> bool:

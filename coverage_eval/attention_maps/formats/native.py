@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
-from coverage_eval.attention_maps.formats.arrays import read_archive
+from coverage_eval.attention_maps.formats.arrays import Archive
 from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.attention_maps.parsing import as_array, as_tokens
@@ -71,7 +71,10 @@ def _is_jsonl(dump: Dump) -> bool:
 
 
 def _is_npz(dump: Dump) -> bool:
-    return dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and "segments" in read_archive(dump)
+    if not dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return False
+    with Archive(dump) as arrays:
+        return "segments" in arrays
 
 
 def _read_jsonl(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
@@ -86,14 +89,14 @@ def _read_jsonl(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
 
 
 def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
-    arrays = read_archive(dump)
-    if "segments" not in arrays:
-        raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
-    records = _records(arrays.pop("segments"), dump, len(arrays))
-    for index, record in enumerate(records):
-        where = f"{dump.name}: array 'attention_{index}'"
-        matrix = one_head(arrays.get(f"attention_{index}"), where, options.layer, options.head)
-        yield replace(_raw(record, where), matrix=matrix)
+    with Archive(dump) as arrays:
+        if "segments" not in arrays:
+            raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
+        records = _records(arrays["segments"], dump, len(arrays) - 1)
+        for index, record in enumerate(records):
+            where = f"{dump.name}: array 'attention_{index}'"
+            matrix = one_head(arrays.get(f"attention_{index}"), where, options.layer, options.head)
+            yield replace(_raw(record, where), matrix=matrix)
 
 
 def _records(text: Any, dump: Dump, count: int) -> list[Any]:

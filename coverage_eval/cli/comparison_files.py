@@ -1,0 +1,77 @@
+"""What a comparison is written to beside its table: all evidence, and a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval.cli.overwriting import OutputFile
+from coverage_eval.cli.picture_files import PictureFile
+from coverage_eval.comparison.details import write_details
+from coverage_eval.comparison.table import Comparison
+from coverage_eval.report.pictures import save_figure
+from coverage_eval.text.files import atomic_write
+
+__all__ = ["ComparisonFiles", "comparison_files"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True)
+class ComparisonFiles:
+    """Files to write, as the command line names them.
+
+    Attributes:
+        details: For all evidence.
+        plot: For a picture.
+    """
+
+    details: str | None
+    plot: str | None
+
+    def check(self) -> None:
+        """Refuse standard output for the evidence, before any file is read.
+
+        Raises:
+            click.UsageError: It is that.
+        """
+        if self.details == STDOUT:
+            raise click.UsageError("--details writes a file: standard output has the table")
+
+    def write(self, make: Callable[[], Comparison]) -> None:
+        """Write those that are named.
+
+        Args:
+            make: Makes the comparison.
+        """
+        if self.plot:
+            from coverage_eval.plotting.canvas import figure_of
+
+            save_figure(figure_of(make().plot()[0]), self.plot)
+        if self.details:
+            with atomic_write(self.details) as file:
+                write_details(make(), file)
+
+
+def comparison_files(command: F) -> Callable[..., Any]:
+    """Add the options; the command receives them as one ``files``."""
+
+    @click.option(
+        "--details", metavar="FILE", type=OutputFile(),
+        help="Write all evidence there, one segment of one system a line (JSON Lines).",
+    )  # fmt: skip
+    @click.option(
+        "--plot", metavar="FILE", type=PictureFile(),
+        help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
+    )  # fmt: skip
+    @wraps(command)
+    def with_files(*, details: str | None, plot: str | None, **values: Any) -> Any:
+        return command(files=ComparisonFiles(details, plot), **values)
+
+    return with_files
