@@ -14,8 +14,11 @@ from tests.conftest import RunCli
 ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1"}
 """A run is the same again only on as many threads."""
 
-TUNED_ON = "25"
+TUNED_ON = "10"
 """Validation sentences that are decoded 36 times for each system with penalties."""
+
+TINY = ("--preset", "tiny", "--epochs", "3", "--beam", "4")
+"""Settings of the run; to go on with it, the same must be given."""
 
 PARTS = {"train": 2000, "valid": 100, "test": 100}
 
@@ -56,7 +59,7 @@ def finished_run(
     """A run of all eight systems by the installed command."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     run_cli(
-        "reproduce", "table1", *as_arguments(corpus), "-o", folder, "--preset", "tiny",
-        "--beam", "4", "--tune-on", TUNED_ON, env=ONE_THREAD, timeout=1500,
+        "reproduce", "table1", *as_arguments(corpus), "-o", folder, *TINY, "--tune-on", TUNED_ON,
+        env=ONE_THREAD, timeout=1500,
     )  # fmt: skip
     return folder

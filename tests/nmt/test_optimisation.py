@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tqdm import tqdm
 
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
@@ -95,6 +97,18 @@ def test_one_line_an_epoch_and_perplexity_falls(tmp_path: Path) -> None:
     assert [record["epoch"] for record in state.epochs] == [1, 2, 3, 4]
     assert all(record["words"] == sum(b.words for b in BATCHES) for record in state.epochs)
     assert state.epochs[-1]["train_perplexity"] < state.epochs[0]["train_perplexity"] / 1.25
+
+
+def test_a_bar_shows_loss_speed_and_time_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a terminal, which the error output of a test is not."""
+    shown = {"disable": False, "mininterval": 0.0}
+    monkeypatch.setattr(optimisation, "tqdm", lambda **settings: tqdm(**{**settings, **shown}))
+    _train(tmp_path, replace(SMALL, epochs=1))
+    bars = capsys.readouterr().err.split("\r")
+    pattern = r"training: epoch 1: .* 4/8 \[.*<\d\d:\d\d,.* loss=\d+\.\d{3}, words/s=\d+\]"
+    assert any(re.search(pattern, bar) for bar in bars), bars
 
 
 def _schedule(perplexities: list[float], preset: Preset) -> TrainingState:

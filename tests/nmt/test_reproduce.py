@@ -25,7 +25,7 @@ from coverage_eval.nmt.roster import find_system
 from coverage_eval.published.tables import load_table
 from tests.cli.test_report import Page
 from tests.conftest import COMMAND, RunCli
-from tests.nmt.conftest import ONE_THREAD, TUNED_ON, as_arguments, write_corpus
+from tests.nmt.conftest import ONE_THREAD, TINY, TUNED_ON, as_arguments, write_corpus
 
 SYSTEMS = load_table("table1").systems
 FELL = 6.0
@@ -112,8 +112,7 @@ def test_other_weights_are_chosen_without_training(
     before = {p: p.stat().st_mtime_ns for part in parts for p in run.glob(part)}
     name = "softmax-penalized"
     options = (
-        *as_arguments(corpus), "-o", run, "--preset", "tiny", "--beam", "4", "--resume", "--system",
-        "softmax + COVPENALTY",
+        *as_arguments(corpus), "-o", run, *TINY, "--resume", "--system", "softmax + COVPENALTY",
     )  # fmt: skip
     run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
     changed = [p for p in before if p.stat().st_mtime_ns != before[p]]
@@ -307,8 +306,7 @@ def test_a_finished_run_is_scored_again_at_once(
     before = {p: p.stat().st_mtime_ns for p in finished_run.glob("systems/*/*")}
     before |= {p: p.stat().st_mtime_ns for p in finished_run.glob("models/*/*")}
     options = (
-        *as_arguments(corpus), "-o", finished_run, "--preset", "tiny", "--beam", "4",
-        "--tune-on", TUNED_ON,
+        *as_arguments(corpus), "-o", finished_run, *TINY, "--tune-on", TUNED_ON,
     )  # fmt: skip
     run_cli("reproduce", "table1", *options, "--resume", env=ONE_THREAD)
     assert {p: p.stat().st_mtime_ns for p in before} == before
@@ -326,9 +324,8 @@ def test_table2_goes_on_in_the_folder_of_table1(
     run = tmp_path / "run"
     shutil.copytree(finished_run, run)
     run_cli(
-        "reproduce", "table2", *as_arguments(corpus), "-o", run, "--preset", "tiny",
-        "--beam", "4", "--tune-on", TUNED_ON, "--resume", "--system", "PREDICTED c = 0.2",
-        env=ONE_THREAD,
+        "reproduce", "table2", *as_arguments(corpus), "-o", run, *TINY, "--tune-on", TUNED_ON,
+        "--resume", "--system", "PREDICTED c = 0.2", env=ONE_THREAD,
     )  # fmt: skip
     one, two = (_scores(run / f"{table}.scores.csv") for table in ("table1", "table2"))
     assert two["PREDICTED c = 0.2", "BLEU"] == one["csparsemax", "BLEU"]

@@ -1,19 +1,21 @@
-"""The site's decoder does what is shown below it."""
+"""The examples with PyTorch give what is shown below them."""
 
 from __future__ import annotations
 
 import doctest
+from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.test_readme import SITE, blocks
 
 pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
 
 
-def test_the_decoder_gives_what_is_shown():
-    (text,) = (
-        block for block in blocks("python", SITE / "attention.md") if "import torch" in block
-    )
-    example = doctest.DocTestParser().get_doctest(text, {}, "attention", "attention.md", 0)
+@pytest.mark.parametrize("page", [ROOT / "README.md", SITE / "attention.md"], ids=lambda p: p.name)
+def test_what_is_shown_comes_out(page: Path) -> None:
+    (text,) = (block for block in blocks("python", page) if "import torch" in block)
+    example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
+    assert len(example.examples) >= 6
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0

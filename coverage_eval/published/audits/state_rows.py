@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
 from coverage_eval.attention.credit import attend_with_credit
 from coverage_eval.attention.fertility import actual, expected, guided, training_targets
 from coverage_eval.attention.scoring import BilinearScore
@@ -145,21 +146,40 @@ def padded_sink() -> Claim:
     """Row 18: whether padding moves the sink."""
     rng = np.random.default_rng(18)
     memory, query = rng.normal(size=(2, 5, 3)), rng.normal(size=(2, 3))
-    lengths = np.array([3, 5])
+    lengths, c = np.array([3, 5]), 0.2
     fertilities = sink_at_end(np.full((2, 5), 1.5), lengths)
-    step = AttentionStep(BilinearScore(), "constrained_sparsemax", exhaustion=0.2)
+    step = AttentionStep(BilinearScore(), "constrained_sparsemax", exhaustion=c)
     batch = step.source(memory, lengths=lengths, fertilities=fertilities)
     alone = step.source(memory[:1, :3], fertilities=fertilities[:1, :3])
     padded, _ = step(query, batch, step.start(batch))
     single, _ = step(query[:1], alone, step.start(alone))
+    # Infinity times c would leave no attention to compare: the scripts' sink has some large bound.
+    bounds = np.where(np.isinf(fertilities), 10.0, fertilities)
+    scores = np.einsum("bd,bsd->bs", query, memory)
+    by_itself, in_batch = _bonus(bounds[:1, :3], c)[0], _bonus(bounds, c)[0, :3]
+    by_scripts = tuple(
+        constrained_sparsemax(scores[0, :3] + bonus, bounds[0, :3])
+        for bonus in (by_itself, in_batch)
+    )
     return Claim(
-        "18. the sink of a row that is shorter than its batch: in the scripts its exhaustion bonus "
-        "comes once more than that of the longest row's",
+        "18. the sink of a row that is shorter than its batch: the scripts leave out the batch's "
+        "last position when they add the exhaustion bonus, so that such a sink is given one, and "
+        "the same row alone is not",
         "not in the text",
         (
-            agree("a row of 3 among 5: scores alone, in the batch",
+            differ("scripts, c = .2, a bound of 10: the sink's bonus alone, in a row of 3 among 5",
+                   float(by_itself[2]), float(in_batch[2])),
+            disagree("scripts: attention alone, in the batch", [(by_scripts[0], by_scripts[1])]),
+            agree("ours, a row of 3 among 5: scores alone, in the batch",
                   [(single.scores[0], padded.scores[0, :3])]),
-            agree("the same: attention", [(single.attention[0], padded.attention[0, :3])]),
+            agree("ours: attention", [(single.attention[0], padded.attention[0, :3])]),
         ),
         "Ours: what a row is given does not depend on its batch.",
     )  # fmt: skip
+
+
+def _bonus(bounds: Vector, c: float) -> Vector:
+    """The scripts' exhaustion bonus: of all positions of a batch but the last, padded or not."""
+    bonus = c * bounds
+    bonus[:, -1] = 0.0
+    return bonus
