@@ -70,7 +70,8 @@ def training_size(corpus: Corpus, spoilt: Spoilt) -> Table:
     found = {size: spoilt.areas(omission_scores(train(pairs))) for size, pairs in samples.items()}
     title = f"Training pairs: AUROC for phrases left out, {corpus.name}"
     rows = tuple((f"{size:,}", *areas.values()) for size, areas in found.items())
-    return Table((corpus.name, *found[SIZES[0]]), rows, title)
+    first, *_ = found.values()
+    return Table((corpus.name, *first), rows, title)
 
 
 def link_agreement(corpus: Corpus) -> Table:

@@ -16,7 +16,7 @@ from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.testbed.grammar import generate
 from tests.conftest import ROOT
 
-TABLES = 10
+TABLES = 11
 
 
 @pytest.fixture(scope="module")
