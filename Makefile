@@ -33,7 +33,8 @@ test: $(DEVELOPMENT)
 
 # The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
-	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips $$(grep -rl 'importorskip("torch"' tests)
+	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips \
+	  tests/test_api.py $$(grep -rl 'importorskip("torch"' tests)
 
 # Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
 test-spark: $(SPARK)
