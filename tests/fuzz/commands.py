@@ -125,7 +125,9 @@ def _targets() -> dict[str, Target]:
     targets = {
         "rep": Target("rep hyp ref --sentence-level", _TEXTS),
         "rep-json": Target("rep hyp ref -f json --confidence --bootstrap 20", _TEXTS),
-        "rep-gzip": Target("rep hyp.gz ref -f csv", {"hyp.gz": gzip.compress(_HYP), "ref": _REF}),
+        "rep-gzip": Target(
+            "rep hyp.gz ref -f csv", {"hyp.gz": gzip.compress(_HYP, mtime=0), "ref": _REF}
+        ),
         "rep-tsv": Target(f"rep {table}", {"table": b"hyp\tref\na house house\ta house\n\tx\n"}),
         "rep-csv": Target(f"rep {table}", {"table": b'hyp,ref\n"a, a, a",a\n"""b""",\n'}),
         "rep-json-lines": Target(f"rep {table}", {"table": _JSON_LINES}),

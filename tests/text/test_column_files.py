@@ -149,7 +149,7 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('{"h": ' + "9" * 5000 + "}\n", "line 1: not JSON: Exceeds the limit"),
         ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
-        (gzip.compress(b"h\n"), "a gzip file; give it a name that ends in .gz"),
+        (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
         (zstd.compress(b"h\n"), "a zstd file; give it a name that ends in .zst"),
         (as_parquet({"x": ["a"]}), "no column h; there are: x"),
         (as_parquet({"h": ["a", None]}), f"row 2, column 'h': {MISSING}"),  # type: ignore[list-item]
