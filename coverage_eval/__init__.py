@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from coverage_eval.alignment.aligner import Aligner as Aligner
     from coverage_eval.comparison.table import Comparison as Comparison
     from coverage_eval.comparison.table import compare as compare
-    from coverage_eval.errors import AlignerError as AlignerError
     from coverage_eval.errors import CoverageEvalError as CoverageEvalError
     from coverage_eval.errors import DataError as DataError
     from coverage_eval.metrics.drop import DROP as DROP
@@ -46,26 +45,28 @@ if TYPE_CHECKING:
     from coverage_eval.published.catalogue import run_audits as run_audits
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
     from coverage_eval.text.corpus import read_segments as read_segments
+    from fast_align_wrapper.errors import AlignerError as AlignerError
 
 # Module → names; imported when first asked for, so that importing the package costs nothing.
 _NAMES = {
-    "alignment.aligner": ("Aligner",),
-    "comparison.table": ("Comparison", "compare"),
-    "errors": ("AlignerError", "CoverageEvalError", "DataError"),
-    "metrics.drop": ("DROP",),
-    "metrics.functions": ("bleu", "chrf", "drop", "meteor", "rep", "soft_drop"),
-    "metrics.meteor.metric": ("METEOR",),
-    "metrics.profile.profile": ("profile",),
-    "metrics.rep": ("REP",),
-    "metrics.sacrebleu_adapters": ("BLEU", "CHRF"),
-    "metrics.score": ("Score",),
-    "metrics.soft_drop": ("SoftDROP",),
-    "metrics.stopwords": ("StopWords",),
-    "omissions.finder": ("OmissionFinder",),
-    "nmt.run_audit": ("audit_runs",),
-    "published.catalogue": ("run_audits",),
-    "testbed.demonstration": ("demonstrate",),
-    "text.corpus": ("read_segments",),
+    "coverage_eval.alignment.aligner": ("Aligner",),
+    "coverage_eval.comparison.table": ("Comparison", "compare"),
+    "coverage_eval.errors": ("CoverageEvalError", "DataError"),
+    "coverage_eval.metrics.drop": ("DROP",),
+    "coverage_eval.metrics.functions": ("bleu", "chrf", "drop", "meteor", "rep", "soft_drop"),
+    "coverage_eval.metrics.meteor.metric": ("METEOR",),
+    "coverage_eval.metrics.profile.profile": ("profile",),
+    "coverage_eval.metrics.rep": ("REP",),
+    "coverage_eval.metrics.sacrebleu_adapters": ("BLEU", "CHRF"),
+    "coverage_eval.metrics.score": ("Score",),
+    "coverage_eval.metrics.soft_drop": ("SoftDROP",),
+    "coverage_eval.metrics.stopwords": ("StopWords",),
+    "coverage_eval.omissions.finder": ("OmissionFinder",),
+    "coverage_eval.nmt.run_audit": ("audit_runs",),
+    "coverage_eval.published.catalogue": ("run_audits",),
+    "coverage_eval.testbed.demonstration": ("demonstrate",),
+    "coverage_eval.text.corpus": ("read_segments",),
+    "fast_align_wrapper.errors": ("AlignerError",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 _ROOMS = ("attention", "attention_maps", "plotting")
@@ -82,7 +83,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

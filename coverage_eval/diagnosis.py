@@ -9,10 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
-from coverage_eval.errors import AlignerError
 from coverage_eval.version import __version__
-
-__all__ = ["Part", "diagnose"]
+from fast_align_wrapper.errors import AlignerError
 
 # Extra → the packages it adds.
 EXTRAS = {

@@ -1,22 +1,12 @@
 """The errors that a user can cause, each with a message fit to be printed as it is.
 
 Library code raises these; only :mod:`coverage_eval.cli` turns them into exit codes. The word
-aligner has a family of its own, of which :class:`AlignerError` is the base.
+aligner has a family of its own: :class:`fast_align_wrapper.errors.AlignerError`.
 """
 
 from __future__ import annotations
 
 from numbers import Integral
-
-from fast_align_wrapper.errors import AlignerError
-
-__all__ = [
-    "AlignerError",
-    "CoverageEvalError",
-    "DataError",
-    "MissingDependencyError",
-    "check_whole",
-]
 
 
 class CoverageEvalError(Exception):

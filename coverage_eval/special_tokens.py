@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["EOS_TOKENS", "SINK", "SPECIAL_TOKENS"]
-
 SINK = "<SINK>"
 """A word behind every source that takes the attention, or the links, that no other word needs."""
 

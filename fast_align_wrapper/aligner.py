@@ -42,8 +42,6 @@ from fast_align_wrapper.training import TrainingRun, train
 from fast_align_wrapper.training_text import TrainingText
 from fast_align_wrapper.whole_files import file_sha256
 
-__all__ = ["FastAlign"]
-
 PathLike = str | os.PathLike[str]
 
 

@@ -14,8 +14,6 @@ import fast_align_wrapper
 from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError
 from fast_align_wrapper.process import Children
 
-__all__ = ["VARIABLE", "Binary", "bundled_folder", "find_fast_align"]
-
 VARIABLE = "FAST_ALIGN"
 """Environment variable with the path of a fast_align executable, or of the folder it is in."""
 

@@ -1,7 +1,5 @@
 """The errors of this package, each with a message fit to be shown to a user as it is."""
 
-__all__ = ["AlignerDataError", "AlignerError", "AlignerNotFoundError", "AlignerWarning"]
-
 
 class AlignerError(Exception):
     """Base of all errors that this package raises on purpose.

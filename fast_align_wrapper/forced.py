@@ -20,8 +20,6 @@ from fast_align_wrapper.settings import Direction, DirectionParameters, Settings
 from fast_align_wrapper.standby import Standby, running
 from fast_align_wrapper.text import PreparedPair
 
-__all__ = ["ForcedLinks", "ForcedModel", "ScoredLinks", "stream_links", "stream_posteriors"]
-
 T = TypeVar("T")
 
 _BATCH_PAIRS = 512

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["HeldFolder", "held_file", "remove_abandoned"]
-
 
 class HeldFolder:
     """A folder for temporary files, removed when this object goes, at exit, or by a later run.

@@ -10,8 +10,6 @@ import os
 import zipfile
 from pathlib import Path
 
-__all__ = ["MOST_INFLATION", "check_inflation", "open_archive"]
-
 MOST_INFLATION = 400
 """The greatest ratio of unpacked to packed bytes, unless less is known to be enough."""
 

@@ -15,17 +15,6 @@ from typing import TypeAlias
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.text import tokenize
 
-__all__ = [
-    "DEFAULT_SYMMETRIZATION",
-    "SYMMETRIZATIONS",
-    "Link",
-    "Links",
-    "check_symmetrization",
-    "format_links",
-    "parse_links",
-    "symmetrize",
-]
-
 Link: TypeAlias = tuple[int, int]
 """Source position and target position, both counted from 0."""
 

@@ -33,18 +33,6 @@ from fast_align_wrapper.settings import (
 from fast_align_wrapper.text import unescape_token
 from fast_align_wrapper.whole_files import file_sha256
 
-__all__ = [
-    "Manifest",
-    "extract_table",
-    "is_attachment_name",
-    "member_name",
-    "read_manifest",
-    "read_words",
-    "table_names",
-    "untimed_member",
-    "write_model",
-]
-
 FORMAT = "coverage-eval aligner model"
 FORMAT_VERSION = 3
 """Version 1 had what is now notes, ``tokenize`` and ``sink``, beside the rest; it is still read.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from fast_align_wrapper.settings import Direction
 
-__all__ = ["MAGIC", "Posterior", "take_posteriors"]
-
 MAGIC = b"CEPOST1\n"
 """The first bytes of the binary stream."""
 

@@ -15,8 +15,6 @@ from typing import IO, cast
 
 from fast_align_wrapper.errors import AlignerError
 
-__all__ = ["DEFAULT_TIMEOUT", "MOST_SECONDS", "Child", "Children"]
-
 DEFAULT_TIMEOUT = 1800.0
 """Seconds without any sign of life after which an aligner is given up."""
 

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from fast_align_wrapper.training import Progress
 
-__all__ = ["progress_bar"]
-
 
 @contextmanager
 def progress_bar(*, wanted: bool) -> Iterator[Progress | None]:

@@ -12,8 +12,6 @@ from pathlib import Path
 from fast_align_wrapper.held import held_file
 from fast_align_wrapper.whole_files import put_in_place
 
-__all__ = ["check_target", "replacing"]
-
 _LONGEST_ENDING = 16
 
 

@@ -6,8 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["DIRECTIONS", "Direction", "DirectionParameters", "Settings", "is_finite"]
-
 Direction = Literal["forward", "reverse"]
 """``forward``: each target word is linked to one source word at most; ``reverse``: the converse."""
 

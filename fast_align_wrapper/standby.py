@@ -10,8 +10,6 @@ from contextlib import ExitStack, contextmanager
 
 from fast_align_wrapper.process import Children
 
-__all__ = ["Standby", "running"]
-
 # With the process that started them: a forked child has the same object, and the same pipes.
 Waiting = defaultdict[tuple[int, str], list[Children]]
 

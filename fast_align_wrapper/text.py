@@ -11,18 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-__all__ = [
-    "MAX_CELLS",
-    "Pair",
-    "PreparedPair",
-    "Segment",
-    "escape_token",
-    "prepare_pairs",
-    "tokenize",
-    "unescape_token",
-    "without_line_end",
-]
-
 Segment: TypeAlias = "str | Sequence[str]"
 """A segment as a caller may give it: text to be split at spaces and tabs, or its tokens."""
 

@@ -17,8 +17,6 @@ from fast_align_wrapper.process import Child, Children
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
 from fast_align_wrapper.training_text import TrainingText
 
-__all__ = ["Progress", "TrainingRun", "train"]
-
 Progress = Callable[[int, int, str], None]
 """Receives steps done, steps in all (0 if unknown), and what is being done."""
 

@@ -12,8 +12,6 @@ from typing import TypeVar
 from fast_align_wrapper.errors import AlignerDataError, AlignerWarning
 from fast_align_wrapper.text import PreparedPair
 
-__all__ = ["TrainingText"]
-
 T = TypeVar("T")
 
 

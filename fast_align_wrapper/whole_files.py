@@ -7,8 +7,6 @@ import os
 from functools import partial
 from pathlib import Path
 
-__all__ = ["file_sha256", "put_in_place"]
-
 
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal."""

@@ -22,7 +22,7 @@ ARROWS = {
     "fast_align_wrapper": "",
     "version": "",
     "coverage_eval": "version",
-    "errors": "fast_align_wrapper",
+    "errors": "",
     "tables": "",
     "special_tokens": "",
     "attention": "errors",
@@ -31,10 +31,10 @@ ARROWS = {
     "text": "fast_align_wrapper errors",
     "diagnosis": "fast_align_wrapper version errors",
     "alignment": "fast_align_wrapper errors special_tokens attention text",
-    "preflight": "special_tokens text",
+    "preflight": "fast_align_wrapper special_tokens text",
     "metrics": "fast_align_wrapper version errors text alignment",
     "attention_maps": "fast_align_wrapper errors special_tokens text alignment metrics",
-    "rescoring": "errors attention text metrics attention_maps",
+    "rescoring": "fast_align_wrapper errors attention text metrics attention_maps",
     "html_report": "version tables text",
     "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
     "html_report",
@@ -44,7 +44,7 @@ ARROWS = {
     "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
     "digits": "version errors torch text metrics attention_maps published nmt",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
-    "meta": "errors text alignment metrics testbed omissions",
+    "meta": "fast_align_wrapper errors text alignment metrics testbed omissions",
     "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
     "omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "

@@ -13,8 +13,6 @@ from fast_align_wrapper.links import Links
 if TYPE_CHECKING:
     from fast_align_wrapper import Posterior
 
-__all__ = ["AlignedRow", "CoveredRow", "PosteriorRow"]
-
 Floats = NDArray[np.float64]
 
 

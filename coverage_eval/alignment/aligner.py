@@ -22,25 +22,15 @@ from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_lin
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import CorpusWarning, Segment, Source
+from coverage_eval.text.corpus import CorpusWarning, Source
 from coverage_eval.text.rows import Row, check_list
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
     from fast_align_wrapper.settings import Direction
-
-__all__ = [
-    "DEFAULT_SYMMETRIZATION",
-    "AlignedRow",
-    "Aligner",
-    "CoveredRow",
-    "GivenLinks",
-    "ModelAligner",
-    "PosteriorRow",
-    "check_aligner",
-]
 
 A = TypeVar("A", bound="Aligner")
 T = TypeVar("T")

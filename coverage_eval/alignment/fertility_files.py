@@ -15,20 +15,10 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention import fertility
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Source, read_parallel, read_segments, source_name, tokenize
+from coverage_eval.text.corpus import Source, read_parallel, read_segments, source_name
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Links, parse_links
-
-__all__ = [
-    "actual_fertilities",
-    "constant_fertilities",
-    "format_fertilities",
-    "guided_fertilities",
-    "parse_fertilities",
-    "predicted_fertilities",
-    "read_fertilities",
-    "with_sink",
-]
+from fast_align_wrapper.text import tokenize
 
 Fertilities = NDArray[np.float64]
 T = TypeVar("T")

@@ -20,17 +20,9 @@ from typing import NamedTuple
 
 from coverage_eval.alignment.link_files import read_links
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import (
-    STDIN,
-    CorpusWarning,
-    Source,
-    read_segments,
-    source_name,
-    tokenize,
-)
+from coverage_eval.text.corpus import STDIN, CorpusWarning, Source, read_segments, source_name
 from fast_align_wrapper.links import Link, Links
-
-__all__ = ["GOLD_FORMATS", "Gold", "read_gold", "read_with_gold"]
+from fast_align_wrapper.text import tokenize
 
 GOLD_FORMATS = ("auto", "pharaoh", "talp", "naacl", "giza")
 """The names that :func:`read_gold` takes."""

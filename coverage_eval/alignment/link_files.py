@@ -15,16 +15,6 @@ from coverage_eval.text.corpus import STDIN, Source, check_source, read_segments
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
-__all__ = [
-    "LinkColumn",
-    "LinkSource",
-    "check_links",
-    "link_columns",
-    "parse_line",
-    "read_link_pairs",
-    "read_links",
-]
-
 LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
 """Links of a text: a file of Pharaoh lines, or the links of each segment."""
 

@@ -12,8 +12,6 @@ from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
-__all__ = ["noted_tokenizers", "other_use"]
-
 
 def noted_tokenizers(
     model: FastAlign,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from coverage_eval.alignment.aligner import AlignedRow, Aligner
+from coverage_eval.alignment.aligned_rows import AlignedRow
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
-
-__all__ = ["RecordedAligner"]
 
 
 @dataclass(frozen=True)

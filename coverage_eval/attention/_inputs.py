@@ -14,17 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = [
-    "AttentionError",
-    "Batch",
-    "BoolArray",
-    "Float64Array",
-    "FloatArray",
-    "InfeasibleBoundsError",
-    "prepare",
-    "row_sums",
-]
-
 FloatArray = NDArray[Any]
 Float64Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -13,8 +13,6 @@ import numpy as np
 
 from coverage_eval.attention._inputs import BoolArray, Float64Array, row_sums
 
-__all__ = ["last_where", "reaching_score"]
-
 
 def last_where(points: Float64Array, holds: Callable[[Float64Array], BoolArray]) -> Float64Array:
     """For each row, the last of its points where a condition holds, by halving.

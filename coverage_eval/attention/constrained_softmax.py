@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike
 from coverage_eval.attention._inputs import Float64Array, FloatArray, prepare, row_sums
 from coverage_eval.attention._split_points import last_where, reaching_score
 
-__all__ = ["constrained_softmax"]
-
 #: Scores this far above the one at which the bounds reach 1 have all of their bound: the
 #: normaliser is below exp(HIGHEST), and so are the exponentials that are compared with it.
 HIGHEST = 100.0

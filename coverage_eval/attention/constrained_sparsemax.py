@@ -6,8 +6,6 @@ from numpy.typing import ArrayLike
 from coverage_eval.attention._inputs import Float64Array, FloatArray, prepare, row_sums
 from coverage_eval.attention._split_points import last_where, reaching_score
 
-__all__ = ["constrained_sparsemax"]
-
 
 def constrained_sparsemax(
     z: ArrayLike, u: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None

@@ -14,8 +14,6 @@ from coverage_eval.attention._inputs import AttentionError, Float64Array
 from coverage_eval.attention.registry import find_transformation
 from coverage_eval.attention.state import AttentionState
 
-__all__ = ["attend_with_credit"]
-
 
 def attend_with_credit(
     scores: ArrayLike,

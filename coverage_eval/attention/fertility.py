@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array
 
-__all__ = ["FertilityTable", "actual", "constant", "expected", "guided", "training_targets"]
-
 _PROBABILITY_ROUNDING = 1e-3
 
 

@@ -29,20 +29,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, BoolArray, FloatArray
 
-__all__ = [
-    "Support",
-    "constrained_softmax_jacobian",
-    "constrained_softmax_vjp",
-    "constrained_sparsemax_jacobian",
-    "constrained_sparsemax_vjp",
-    "find_support",
-    "softmax_jacobian",
-    "softmax_vjp",
-    "sparse_vjp",
-    "sparsemax_jacobian",
-    "sparsemax_vjp",
-]
-
 
 def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:
     r"""Gradient for the scores: :math:`dz_j = \alpha_j (d\alpha_j - \sum_i \alpha_i d\alpha_i)`.

@@ -11,19 +11,6 @@ from numpy.typing import ArrayLike
 from coverage_eval.attention._inputs import AttentionError, FloatArray
 from coverage_eval.attention.sparsemax import sparsemax
 
-__all__ = [
-    "cross_entropy",
-    "cross_entropy_and_gradient",
-    "cross_entropy_gradient",
-    "js_divergence",
-    "sparsemax_loss",
-    "sparsemax_loss_and_gradient",
-    "sparsemax_loss_by_products",
-    "sparsemax_loss_by_support",
-    "sparsemax_loss_by_threshold",
-    "sparsemax_loss_gradient",
-]
-
 
 def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:
     r"""Sparsemax loss of scores against a target distribution.

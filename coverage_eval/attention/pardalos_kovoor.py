@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array, InfeasibleBoundsError
 
-__all__ = ["canonical_problem", "pardalos_kovoor"]
-
 
 def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float64Array:
     r"""Minimise a singly constrained quadratic function under lower and upper bounds.

@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array
 
-__all__ = ["CoverageForm", "coverage_penalty", "length_penalty", "penalized_score"]
-
 CoverageForm = Literal["paper", "wu", "summary"]
 
 

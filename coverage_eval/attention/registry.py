@@ -19,8 +19,6 @@ from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
 from coverage_eval.attention.softmax import softmax
 from coverage_eval.attention.sparsemax import sparsemax
 
-__all__ = ["TRANSFORMATIONS", "Transformation", "find_transformation"]
-
 
 @dataclass(frozen=True)
 class Transformation:

@@ -18,8 +18,6 @@ from coverage_eval.attention.losses import (
 from coverage_eval.attention.softmax import softmax
 from coverage_eval.attention.sparsemax import sparsemax
 
-__all__ = ["ProbabilisticRegression"]
-
 _LOSSES: dict[str, Any] = {
     "softmax": (softmax, cross_entropy_and_gradient),
     "sparsemax": (sparsemax, sparsemax_loss_and_gradient),

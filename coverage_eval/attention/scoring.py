@@ -16,8 +16,6 @@ import numpy as np
 
 from coverage_eval.attention._inputs import AttentionError, FloatArray
 
-__all__ = ["AdditiveScore", "BilinearScore", "Parameters", "Score", "ScoreGradients"]
-
 CoverageFormula = Literal["text", "scripts"]
 Parameters: TypeAlias = dict[str, FloatArray]
 

@@ -19,8 +19,6 @@ from coverage_eval.attention.source import AttentionSource, check_states, length
 from coverage_eval.attention.state import AttentionState
 from coverage_eval.attention.step import AttentionStep, StepResult
 
-__all__ = ["AttendGradients", "AttendResult", "attend", "attend_vjp"]
-
 
 @dataclass(frozen=True)
 class AttendResult:

@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import FloatArray, prepare
 
-__all__ = ["softmax"]
-
 
 def softmax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) -> FloatArray:
     r"""Softmax along one axis.

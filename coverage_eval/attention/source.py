@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array, FloatArray
 
-__all__ = ["AttentionSource", "append_sink", "length_mask", "sink_at_end"]
-
 
 @dataclass(frozen=True)
 class AttentionSource:

@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import Float64Array, FloatArray, prepare
 
-__all__ = ["sparsemax", "sparsemax_algorithm_1"]
-
 
 def sparsemax(z: ArrayLike, *, axis: int = -1, mask: ArrayLike | None = None) -> FloatArray:
     r"""Sparsemax along one axis.

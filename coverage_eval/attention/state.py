@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array
 
-__all__ = ["AttentionState"]
-
 
 @dataclass(frozen=True)
 class AttentionState:

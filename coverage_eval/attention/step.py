@@ -24,8 +24,6 @@ from coverage_eval.attention.source import (
 )
 from coverage_eval.attention.state import AttentionState
 
-__all__ = ["AttentionStep", "StepGradients", "StepResult"]
-
 
 @dataclass(frozen=True)
 class StepResult:

@@ -13,8 +13,6 @@ from numpy.lib import format as npy
 from coverage_eval.errors import DataError
 from fast_align_wrapper.inflation import check_inflation
 
-__all__ = ["load_arrays"]
-
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 

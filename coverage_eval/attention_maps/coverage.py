@@ -14,22 +14,6 @@ import numpy as np
 
 from coverage_eval.attention_maps.maps import Weights
 
-__all__ = [
-    "cdp_code",
-    "cdp_paper",
-    "coverage",
-    "eos_attention",
-    "gnmt_penalty",
-    "ignored_source",
-    "mean_coverage",
-    "over_attended",
-    "summary_penalty",
-    "truncated_coverage",
-    "under_attended",
-    "undertranslated_max",
-    "undertranslated_sum",
-]
-
 
 def coverage(attention: Weights) -> Weights:
     """Attention that each source word gets in total, cov_j = Σ_i α_ij: ``[S]``, from 0 to T."""

@@ -13,8 +13,6 @@ import numpy as np
 from coverage_eval.attention_maps.coverage import cdp_code
 from coverage_eval.attention_maps.maps import Weights
 
-__all__ = ["ap_in", "ap_out", "confidence", "support_size", "wass_to_unif", "zeros"]
-
 
 def ap_out(attention: Weights) -> float:
     """Absentmindedness of output words: minus the mean entropy of rows, in nats, at most 0.

@@ -14,8 +14,6 @@ from coverage_eval.attention_maps.maps import Level, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
 
-__all__ = ["ORIENTATIONS", "Dump", "DumpFormat", "Layout", "Orientation", "RawMap", "ReadOptions"]
-
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 

@@ -21,8 +21,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.base import Formula, Statistics
 
-__all__ = ["SAER", "GoldAgreement", "compare_with_gold"]
-
 
 @dataclass(frozen=True)
 class SAER(Formula):

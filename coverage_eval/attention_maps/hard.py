@@ -6,8 +6,6 @@ import numpy as np
 
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 
-__all__ = ["argmax_links", "hard_links", "threshold_links"]
-
 
 def argmax_links(attention: Weights) -> list[tuple[int, int]]:
     """The most attended source word of each target word.

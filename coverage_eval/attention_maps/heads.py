@@ -13,8 +13,6 @@ import numpy as np
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
 
-__all__ = ["Head", "named_choice", "one_head"]
-
 Head: TypeAlias = "int | Literal['mean']"
 """Which head: an index from 0, or −1 for the last, or the mean of all."""
 

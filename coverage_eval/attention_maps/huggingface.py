@@ -17,9 +17,7 @@ from coverage_eval.attention_maps.heads import Head, named_choice
 from coverage_eval.attention_maps.maps import AttentionMap, Weights, checked_array
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import EOS_TOKENS
-from coverage_eval.text.corpus import Segment, tokenize
-
-__all__ = ["from_huggingface"]
+from fast_align_wrapper.text import Segment, tokenize
 
 
 def from_huggingface(

@@ -18,9 +18,7 @@ from coverage_eval.attention_maps.maps import AttentionMap, checked_array
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Segment, tokenize
-
-__all__ = ["from_arrays", "from_ctranslate2"]
+from fast_align_wrapper.text import Segment, tokenize
 
 
 def from_arrays(

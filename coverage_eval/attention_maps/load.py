@@ -16,10 +16,9 @@ from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, CorpusWarning, Segment, tokenize
+from coverage_eval.text.corpus import STDIN, CorpusWarning
 from coverage_eval.text.spool import Spool
-
-__all__ = ["load", "load_spooled", "recognise"]
+from fast_align_wrapper.text import Segment, tokenize
 
 
 def load(path: str | Path, **options: Any) -> list[AttentionMap]:

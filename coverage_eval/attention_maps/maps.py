@@ -12,16 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = [
-    "LEVELS",
-    "AttentionMap",
-    "Level",
-    "Weights",
-    "array_of",
-    "checked_array",
-    "checked_weights",
-]
-
 Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
 LEVELS: tuple[Level, ...] = ("bpe", "word")

@@ -18,8 +18,6 @@ from coverage_eval.attention_maps.subwords import schemes_of
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import EOS_TOKENS
 
-__all__ = ["Texts", "settle"]
-
 
 @dataclass(frozen=True)
 class Texts:

@@ -12,24 +12,10 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.maps import Weights
 from coverage_eval.errors import DataError
-from coverage_eval.text import corpus
 from fast_align_wrapper import links
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link
-
-__all__ = [
-    "LINKS",
-    "as_array",
-    "as_links",
-    "as_tokens",
-    "parse_integer",
-    "parse_links",
-    "parse_rows",
-    "printable",
-    "shown",
-    "split_fields",
-    "tokens_of",
-]
+from fast_align_wrapper.text import tokenize
 
 LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
 """Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
@@ -61,7 +47,7 @@ def split_fields(line: str) -> list[str]:
 
 def tokens_of(text: str) -> tuple[str, ...]:
     """The tokens of a text, by the rule that holds for every text."""
-    return tuple(corpus.tokenize(text))
+    return tuple(tokenize(text))
 
 
 def parse_integer(text: str, where: str) -> int:

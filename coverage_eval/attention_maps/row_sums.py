@@ -10,8 +10,6 @@ import numpy as np
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.text.corpus import CorpusWarning
 
-__all__ = ["warn_of_row_sums"]
-
 _FAR = 0.5
 """So much is not missing where the end of the source, left out by some toolkits, had the rest."""
 

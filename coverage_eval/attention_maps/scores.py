@@ -17,17 +17,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Signature
 from coverage_eval.text.spool import Spool
 
-__all__ = [
-    "SCORES",
-    "MapScore",
-    "ScoreSettings",
-    "ScoreTable",
-    "SegmentScores",
-    "score_corpus",
-    "score_maps",
-    "score_table",
-]
-
 
 @dataclass(frozen=True)
 class ScoreSettings:

@@ -17,18 +17,6 @@ import numpy as np
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
 
-__all__ = [
-    "SCHEMES",
-    "Scheme",
-    "join_pieces",
-    "join_words",
-    "merge_subwords",
-    "merged_maps",
-    "recognise_scheme",
-    "schemes_of",
-    "word_starts",
-]
-
 Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none"]
 SCHEMES: tuple[Scheme, ...] = (
     "bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none",

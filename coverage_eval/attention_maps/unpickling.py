@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["unpickle_arrays"]
-
 # Where releases of NumPy and Python 2's and 3's pickle say that an array's parts are.
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),

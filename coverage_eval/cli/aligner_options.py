@@ -9,14 +9,6 @@ from coverage_eval.cli.sizes import parse_size
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 from fast_align_wrapper.process import DEFAULT_TIMEOUT, MOST_SECONDS
 
-__all__ = [
-    "fast_align_option",
-    "memory_option",
-    "symmetrize_option",
-    "threads_option",
-    "timeout_option",
-]
-
 threads_option = click.option(
     "--threads", type=WholeRange(1),
     help="Run the aligner in so many threads; the result does not depend on it.  "

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.cli.aligner_options import (
     fast_align_option,
     symmetrize_option,
@@ -29,8 +29,7 @@ from coverage_eval.text.corpus import (
 )
 from coverage_eval.text.files import check_target
 from coverage_eval.text.tokenizers import Tokenizer
-
-__all__ = ["AlignmentOptions", "alignment_options"]
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION
 
 F = TypeVar("F", bound=Callable[..., Any])
 

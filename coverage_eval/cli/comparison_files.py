@@ -16,8 +16,6 @@ from coverage_eval.comparison.table import Comparison
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["ComparisonFiles", "comparison_files"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 STDOUT = "-"

@@ -30,7 +30,8 @@ from coverage_eval.cli.sharding import Sharding
 from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.comparison.buckets import read_frequencies
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
-from coverage_eval.comparison.table import Comparison, Testing, compare_counted
+from coverage_eval.comparison.table import Comparison, compare_counted
+from coverage_eval.comparison.testing import Testing
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -44,8 +45,6 @@ from coverage_eval.text.corpus import Text, check_source
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import TOKENIZERS
-
-__all__ = ["Columns", "ComparisonOptions", "Outcome", "comparison_options", "testing_options"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

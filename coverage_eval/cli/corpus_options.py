@@ -17,8 +17,6 @@ from coverage_eval.text.column_files import ColumnFile
 from coverage_eval.text.corpus import STDIN, Column
 from coverage_eval.text.test_sets import find_test_set
 
-__all__ = ["corpus_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SIDES = ("hyp", "systems", "src", "tgt", "ref")

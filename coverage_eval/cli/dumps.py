@@ -17,8 +17,6 @@ from coverage_eval.cli.options import add_options
 from coverage_eval.text.corpus import check_stdin, read_segments
 from coverage_eval.text.spool import Spool
 
-__all__ = ["dump_options"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)

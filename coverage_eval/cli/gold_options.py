@@ -9,8 +9,6 @@ import click
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.options import FiniteRange, add_options
 
-__all__ = ["gold_options", "threshold_option"]
-
 gold_options = partial(
     add_options,
     options=(

@@ -6,8 +6,6 @@ import click
 
 from coverage_eval.tables.formats.cells import escape_controls
 
-__all__ = ["say"]
-
 
 def say(message: str, kind: str = "") -> None:
     """Print a line on standard error.

@@ -17,23 +17,6 @@ from coverage_eval.metrics.significance import DEFAULT_SEED
 from coverage_eval.text.corpus import CorpusWarning
 from coverage_eval.text.tokenizers import TOKENIZERS
 
-__all__ = [
-    "FiniteRange",
-    "WholeRange",
-    "add_options",
-    "gathered",
-    "given_options",
-    "jobs_option",
-    "listed_options",
-    "parse_differences",
-    "parse_list",
-    "parse_named_files",
-    "references_option",
-    "seed_option",
-    "strict_option",
-    "word_options",
-]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 

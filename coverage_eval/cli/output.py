@@ -19,17 +19,6 @@ from coverage_eval.tables.formats import FORMATS, render_lines
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.files import atomic_write
 
-__all__ = [
-    "Output",
-    "echo",
-    "is_terminal",
-    "list_options",
-    "output_option",
-    "output_options",
-    "print_lines",
-    "show",
-]
-
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output above which they wait on the disk until all are there."""
 

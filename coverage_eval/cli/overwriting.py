@@ -12,8 +12,6 @@ from typing import Any
 
 import click
 
-__all__ = ["Command", "Group", "NoFile", "OutputFile"]
-
 
 class OutputFile(click.Path):
     """The name of a file that a command writes."""

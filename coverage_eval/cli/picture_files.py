@@ -10,8 +10,6 @@ import click
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.report.pictures import ENDINGS, checked_ending
 
-__all__ = ["PictureFile"]
-
 
 class PictureFile(OutputFile):
     """The name of a picture, refused before any work if its ending is of no format.

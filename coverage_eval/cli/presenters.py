@@ -10,8 +10,6 @@ from coverage_eval.metrics.registry import METRICS
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
 
-__all__ = ["presenter"]
-
 
 def presenter(command: str) -> Callable[[Results], Printout]:
     """The function ``present`` of a command's module.

@@ -34,8 +34,6 @@ from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 
-__all__ = ["choose_form", "present", "score_command", "setting_options"]
-
 Option = Callable[[Any], Any]
 
 _FILES = "HYP and REF are text files with one segment a line ('-' reads standard input, .gz and\n"

@@ -22,8 +22,6 @@ from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 
-__all__ = ["ScoreOutput", "corpus_score", "present_counted", "scoring_options"]
-
 _NAMES = ("sentence_level", "errors_only", "confidence", "bootstrap", "seed")
 
 F = TypeVar("F", bound=Callable[..., Any])

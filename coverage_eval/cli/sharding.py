@@ -19,8 +19,6 @@ from coverage_eval.tables.printout import Printout
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row
 
-__all__ = ["Sharding", "shard_option"]
-
 _OF_MERGE = {"output_format", "width", "score_only", "details", "plot"}
 _NOT_IN_PARTS = {
     "train_src": "every part would train a model: train it once with 'coverage-eval align train', "

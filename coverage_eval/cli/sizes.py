@@ -6,8 +6,6 @@ import re
 
 import click
 
-__all__ = ["parse_size"]
-
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 

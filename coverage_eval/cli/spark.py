@@ -18,7 +18,8 @@ from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score import choose_form, setting_options
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import Testing, compare_statistics
+from coverage_eval.comparison.table import compare_statistics
+from coverage_eval.comparison.testing import Testing
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Formula
 from coverage_eval.metrics.profile.profile import profile_counted

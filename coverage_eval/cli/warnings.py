@@ -23,9 +23,6 @@ from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["InputWatch", "echo_findings", "warn"]
-
-
 _OF_WORDS = {"untokenised", "unsegmented"}
 """Checks of whether a text was cut into words."""
 

@@ -22,15 +22,6 @@ from coverage_eval.comparison.frequent import (
 from coverage_eval.errors import check_whole
 from coverage_eval.tables.table import Table
 
-__all__ = [
-    "BREAKDOWNS",
-    "DEFAULT_TOP",
-    "Breakdown",
-    "Options",
-    "available_breakdowns",
-    "break_down",
-]
-
 DEFAULT_TOP = 5
 
 

@@ -20,20 +20,9 @@ from coverage_eval.comparison.evidence import (
     superfluous_starts,
 )
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.text.corpus import Segment, Source, read_segments
+from coverage_eval.text.corpus import Source, read_segments
 from coverage_eval.text.tokenizers import Tokenizer
-
-__all__ = [
-    "FrequencyClasses",
-    "dropped_by_frequency",
-    "dropped_by_position",
-    "frequency_class",
-    "length_classes",
-    "position_class",
-    "read_frequencies",
-    "repeated_by_position",
-    "scores_by_length",
-]
+from fast_align_wrapper.text import Segment
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 """The least length of each bucket, in words."""

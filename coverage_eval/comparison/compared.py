@@ -10,8 +10,6 @@ from coverage_eval.comparison.systems import Counted
 from coverage_eval.comparison.testing import Cell, Testing
 from coverage_eval.metrics.base import Metric
 
-__all__ = ["Compared"]
-
 
 @dataclass(frozen=True)
 class Compared:

@@ -12,8 +12,6 @@ from coverage_eval.metrics.base import known_score, plain_evidence
 from coverage_eval.tables.formats.cells import escape_json
 from coverage_eval.version import __version__
 
-__all__ = ["evidence_records", "write_details"]
-
 Record = dict[str, Any]
 
 

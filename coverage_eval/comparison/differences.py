@@ -16,8 +16,6 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["largest", "most_different", "segment_scores"]
-
 _MARKS = {
     "repetitions": "Words [in brackets] of an output are repeated beyond the reference.",
     "dropped": "Words [in brackets] of a source are dropped by the system named beside it.",

@@ -10,17 +10,6 @@ from coverage_eval.comparison.systems import Counted
 from coverage_eval.metrics.base import TokenMetric
 from coverage_eval.metrics.rep import Repetition
 
-__all__ = [
-    "ExpectedWord",
-    "expected_words",
-    "find_metric",
-    "output_words",
-    "repetitions",
-    "required_counts",
-    "superfluous_starts",
-    "superfluous_words",
-]
-
 
 class ExpectedWord(NamedTuple):
     """A source word that the reference translates.

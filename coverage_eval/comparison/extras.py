@@ -11,8 +11,6 @@ from coverage_eval.comparison.known_errors import Labels
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
 
-__all__ = ["Extras", "Suspect"]
-
 
 class Suspect(Protocol):
     """A span of the source that an output seems to leave out, as a finder of omissions has it."""

@@ -8,8 +8,6 @@ from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import expected_words, repetitions
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["most_dropped_words", "most_repeated_ngrams", "words_dropped_by_one"]
-
 _KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
 
 

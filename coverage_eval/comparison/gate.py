@@ -14,8 +14,6 @@ from coverage_eval.comparison.differences import largest, segment_scores
 from coverage_eval.comparison.testing import SIGNIFICANT
 from coverage_eval.tables.table import format_figure, format_p
 
-__all__ = ["Gate", "Worsening", "WorstSegment", "find_worse", "gate_as_dict", "least_resamples"]
-
 _SHOWN = 5
 """Segments that are named of each system and metric."""
 

@@ -16,8 +16,6 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["Label", "Labels", "agreement", "check_labels", "is_marked"]
-
 
 class Label(Protocol):
     """A known error, such as a line of the gold file of ``coverage-eval inject``."""

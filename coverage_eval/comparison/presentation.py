@@ -10,8 +10,6 @@ from coverage_eval.comparison.testing import Cell as Figure
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
-__all__ = ["comparison_as_dict", "comparison_notes", "present_comparison"]
-
 _TESTS = {
     "bootstrap": "sacreBLEU's paired bootstrap, with some 10 % false positives at 0.05",
     "randomization": "approximate randomisation, two-sided",

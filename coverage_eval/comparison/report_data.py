@@ -28,8 +28,6 @@ from coverage_eval.tables.table import Table
 from coverage_eval.text.batches import batched
 from coverage_eval.version import __version__
 
-__all__ = ["MOST_OUTPUTS", "make_document", "shown_segments"]
-
 MOST_OUTPUTS = 1_000_000
 """Outputs of segments that a report holds; a browser is slow to open more."""
 

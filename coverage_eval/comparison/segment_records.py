@@ -23,8 +23,6 @@ from fast_align_wrapper.links import Links
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
 
-__all__ = ["LEAST_LOSS", "Record", "segment_records"]
-
 Record = dict[str, Any]
 
 LEAST_LOSS = 0.1

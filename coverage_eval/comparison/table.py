@@ -28,9 +28,9 @@ from coverage_eval.metrics.significance import (
     percentile_interval,
     sample_scores,
 )
-from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import make_rows
 from coverage_eval.text.tokenizers import Tokenizer
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from coverage_eval.html_report.rendering import Report
     from coverage_eval.tables.table import Table
-
-__all__ = ["Cell", "Comparison", "Testing", "compare", "compare_counted", "compare_statistics"]
 
 
 @dataclass(frozen=True)

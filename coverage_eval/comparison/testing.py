@@ -13,8 +13,6 @@ from coverage_eval.metrics.significance import (
     TESTS,
 )
 
-__all__ = ["SIGNIFICANT", "Cell", "Testing"]
-
 SIGNIFICANT = 0.05
 """The level at which pictures mark a difference and sentences call it one."""
 

@@ -10,8 +10,6 @@ from coverage_eval.comparison.testing import SIGNIFICANT, Cell
 from coverage_eval.metrics.base import Metric
 from coverage_eval.tables.table import format_figure, format_p
 
-__all__ = ["plain_verdict"]
-
 
 class _Words(NamedTuple):
     """How a metric of errors is spoken of."""

@@ -11,8 +11,6 @@ from coverage_eval.metrics.score import Signature
 from coverage_eval.published.files import Citation, read_data
 from coverage_eval.published.intervals import mean_and_half_width
 
-__all__ = ["ATTENTIONS", "DigitsResult", "DigitsSettings", "TrainedReader", "printed_accuracy"]
-
 ATTENTIONS = ("softmax", "sparsemax")
 
 

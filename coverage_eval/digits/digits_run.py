@@ -31,8 +31,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.nmt.run_manifest import open_manifest, read_record
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["reproduce_digits"]
-
 _SHOWN = 4
 """Examples of which the attention is kept."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["END", "LETTERS", "SYMBOLS", "Examples", "draw_examples", "encode_numbers", "spell"]
-
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 END = "#"
 LETTERS = "".join(sorted(set(" ".join(WORDS))))

@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from coverage_eval.digits.number_words import LETTERS, SYMBOLS
 from coverage_eval.torch import AdditiveScorer, ConstrainedAttention
 
-__all__ = ["DigitReader"]
-
 
 class DigitReader(nn.Module):
     """Letters in, scores of symbols and attention out.

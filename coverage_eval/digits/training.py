@@ -23,8 +23,6 @@ from coverage_eval.digits.reader import DigitReader
 from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["LOG", "MODEL", "train_reader", "validation_examples"]
-
 LOG, MODEL = "epochs.jsonl", "checkpoint.pt"
 _LOGGED = 20
 """Steps between two lines of the log; each has a checkpoint."""

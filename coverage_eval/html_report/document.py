@@ -8,8 +8,6 @@ from typing import Any
 
 from coverage_eval.tables.table import Table
 
-__all__ = ["Document", "ReportBreakdown", "Topic"]
-
 
 @dataclass(frozen=True)
 class ReportBreakdown:

@@ -24,8 +24,6 @@ from coverage_eval.tables.table import Cell
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
 
-__all__ = ["Report", "render_report"]
-
 _DIGITS = 2
 
 

@@ -9,8 +9,6 @@ from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["baseline_scores"]
-
 _SHORTENED = ("omission", "early-stop")
 """Kinds of errors that make a translation shorter; others make it longer, if anything."""
 

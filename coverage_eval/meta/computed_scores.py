@@ -12,8 +12,6 @@ from coverage_eval.metrics.profile.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.omissions.finder import OmissionFinder
 
-__all__ = ["COMPUTED", "default_scores", "make_scores"]
-
 _FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
 
 _FINDERS = {"omissions": True, "omissions-no-ref": False}

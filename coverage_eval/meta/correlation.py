@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["kendall", "pearson"]
-
 
 def pearson(labels: ArrayLike, scores: ArrayLike) -> float | None:
     """Pearson's r, −1 to 1; of labels that are 0 or 1, the point-biserial correlation."""

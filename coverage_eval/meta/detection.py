@@ -15,16 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = [
-    "Detected",
-    "Ranking",
-    "auroc",
-    "average_precision",
-    "precision_at_recall",
-    "precision_recall_curve",
-    "roc_curve",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -22,8 +22,6 @@ from coverage_eval.meta.word_spans import collect_words
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, holm
 from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 
-__all__ = ["Evaluating", "MetaEvaluation", "ScoreFigures", "WordFigures", "meta_evaluate"]
-
 Floats = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["DEFAULT_RATES", "Spoiling", "evaluate_own_text", "score_text", "spoil_text"]
-
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 
 

@@ -16,8 +16,6 @@ from coverage_eval.text.corpus import Source, read_segments
 from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["TextFiles", "choose_columns", "evaluate_labelled"]
-
 
 @dataclass(frozen=True)
 class TextFiles:

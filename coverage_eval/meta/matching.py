@@ -12,8 +12,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.score_files import Key, ScoreColumn
 
-__all__ = ["Matched", "MatchedScore", "match", "of_system"]
-
 Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from coverage_eval.metrics.score import Interval
 from coverage_eval.metrics.significance import percentile_interval, resample_counts
 
-__all__ = ["Estimate", "Figures", "difference_p_value", "estimate"]
-
 Floats = NDArray[np.float64]
 
 Figures = Callable[[Floats], Floats]

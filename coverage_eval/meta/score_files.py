@@ -21,8 +21,6 @@ from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.text.corpus import Source, read_segments, source_name
 from coverage_eval.text.json_text import check_object, parse_object, read_objects
 
-__all__ = ["Key", "ScoreColumn", "pointed_words", "read_scores"]
-
 Key = tuple[str, int]
 """System, or nothing, and number of a segment from 1."""
 

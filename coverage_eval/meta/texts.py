@@ -9,11 +9,9 @@ from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import Matched
 from coverage_eval.meta.score_files import Key
-from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
-
-__all__ = ["judged_rows", "with_source_words"]
+from fast_align_wrapper.text import Segment
 
 
 def judged_rows(labels: Labels, references: Sequence[str] | None = None) -> dict[Key, Row]:

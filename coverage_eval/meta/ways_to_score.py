@@ -11,8 +11,6 @@ from coverage_eval.metrics.base import Metric, plain_evidence
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.text.rows import Row
 
-__all__ = ["FinderScorer", "MetricScorer", "Scorer"]
-
 
 class Scorer(Protocol):
     """Makes scores of every segment of every system."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["compare_within_sources"]
-
 Floats = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement
 
-__all__ = ["MarkedWords", "collect_words"]
-
 Floats = NDArray[np.float64]
 
 

@@ -25,8 +25,6 @@ from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.metrics.score import Score
 from fast_align_wrapper.links import Link
 
-__all__ = ["AER", "F1", "LINK_METRICS", "LinkMetric", "Precision", "Recall", "aer"]
-
 
 @dataclass(frozen=True)
 class LinkMetric(Formula):

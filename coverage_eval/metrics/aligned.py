@@ -17,8 +17,6 @@ from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import CorpusWarning
 
-__all__ = ["AlignedMetric"]
-
 ObservedRow = TypeVar("ObservedRow")
 
 

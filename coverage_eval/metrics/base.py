@@ -22,21 +22,9 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Interval, Score, Signature
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.text.batches import map_batches
-from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
-
-__all__ = [
-    "Evidence",
-    "Formula",
-    "Metric",
-    "TextMetric",
-    "TokenMetric",
-    "known_score",
-    "one_segment",
-    "plain_evidence",
-    "setting",
-]
+from fast_align_wrapper.text import Segment
 
 Statistics = NDArray[Any]
 """Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""

@@ -17,14 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import AlignedRow
+from coverage_eval.alignment.aligned_rows import AlignedRow
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Evidence, Statistics, setting
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.links import Links
-
-__all__ = ["DEFAULT_DENOMINATOR", "DENOMINATORS", "DROP", "DroppedWord"]
 
 DENOMINATORS = ("aligned", "source")
 DEFAULT_DENOMINATOR = "aligned"

@@ -21,8 +21,6 @@ from coverage_eval.metrics import rep
 from coverage_eval.text.rows import Row
 from coverage_eval.version import __version__
 
-__all__ = ["REP", "REPScore", "REPSignature"]
-
 
 class REPScore(Score):
     """A REP-score; lower is better, and there is no upper bound."""

@@ -14,9 +14,7 @@ from typing import Any
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics.registry import metric_class
 from coverage_eval.metrics.score import Score
-from coverage_eval.text.corpus import Segment
-
-__all__ = ["bleu", "chrf", "drop", "meteor", "rep", "soft_drop"]
+from fast_align_wrapper.text import Segment
 
 Segments = Sequence[Segment]
 

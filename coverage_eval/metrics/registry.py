@@ -16,8 +16,6 @@ from coverage_eval.errors import MissingDependencyError
 if TYPE_CHECKING:
     from coverage_eval.metrics.base import Metric
 
-__all__ = ["METRICS", "MetricEntry", "default_metrics", "make_metric", "metric_class"]
-
 
 @dataclass(frozen=True)
 class MetricEntry:

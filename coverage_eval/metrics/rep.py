@@ -27,8 +27,6 @@ from coverage_eval.errors import check_whole
 from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
 from coverage_eval.text.rows import Row
 
-__all__ = ["REP", "Repetition"]
-
 _MOST_WEIGHT = 1_000_000
 
 Tokens = Sequence[str]

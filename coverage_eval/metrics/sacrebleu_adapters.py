@@ -14,15 +14,13 @@ from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Statistics, TextMetric, setting
 from coverage_eval.metrics.score import Signature
-from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.version import __version__
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
-
-__all__ = ["BLEU", "CHRF", "SacreBLEUMetric"]
 
 _ORDERS = range(1, 5)
 _SMOOTHINGS = ("exp", "floor", "add-k", "none")

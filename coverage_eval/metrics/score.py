@@ -11,8 +11,6 @@ from coverage_eval.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Interval", "Score", "Signature"]
-
 
 def _format_setting(value: object) -> str:
     """A setting's value as it stands in a signature: ``2``, ``1.0``, ``none``, ``yes``."""

@@ -19,22 +19,6 @@ from numpy.typing import NDArray
 from coverage_eval.errors import DataError, check_whole
 from coverage_eval.metrics.score import Interval
 
-__all__ = [
-    "DEFAULT_RESAMPLES",
-    "DEFAULT_SEED",
-    "MOST_RESAMPLES",
-    "TESTS",
-    "Difference",
-    "bootstrap_interval",
-    "holm",
-    "paired_test",
-    "paired_tests",
-    "percentile_interval",
-    "resample_counts",
-    "sample_scores",
-    "swap_masks",
-]
-
 DEFAULT_RESAMPLES = 1000
 MOST_RESAMPLES = 1_000_000
 """More would move no digit that is printed, and take hours."""

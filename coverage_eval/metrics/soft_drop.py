@@ -19,12 +19,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import CoveredRow
+from coverage_eval.alignment.aligned_rows import CoveredRow
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Evidence, Statistics
 from coverage_eval.text.rows import Row
-
-__all__ = ["LostCoverage", "SoftDROP"]
 
 Floats = NDArray[np.float64]
 

@@ -9,15 +9,8 @@ from functools import cached_property
 from hashlib import sha256
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import (
-    CorpusWarning,
-    Source,
-    read_segments,
-    source_name,
-    tokenize,
-)
-
-__all__ = ["StopWords"]
+from coverage_eval.text.corpus import CorpusWarning, Source, read_segments, source_name
+from fast_align_wrapper.text import tokenize
 
 
 @dataclass(frozen=True)

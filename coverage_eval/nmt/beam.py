@@ -23,8 +23,6 @@ from coverage_eval.nmt.translator import Translator, TranslatorState, rows_of
 from coverage_eval.nmt.vocabulary import BLANK, END, START
 from coverage_eval.torch.constrained_attention import Source
 
-__all__ = ["Hypothesis", "Penalties", "beam_search"]
-
 _MARGIN = 10
 
 Weights: TypeAlias = NDArray[np.float32]

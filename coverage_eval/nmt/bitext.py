@@ -17,20 +17,11 @@ from coverage_eval.nmt.bpe import BytePairs
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.vocabulary import Vocabulary
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import read_parallel, read_segments, tokenize
+from coverage_eval.text.corpus import read_parallel, read_segments
 from coverage_eval.text.files import atomic_path, atomic_write
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links
-
-__all__ = [
-    "BYTE_PAIRS",
-    "SOURCE_VOCABULARY",
-    "TARGET_VOCABULARY",
-    "Bitext",
-    "PieceText",
-    "Pieces",
-    "prepare",
-]
+from fast_align_wrapper.text import tokenize
 
 BYTE_PAIRS = "bpe.json"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocabulary", "target.vocabulary"

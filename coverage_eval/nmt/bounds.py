@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from coverage_eval.attention.fertility import FertilityTable, actual, constant, guided
 from coverage_eval.nmt.bitext import Bitext, PieceText
 
-__all__ = ["ADDED", "Bounds", "Fertility", "FertilityBounds", "with_sinks"]
-
 Bounds: TypeAlias = "Sequence[NDArray[np.float64]]"
 
 ADDED = 1.0

@@ -11,9 +11,7 @@ from pathlib import Path
 from tokenizers import Tokenizer as Library
 from tokenizers import models, pre_tokenizers, trainers
 
-from coverage_eval.text.corpus import tokenize
-
-__all__ = ["GOES_ON", "UNKNOWN", "BytePairs"]
+from fast_align_wrapper.text import tokenize
 
 UNKNOWN = "<unk>"
 GOES_ON = "@@"

@@ -10,8 +10,6 @@ import torch
 from coverage_eval.errors import DataError
 from coverage_eval.text.files import atomic_path
 
-__all__ = ["load_checkpoint", "save_checkpoint"]
-
 
 def save_checkpoint(path: Path, content: dict[str, Any]) -> None:
     """Write a checkpoint; a kill leaves the old one or the new one.

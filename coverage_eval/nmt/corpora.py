@@ -8,8 +8,6 @@ from pathlib import Path
 
 from coverage_eval.text.corpus import check_source
 
-__all__ = ["Corpora"]
-
 
 @dataclass(frozen=True)
 class Corpora:

@@ -24,18 +24,9 @@ from coverage_eval.nmt.bitext import Pieces, PieceText
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.vocabulary import UNKNOWN_ID, Vocabulary
-from coverage_eval.text.corpus import read_segments, tokenize
+from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_write
-
-__all__ = [
-    "Translation",
-    "best_texts",
-    "read_best",
-    "translate",
-    "write_attention",
-    "write_nbest",
-    "write_texts",
-]
+from fast_align_wrapper.text import tokenize
 
 _END = "</s>"
 

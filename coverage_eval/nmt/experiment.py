@@ -39,8 +39,6 @@ from coverage_eval.nmt.tuning import candidates_of, tune_by_beam, tune_by_lists
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_path, atomic_write
 
-__all__ = ["FERTILITIES", "HYPOTHESES", "Experiment", "hypotheses_of", "translation_loss"]
-
 HYPOTHESES = "test.hyp"
 """The translations of a system's folder; written last, so that the folder is complete with it."""
 

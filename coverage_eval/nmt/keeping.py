@@ -17,10 +17,8 @@ from coverage_eval.nmt.roster import all_systems
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.nmt.run_manifest import MANIFEST
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.text.corpus import tokenize
 from coverage_eval.text.files import atomic_path
-
-__all__ = ["keep_results"]
+from fast_align_wrapper.text import tokenize
 
 _COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")
 

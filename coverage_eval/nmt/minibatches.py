@@ -13,8 +13,6 @@ from coverage_eval.nmt.bitext import PieceText
 from coverage_eval.nmt.bounds import Bounds
 from coverage_eval.nmt.vocabulary import BLANK, END, START, Vocabulary
 
-__all__ = ["Minibatch", "make_minibatches", "padded"]
-
 
 @dataclass(frozen=True)
 class Minibatch:

@@ -26,8 +26,6 @@ from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["BEST", "CHECKPOINT", "EPOCHS", "Objective", "TrainingState", "train"]
-
 CHECKPOINT, BEST, EPOCHS = "checkpoint.pt", "best.pt", "epochs.jsonl"
 _SECONDS_BETWEEN = 300.0
 """A checkpoint is written so often within an epoch, and at the end of each."""

@@ -19,8 +19,6 @@ from coverage_eval.nmt.bounds import ADDED, Bounds
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
 
-__all__ = ["CLASSES", "PREDICTOR", "FertilityPredictor", "predict_fertilities"]
-
 PREDICTOR = "fertility-predictor"
 """The name of the trained tagger in a run, a folder's."""
 

@@ -18,8 +18,6 @@ from coverage_eval.text.corpus import read_segments
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_figure2", "fixed_repetitions"]
-
 
 def fixed_repetitions(run: RunFolder, names: tuple[str, str]) -> list[int]:
     """Segments of the test set that the first system repeats words in and the second does not.

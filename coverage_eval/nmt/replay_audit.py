@@ -22,8 +22,6 @@ from coverage_eval.nmt.trained_system import TrainedSystem
 from coverage_eval.published.audits.facts import agree
 from coverage_eval.published.claims import Claim, Fact
 
-__all__ = ["replay_claim"]
-
 ATTENTION_LIMIT = 1e-4
 """Attention may differ by so much: one side is in single precision."""
 

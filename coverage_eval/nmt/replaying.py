@@ -20,8 +20,6 @@ from coverage_eval.nmt.translator import Attention, Translator
 from coverage_eval.nmt.vocabulary import BLANK, START
 from coverage_eval.torch import AdditiveScorer
 
-__all__ = ["numpy_weights", "replay"]
-
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 

@@ -17,8 +17,6 @@ from coverage_eval.nmt.roster import find_systems
 from coverage_eval.nmt.run_folder import RunFolder, RunSettings, Tuning
 from coverage_eval.nmt.run_table import RunTable, score_run
 
-__all__ = ["reproduce_table"]
-
 
 def reproduce_table(
     table: str,

@@ -10,8 +10,6 @@ from coverage_eval.nmt.bounds import Fertility
 from coverage_eval.nmt.translator import Attention
 from coverage_eval.published.tables import load_table
 
-__all__ = ["TABLES", "System", "all_systems", "find_system", "find_systems"]
-
 _PREDICTED = Fertility("predicted")
 
 

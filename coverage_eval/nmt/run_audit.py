@@ -10,8 +10,6 @@ from coverage_eval.nmt.run_comparison import comparison_claims
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.published.claims import Audit, Claim
 
-__all__ = ["TITLE", "audit_runs"]
-
 TITLE = "Trained models replayed in NumPy, their scores beside the printed ones"
 
 _TABLES = ("table1", "table2")

@@ -19,8 +19,6 @@ from coverage_eval.published.intervals import mean_and_half_width
 from coverage_eval.published.tables import Key, PrintedCell, PrintedTable, load_table
 from coverage_eval.published.user_scores import read_scores
 
-__all__ = ["comparison_claims"]
-
 _CLAIMS = {"table1": table1.claims, "table2": table2.claims}
 
 

@@ -24,8 +24,6 @@ from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.presets import Preset
 from coverage_eval.nmt.run_manifest import MANIFEST, open_manifest, read_manifest, write_manifest
 
-__all__ = ["RunFolder", "RunSettings", "Tuning"]
-
 
 @dataclass(frozen=True)
 class Tuning:

@@ -19,8 +19,6 @@ from coverage_eval.text.files import atomic_write
 from coverage_eval.text.json_text import parse_object
 from coverage_eval.version import __version__
 
-__all__ = ["MANIFEST", "open_manifest", "read_manifest", "read_record", "write_manifest"]
-
 MANIFEST = "manifest.json"
 
 

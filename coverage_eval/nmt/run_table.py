@@ -20,8 +20,6 @@ from coverage_eval.tables.formats import render
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["RunTable", "score_run"]
-
 
 @dataclass(frozen=True)
 class RunTable:

@@ -23,9 +23,7 @@ from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.vocabulary import Vocabulary
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import tokenize
-
-__all__ = ["TrainedSystem"]
+from fast_align_wrapper.text import tokenize
 
 _BATCH = 32
 

@@ -33,8 +33,6 @@ from coverage_eval.nmt.presets import Preset
 from coverage_eval.torch import AdditiveScorer, BilinearScorer, ConstrainedAttention
 from coverage_eval.torch.constrained_attention import Source
 
-__all__ = ["Attention", "Translator", "TranslatorState", "rows_of"]
-
 
 @dataclass(frozen=True)
 class Attention:

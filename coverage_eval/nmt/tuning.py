@@ -29,8 +29,6 @@ from coverage_eval.rescoring.search import (
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["TunedPenalties", "candidates_of", "tune_by_beam", "tune_by_lists"]
-
 _BLEU = BLEU(tokenize="none", lowercase=True)
 
 

@@ -10,8 +10,6 @@ from coverage_eval.nmt.bpe import UNKNOWN
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["BLANK", "END", "START", "UNKNOWN_ID", "Vocabulary"]
-
 UNKNOWN_ID, BLANK, START, END = range(4)
 _SPECIAL = (UNKNOWN, "<blank>", "<s>", "</s>")
 

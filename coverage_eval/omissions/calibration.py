@@ -22,8 +22,6 @@ from scipy.special import expit
 from coverage_eval.errors import DataError
 from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 
-__all__ = ["Calibration", "LabelledScore", "fit_calibration"]
-
 Floats = NDArray[np.float64]
 
 _FOLDS = 5

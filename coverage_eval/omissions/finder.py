@@ -28,8 +28,6 @@ from coverage_eval.omissions.scan import disjoint_runs
 from coverage_eval.omissions.units import SIDES, MeasuredRow, Unit, load_units, measure
 from coverage_eval.text.rows import Row, make_text_rows
 
-__all__ = ["FoundSegment", "FoundSpan", "OmissionFinder", "RecordedFinder"]
-
 Floats = NDArray[np.float64]
 
 EXPECTED = (0.75, 0.3)

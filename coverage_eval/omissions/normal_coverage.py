@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["NormalCoverage"]
-
 Floats = NDArray[np.float64]
 
 RARE = 2

@@ -12,8 +12,6 @@ from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segm
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
 
-__all__ = ["DEFAULT_RATE", "calibrate"]
-
 DEFAULT_RATE = 0.02
 
 _KINDS = {"source": ("omission-phrase", "omission-content"), "target": ("addition",)}

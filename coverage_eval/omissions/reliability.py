@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BINS", "ReliabilityBins", "calibration_error", "reliability_statistics"]
-
 Floats = NDArray[np.float64]
 
 BINS = 10

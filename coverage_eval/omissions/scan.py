@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WordRun", "best_run", "disjoint_runs"]
-
 
 class WordRun(NamedTuple):
     """A run of words.

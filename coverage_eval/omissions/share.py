@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder, RecordedFinder
 
-__all__ = ["DEFAULT_PROBABILITY", "AdditionShare", "OmissionShare"]
-
 DEFAULT_PROBABILITY = 0.5
 """Where segments begin to count, if there are probabilities."""
 

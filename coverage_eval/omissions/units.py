@@ -20,8 +20,6 @@ from coverage_eval.omissions.normal_coverage import NormalCoverage
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.settings import Direction
 
-__all__ = ["SIDES", "STEM", "MeasuredRow", "Unit", "equip", "load_units", "measure"]
-
 Floats = NDArray[np.float64]
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}

@@ -17,8 +17,6 @@ from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
 from coverage_eval.plotting.labels import word_ticks, write
 from coverage_eval.plotting.outlines import explain_outlines, outline
 
-__all__ = ["alignment_grid"]
-
 _LARGEST = 24.0  # inches: the grid has the words of two sentences across
 
 Links = Iterable[tuple[int, int]]

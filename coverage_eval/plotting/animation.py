@@ -17,8 +17,6 @@ from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.labels import longest_label, shorten, word_ticks
 from coverage_eval.plotting.margin import bar_corners, draw_fertilities, row_bars
 
-__all__ = ["coverage_animation"]
-
 
 def coverage_animation(
     attention: ArrayLike,

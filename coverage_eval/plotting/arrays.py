@@ -9,14 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = [
-    "check_words",
-    "checked_attention",
-    "checked_positions",
-    "checked_table",
-    "checked_vector",
-]
-
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
 

@@ -8,8 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-__all__ = ["Picture", "figure_of", "new_axes", "new_figure"]
-
 
 class Picture(Figure):
     """A figure that notebooks show by itself, whatever their backend, without pyplot."""

@@ -6,21 +6,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 
-__all__ = [
-    "BOUND",
-    "DROPPED",
-    "EXCESS",
-    "GRID",
-    "INK",
-    "NOW",
-    "REFERENCE",
-    "REPEATED",
-    "SYSTEMS",
-    "WEIGHT",
-    "WITHIN_BOUNDS",
-    "attention_colormap",
-]
-
 # Okabe and Ito's palette, which stays distinct under the common forms of colour blindness.
 SYSTEMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 REPEATED = "#D55E00"

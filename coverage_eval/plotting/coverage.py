@@ -12,8 +12,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_axes
 
-__all__ = ["coverage_histogram"]
-
 
 def coverage_histogram(
     coverage: ArrayLike | Mapping[str, ArrayLike],

@@ -10,8 +10,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_axes
 
-__all__ = ["transformation_curves"]
-
 
 def transformation_curves(
     *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None

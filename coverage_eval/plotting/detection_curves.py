@@ -15,8 +15,6 @@ from coverage_eval.plotting.arrays import checked_vector
 from coverage_eval.plotting.canvas import new_axes
 from coverage_eval.plotting.fonts import font_families
 
-__all__ = ["precision_recall_curves", "reliability_diagram", "roc_curves"]
-
 Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
 """Name → what lies across and what lies upwards, both 0 to 1."""
 

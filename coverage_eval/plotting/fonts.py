@@ -19,8 +19,6 @@ import matplotlib as mpl
 from matplotlib import ft2font
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 
-__all__ = ["MissingGlyphWarning", "ShapingWarning", "font_families", "quiet_missing_glyphs"]
-
 # Parts of the names of families that are made for a language, the best first.
 _JAPANESE = ("CJK JP", "Sans JP", "IPAex", "Yu Gothic", "Hiragino", "MS Gothic", "VL Gothic")
 _KOREAN = ("CJK KR", "Sans KR", "Malgun", "Apple SD", "Nanum", "UnDotum")

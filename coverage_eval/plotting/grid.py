@@ -12,8 +12,6 @@ from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
 from coverage_eval.plotting.labels import longest_label
 
-__all__ = ["cell_aspect", "grid_axes", "rule_off"]
-
 _CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
 _SHORT = 30  # words
 _MOST_LABELLED = 250  # words on a side up to which a figure grows with them

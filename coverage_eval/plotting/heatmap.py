@@ -22,8 +22,6 @@ from coverage_eval.plotting.margin import axes_fraction, draw_margin
 from coverage_eval.plotting.marks import Marks
 from coverage_eval.plotting.outlines import explain_outlines, outline
 
-__all__ = ["attention_heatmap", "attention_heatmaps_side_by_side"]
-
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 

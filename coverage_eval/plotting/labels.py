@@ -13,16 +13,6 @@ from numpy.typing import ArrayLike
 
 from coverage_eval.plotting.canvas import figure_of
 
-__all__ = [
-    "axis_length",
-    "emphasise",
-    "labelled_positions",
-    "longest_label",
-    "shorten",
-    "word_ticks",
-    "write",
-]
-
 _LARGEST, _SMALLEST = 9.0, 6.0  # points
 _LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
 _LONGEST = 28  # characters

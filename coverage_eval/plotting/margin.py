@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.labels import axis_length
 
-__all__ = ["axes_fraction", "bar_corners", "draw_fertilities", "draw_margin", "row_bars"]
-
 
 def draw_margin(
     ax: Axes, coverage: NDArray[np.float64], fertility: NDArray[np.float64] | None

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from coverage_eval.plotting.arrays import checked_positions
 from coverage_eval.special_tokens import SPECIAL_TOKENS
 
-__all__ = ["Marks", "dropped_positions", "repeated_positions", "runs"]
-
 
 @dataclass(frozen=True)
 class Marks:

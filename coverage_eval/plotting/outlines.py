@@ -12,8 +12,6 @@ from coverage_eval.plotting import colours
 from coverage_eval.plotting.labels import emphasise
 from coverage_eval.plotting.marks import runs
 
-__all__ = ["explain_outlines", "outline"]
-
 # Apart by line style too, for readers and printers without colour.
 _STYLES: dict[str, dict[str, Any]] = {
     "repeated": {"edgecolor": colours.REPEATED, "linestyle": "-"},

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 
-__all__ = ["Region", "feasible_corners", "in_plane", "on_paper", "support_regions"]
-
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
 _FAR = 20.0  # triangle sides: beyond any frame
 _ROUNDING = 1e-9

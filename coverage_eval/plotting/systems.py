@@ -15,8 +15,6 @@ from coverage_eval.plotting.canvas import new_axes, new_figure
 from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.labels import longest_label, write
 
-__all__ = ["metric_bars", "plot_comparison", "segment_scatter"]
-
 _ACROSS = 4  # panels beside one another
 
 

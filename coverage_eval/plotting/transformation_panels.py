@@ -14,8 +14,6 @@ from coverage_eval.plotting.canvas import new_figure
 from coverage_eval.plotting.labels import write
 from coverage_eval.plotting.triangle import format_point, simplex
 
-__all__ = ["FIGURE1_SCORES", "simplex_figure1"]
-
 #: The scores of the figure's caption, one row for each step.
 FIGURE1_SCORES = ((1.2, 0.8, -0.2), (0.7, 0.9, 0.1), (-0.2, 0.2, 0.9))
 

@@ -21,8 +21,6 @@ from coverage_eval.plotting.fonts import font_families
 from coverage_eval.plotting.labels import write
 from coverage_eval.plotting.polytope import feasible_corners, in_plane, on_paper, support_regions
 
-__all__ = ["format_point", "simplex"]
-
 _TOLERANCE = 1e-6
 
 

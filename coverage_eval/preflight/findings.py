@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["Finding", "named", "percent", "shown"]
-
 
 class Finding(NamedTuple):
     """Something in the input that is probably not meant.

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from coverage_eval.preflight.findings import Finding, named, percent, shown
 from coverage_eval.preflight.sample import FEWEST_SEGMENTS, Rows, Sample, Text
 
-__all__ = ["check_forms", "forms_of"]
-
 
 class _Mark(NamedTuple):
     """A mark that a subword tokeniser leaves, and the share of tokens from which on it tells."""

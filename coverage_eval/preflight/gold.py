@@ -13,8 +13,6 @@ if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from coverage_eval.alignment.gold_links import Gold
     from fast_align_wrapper.links import Links
 
-__all__ = ["check_gold"]
-
 BETTER_LINKS = 5.0
 """Standard errors by which changed gold links must fit better than those given. On 20 pairs right
 ones fit worse by 6 and more, even with links of Model 1, and wrong ones better by as much."""

@@ -10,8 +10,6 @@ from coverage_eval.preflight.findings import Finding
 if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from coverage_eval.alignment.link_files import LinkColumn
 
-__all__ = ["check_given_links"]
-
 
 def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
     """Look for texts without a single link, all of whose words would count as not covered."""

@@ -19,8 +19,6 @@ from coverage_eval.special_tokens import SINK
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
-__all__ = ["check_model"]
-
 UNKNOWN = 0.1
 """Of the tokens: new text of the training's kind has 0.5 to 4 %; text of another language 45 to
 100 %, untokenised text 11 %, another tokeniser's 8 to 90 %."""

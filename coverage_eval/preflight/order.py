@@ -12,8 +12,6 @@ from typing import TypeVar
 from coverage_eval.preflight.findings import Finding
 from coverage_eval.preflight.sample import FEWEST_SEGMENTS, Sample, Text
 
-__all__ = ["BAD_PIECES", "check_source_order", "out_of_step", "where"]
-
 T = TypeVar("T")
 
 NO_RELATION = 0.03

@@ -11,8 +11,6 @@ from coverage_eval.preflight.order import out_of_step
 from coverage_eval.preflight.sample import FEWEST_SEGMENTS, Sample, Text
 from coverage_eval.preflight.sides import FEWEST_CASED
 
-__all__ = ["check_relations"]
-
 NEARER_SOURCE = 0.25
 """A hypothesis shares so many more of its words with the source than the reference does; copies
 have 0.9, and true translations, names and numbers included, 0.06 at most."""

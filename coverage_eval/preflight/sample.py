@@ -12,10 +12,8 @@ from statistics import fmean
 from typing import TypeAlias
 
 from coverage_eval.preflight.sampler import BLOCK_ROWS, Sampler
-from coverage_eval.text.corpus import Segment, tokenize
 from coverage_eval.text.rows import Row
-
-__all__ = ["FEWEST_SEGMENTS", "Rows", "Sample", "Text"]
+from fast_align_wrapper.text import Segment, tokenize
 
 Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Generic, TypeVar
 
-__all__ = ["BLOCK_ROWS", "MOST_BLOCKS", "Sampler"]
-
 T = TypeVar("T")
 
 BLOCK_ROWS = 50

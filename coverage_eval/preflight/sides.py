@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from coverage_eval.preflight.findings import Finding, named, percent, shown
 from coverage_eval.preflight.sample import Sample, Text
 
-__all__ = ["CASED", "FEWEST_CASED", "LOWER_CASED", "check_case", "check_entities", "check_equal"]
-
 # What Moses' tokeniser escapes, and how. Other entities are left over from HTML.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _MOSES_ENTITIES = {"&amp;", "&apos;", "&quot;", "&lt;", "&gt;", "&#91;", "&#93;", "&#124;"}

@@ -6,8 +6,6 @@ from importlib import import_module
 
 from coverage_eval.published.claims import Audit
 
-__all__ = ["AUDITS", "TABLES_OF_AUDITS", "run_audit", "run_audits"]
-
 # Name → what it checks. The module of the same name in coverage_eval.published.audits ("-" as "_")
 # has a function audit() that gives its claims.
 AUDITS = {

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Audit", "Claim", "Fact", "Verdict"]
-
 
 class Verdict(Enum):
     """What became of a claim; a claim that does not hold is a finding, not a failure."""

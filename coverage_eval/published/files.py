@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["Citation", "read_data"]
-
 
 @dataclass(frozen=True)
 class Citation:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["mean_and_half_width"]
-
 
 def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
     """The mean, and half of its 95 % interval by Student's t; None for a single value.

@@ -19,8 +19,6 @@ from coverage_eval.published.files import Citation, read_data
 from coverage_eval.published.intervals import mean_and_half_width
 from coverage_eval.published.tables import load_table
 
-__all__ = ["IrisReproduction", "load_iris", "reproduce_iris"]
-
 Array = NDArray[Any]
 Activation = Literal["softmax", "sparsemax"]
 Fitting = Literal["adam", "minimum"]

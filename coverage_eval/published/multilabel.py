@@ -21,9 +21,6 @@ from numpy.typing import NDArray
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import read_segments
 
-__all__ = ["LabelledData", "read_labelled", "read_libsvm", "read_mulan"]
-
-
 _FREE_CELLS = 1 << 24
 _CELLS_A_CHARACTER = 32
 """Data sets in LIBSVM's form are sparse, but none is an array of many gigabytes."""

@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from coverage_eval.published.files import Citation, read_data
 
-__all__ = ["TABLES", "Key", "PrintedCell", "PrintedTable", "load_table"]
-
 Key: TypeAlias = tuple[str, str, str]
 """System, dataset and metric of a cell."""
 

@@ -29,8 +29,6 @@ from coverage_eval.published.iris import load_iris
 from coverage_eval.published.multilabel import LabelledData
 from coverage_eval.published.tables import load_table
 
-__all__ = ["CLASSES", "Timing", "TimingReproduction", "iris_data", "reproduce_timing"]
-
 Array = NDArray[Any]
 Work = Callable[[], object]
 

@@ -7,8 +7,6 @@ from functools import lru_cache
 
 from coverage_eval.published.files import Citation, read_data
 
-__all__ = ["SYSTEMS", "Example", "ExampleSet", "load_appendix_b", "load_figure2"]
-
 SYSTEMS = ("softmax", "sparsemax", "csoftmax", "csparsemax")
 """The four systems of Appendix B, in its order; Figure 2 has the first and the last."""
 

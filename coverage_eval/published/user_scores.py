@@ -18,8 +18,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.published.tables import TABLES, Key, PrintedCell, PrintedTable, load_table
 from coverage_eval.text.corpus import Source, read_segments, source_name
 
-__all__ = ["CellDifference", "Direction", "UserScores", "compare_scores", "read_scores"]
-
 COLUMNS = ("system", "dataset", "metric", "value")
 
 _DIGITS = 9

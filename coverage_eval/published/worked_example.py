@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from coverage_eval.published.files import Citation, read_data
 
-__all__ = ["Figure1", "load_figure1"]
-
 Triple: TypeAlias = tuple[str, str, str]
 """Three numbers as they are printed."""
 

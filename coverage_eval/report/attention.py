@@ -11,8 +11,6 @@ from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.text.spool import Spool
 
-__all__ = ["present_attention", "present_coverage"]
-
 
 def present_attention(scores: ScoreTable) -> Printout:
     """One row a segment, numbered from 1, and a last one for the corpus.

@@ -9,8 +9,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale
 from coverage_eval.report.pictures import ENDINGS, checked_ending, save_animation, save_figure
 
-__all__ = ["PICTURES", "save_picture"]
-
 PICTURES = (*ENDINGS, ".gif")
 """Endings of the files that can be written; ``.gif`` moves."""
 

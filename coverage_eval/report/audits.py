@@ -9,8 +9,6 @@ from coverage_eval.published.claims import Audit, Claim
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 
-__all__ = ["present_audit", "present_audits"]
-
 _FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
 
 

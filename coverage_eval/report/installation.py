@@ -8,8 +8,6 @@ from coverage_eval.diagnosis import Part
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 
-__all__ = ["present_findings"]
-
 
 def present_findings(findings: Sequence[Part]) -> Printout:
     """One row for each part of the installation, with the command that adds what is missing."""

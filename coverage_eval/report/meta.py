@@ -16,8 +16,6 @@ from coverage_eval.tables.table import Cell, Measured, Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_meta", "present_kinds", "present_meta"]
-
 _RECORDS = ("score", "figure", "value", "low", "high", "p", "p_holm")
 _DRAWN = 6
 """Curves in a panel: the best scores by AUROC."""

@@ -11,9 +11,6 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["present_found"]
-
-
 _LOSS_DIGITS = 4
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.animation import Animation
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "checked_ending", "save_animation", "save_figure"]
-
 # Ending → what to leave out of a file so that it does not change from day to day.
 _DATES: dict[str, dict[str, None]] = {
     ".png": {},

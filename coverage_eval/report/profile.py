@@ -8,8 +8,6 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["present_profile", "present_profile_segments"]
-
 
 def present_profile(profile: Profile) -> Printout:
     """The corpus figures, one row each with what it means."""

@@ -12,8 +12,6 @@ from coverage_eval.report.pictures import save_figure
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
 
-__all__ = ["draw_digits", "present_digits", "present_iris", "present_timing"]
-
 
 def present_iris(result: IrisReproduction) -> Printout:
     """One row a printed figure, ours beside it; below, whether the printed order comes out."""

@@ -7,8 +7,6 @@ from coverage_eval.rescoring.search import GridSearch
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["present_grid"]
-
 
 def present_grid(search: GridSearch) -> Printout:
     """BLEU of all pairs of weights, and the best score with its signature.

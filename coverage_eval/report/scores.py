@@ -12,8 +12,6 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Measured, Table
 
-__all__ = ["measured", "present_scores", "present_segments", "scores_table"]
-
 
 def measured(score: Score) -> Measured:
     """A score with its interval as a cell of a table."""

@@ -8,8 +8,6 @@ from coverage_eval.published.user_scores import UserScores
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
-__all__ = ["present_user_scores"]
-
 Rows: TypeAlias = "list[tuple[Cell, ...]]"
 
 _CELLS = ("table", "system", "dataset", "metric", "printed", "yours", "difference")

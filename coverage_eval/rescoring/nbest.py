@@ -30,17 +30,9 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.array_files import load_arrays
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import (
-    STDIN,
-    Source,
-    check_source,
-    read_segments,
-    source_name,
-    tokenize,
-)
+from coverage_eval.text.corpus import STDIN, Source, check_source, read_segments, source_name
 from coverage_eval.text.json_text import parse_json
-
-__all__ = ["NBest", "read_coverage", "read_nbest"]
+from fast_align_wrapper.text import tokenize
 
 Float64Array = NDArray[np.float64]
 _NUMBER = re.compile("[0-9]{1,9}")

@@ -19,9 +19,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Score, Signature
 from coverage_eval.rescoring.nbest import NBest
-from coverage_eval.text.corpus import tokenize
-
-__all__ = ["GRID", "Candidates", "GridPoint", "GridSearch", "best_point", "grid_search"]
+from fast_align_wrapper.text import tokenize
 
 GRID = tuple(round(0.2 * k, 1) for k in range(6))
 """{0.2 k}, k = 0…5, for α and for β (Malaviya et al. 2018, section 5, after Wu et al. 2016)."""

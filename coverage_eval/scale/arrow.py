@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from coverage_eval.errors import MissingDependencyError
 
+__all__ = ["pa"]
+
 try:
     import pyarrow as pa
 except ImportError as error:
     raise MissingDependencyError(
         "batches of Arrow rows and Spark need pyarrow; pip install 'coverage-eval[spark]'"
     ) from error
-
-__all__ = ["pa"]

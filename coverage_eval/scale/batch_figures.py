@@ -14,8 +14,6 @@ from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.share import OmissionShare
 from coverage_eval.text.rows import Row
 
-__all__ = ["BatchFigure", "MeasuredRows", "batch_figure"]
-
 
 class MeasuredRows(NamedTuple):
     """A figure of some rows.

@@ -22,8 +22,6 @@ from coverage_eval.scale.batch_figures import BatchFigure, MeasuredRows, batch_f
 from coverage_eval.scale.text_columns import BatchColumns, ReadBatch
 from coverage_eval.text.rows import Row
 
-__all__ = ["SET_ASIDE", "BatchScorer"]
-
 SET_ASIDE = "set_aside"
 """The column with the reason why a row has no figures."""
 

@@ -32,8 +32,6 @@ from coverage_eval.version import __version__
 from fast_align_wrapper.inflation import check_inflation, open_archive
 from fast_align_wrapper.model import untimed_member
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "ShardPart", "join_parts", "read_part", "write_part"]
-
 FORMAT = "part of a coverage-eval result"
 FORMAT_VERSION = 1
 

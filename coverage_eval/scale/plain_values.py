@@ -39,8 +39,6 @@ from coverage_eval.preflight import Finding
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["from_plain", "known_classes", "to_plain"]
-
 
 @cache
 def known_classes() -> Mapping[str, type[Any]]:

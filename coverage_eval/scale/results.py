@@ -12,8 +12,6 @@ from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.preflight import Finding
 from coverage_eval.text.spool import Spool
 
-__all__ = ["Results", "join_results"]
-
 
 @dataclass(frozen=True, eq=False)
 class Results:

@@ -17,8 +17,6 @@ from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.scale.batch_scorer import BatchScorer
 from coverage_eval.scale.text_columns import BatchColumns
 
-__all__ = ["ScoringJob", "make_metrics", "make_profile", "make_share", "worker_scorer"]
-
 MakeFigures = Callable[["Aligner | None"], "Mapping[str, Formula]"]
 
 

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 from coverage_eval.text.rows import Row
 
-__all__ = ["MOST_SHARDS", "Shard", "TextDigest"]
-
 T = TypeVar("T")
 
 MOST_SHARDS = 100_000

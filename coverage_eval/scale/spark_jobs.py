@@ -31,15 +31,6 @@ from coverage_eval.scale.totals import Totals
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "collect_statistics",
-    "read_frame",
-    "score_frame",
-    "spark_session",
-    "sum_frame",
-    "write_scored",
-]
-
 _MOST_COLLECTED = 20_000_000
 """Rows of which statistics are collected for resampling: some gigabytes of memory."""
 

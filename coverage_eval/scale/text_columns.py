@@ -12,8 +12,6 @@ from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import MAX_CELLS
 
-__all__ = ["BatchColumns", "ReadBatch"]
-
 
 class ReadBatch(NamedTuple):
     """The rows of a batch.

@@ -15,8 +15,6 @@ from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.metrics.score import Score
 from coverage_eval.scale.arrow import pa
 
-__all__ = ["Totals"]
-
 Sums = dict[str, dict[str, list[Fraction]]]
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
-__all__ = ["Mapped"]
-
 T = TypeVar("T")
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
-__all__ = ["Printout", "Style"]
-
 
 @dataclass(frozen=True)
 class Printout:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "Measured", "Named", "Table", "format_figure", "format_p"]
-
 
 @dataclass(frozen=True)
 class Measured:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from coverage_eval.alignment.aligner import DEFAULT_SYMMETRIZATION, Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.comparison.table import compare
 from coverage_eval.errors import DataError
@@ -24,8 +24,7 @@ from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.published.translations import SYSTEMS, load_appendix_b
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.grammar_texts import RATES, GrammarTexts, make_texts, write_texts
-
-__all__ = ["demonstrate"]
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION
 
 
 def demonstrate(folder: Path | None = None, report: Path | None = None) -> Iterator[Table]:

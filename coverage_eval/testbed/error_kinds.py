@@ -10,8 +10,6 @@ from typing import NamedTuple
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.word_pool import WORD_CLASSES, WordPool
 
-__all__ = ["KINDS", "Draft", "Edit"]
-
 PHRASE_LENGTH = 3.0
 """Mean length of phrases in words; lengths are distributed geometrically."""
 

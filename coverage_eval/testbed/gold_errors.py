@@ -18,8 +18,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_segments, source_name
 from coverage_eval.text.json_text import parse_object
 
-__all__ = ["GoldError", "read_gold_errors"]
-
 
 @dataclass(frozen=True)
 class GoldError:

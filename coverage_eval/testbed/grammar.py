@@ -22,8 +22,6 @@ from coverage_eval.testbed.lexicon import (
     VERBS,
 )
 
-__all__ = ["Pair", "generate", "paraphrase"]
-
 _DEFINITE = {
     "nom": {"m": "der", "f": "die", "n": "das"},
     "acc": {"m": "den", "f": "die", "n": "das"},

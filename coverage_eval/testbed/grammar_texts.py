@@ -12,8 +12,6 @@ from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injection import inject_lines
 from coverage_eval.text.files import atomic_write
 
-__all__ = ["RATES", "GrammarTexts", "make_texts", "write_texts"]
-
 TRAINING_PAIRS = 4000
 TEST_PAIRS = 500
 SEED = 2018

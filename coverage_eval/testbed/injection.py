@@ -22,21 +22,10 @@ from coverage_eval.errors import DataError
 from coverage_eval.testbed.error_kinds import KINDS, Draft, Edit
 from coverage_eval.testbed.gold_errors import GoldError
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import tokenize
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import Links
-
-__all__ = [
-    "HIGHEST_RATE",
-    "REPAIRS",
-    "CleanSegment",
-    "Injection",
-    "SpoiltSegment",
-    "clean_segments",
-    "inject_lines",
-    "whole_words",
-]
+from fast_align_wrapper.text import tokenize
 
 HIGHEST_RATE = 0.5
 

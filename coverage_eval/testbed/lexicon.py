@@ -2,17 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ADJECTIVES",
-    "ADVERBS",
-    "BEINGS",
-    "PLACES",
-    "PREPOSITIONS",
-    "SYNONYMS",
-    "THINGS",
-    "VERBS",
-]
-
 # Noun and gender → English; a compound is one German word and two English ones.
 BEINGS: tuple[tuple[str, str, str], ...] = (
     ("mann", "m", "man"), ("frau", "f", "woman"), ("kind", "n", "child"), ("hund", "m", "dog"),

@@ -11,8 +11,6 @@ from random import Random
 
 from coverage_eval.errors import DataError
 
-__all__ = ["WORD_CLASSES", "WordPool"]
-
 FUNCTION_SHARE = 0.4
 """The most frequent words that together make up this share of the text count as function words."""
 

@@ -12,8 +12,6 @@ from coverage_eval.errors import check_whole
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["BATCH_LENGTH", "BATCH_SEGMENTS", "batched", "map_batches"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 

@@ -10,8 +10,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.text.column_files import ColumnFile
 from coverage_eval.text.corpus import Column, Source, source_name
 
-__all__ = ["HeldColumns", "SystemRow", "SystemTexts"]
-
 
 class SystemRow(NamedTuple):
     """One segment as one system translated it.

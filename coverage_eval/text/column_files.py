@@ -29,8 +29,6 @@ from coverage_eval.text.delimited import check_columns, split_fields
 from coverage_eval.text.json_text import parse_object
 from coverage_eval.text.parquet import is_parquet, parquet_names, read_parquet
 
-__all__ = ["ColumnFile"]
-
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )

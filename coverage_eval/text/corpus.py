@@ -29,26 +29,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 from fast_align_wrapper.inflation import check_inflation
-from fast_align_wrapper.text import Segment, tokenize
-
-__all__ = [
-    "MAX_LINE_BYTES",
-    "STDIN",
-    "Column",
-    "CorpusWarning",
-    "Segment",
-    "Source",
-    "Text",
-    "TextColumns",
-    "check_readable_again",
-    "check_source",
-    "check_stdin",
-    "file_of",
-    "read_parallel",
-    "read_segments",
-    "source_name",
-    "tokenize",
-]
 
 STDIN = "-"
 

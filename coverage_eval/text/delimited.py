@@ -10,15 +10,6 @@ from typing import TypeAlias
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_segments, source_name
 
-__all__ = [
-    "Record",
-    "bad_line",
-    "check_columns",
-    "read_header",
-    "read_records",
-    "split_fields",
-]
-
 Record: TypeAlias = "Mapping[str, str]"
 
 

@@ -11,8 +11,6 @@ from typing import TextIO
 from coverage_eval.errors import DataError
 from fast_align_wrapper import replacing
 
-__all__ = ["atomic_path", "atomic_write", "check_target"]
-
 atomic_path = partial(replacing.replacing, error=DataError)
 """As :func:`fast_align_wrapper.replacing.replacing`, which raises DataError."""
 

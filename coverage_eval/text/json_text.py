@@ -9,8 +9,6 @@ from typing import Any
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import Source, read_segments, source_name
 
-__all__ = ["check_object", "not_json", "parse_json", "parse_object", "read_objects"]
-
 
 def read_objects(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
     """The objects of JSON Lines, each behind its place, such as ``errors.jsonl: line 7``.

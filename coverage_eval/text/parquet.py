@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from pyarrow import Array
     from pyarrow.parquet import ParquetFile
 
-__all__ = ["is_parquet", "parquet_names", "read_parquet"]
-
 _MAGIC = b"PAR1"
 _BATCH_ROWS = 4096
 _TEXTS = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}

@@ -6,17 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Segment, Text, read_parallel
-
-__all__ = [
-    "Row",
-    "check_list",
-    "make_rows",
-    "make_text_rows",
-    "read_rows",
-    "row_length",
-    "split_references",
-]
+from coverage_eval.text.corpus import Text, read_parallel
+from fast_align_wrapper.text import Segment
 
 
 class Row(NamedTuple):

@@ -11,8 +11,6 @@ from tempfile import SpooledTemporaryFile
 from threading import Lock
 from typing import TypeVar, overload
 
-__all__ = ["Spool"]
-
 T = TypeVar("T")
 
 _HELD_IN_MEMORY = 1 << 20

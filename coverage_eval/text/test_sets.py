@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from coverage_eval.errors import MissingDependencyError
 
-__all__ = ["FoundTestSet", "find_test_set"]
-
 
 class FoundTestSet(NamedTuple):
     """The files of a test set, as text of one segment a line.

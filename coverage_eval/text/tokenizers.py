@@ -14,10 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.text.corpus import Segment, tokenize
-from fast_align_wrapper.text import without_line_end
-
-__all__ = ["TOKENIZERS", "Tokenizer"]
+from fast_align_wrapper.text import Segment, tokenize, without_line_end
 
 # Name → module and class in sacrebleu.tokenizers, and the class's argument if it takes one.
 _CLASSES: dict[str, tuple[str, str, tuple[str, ...]]] = {

@@ -22,8 +22,6 @@ from coverage_eval.torch.transformations import (
     sparsemax,
 )
 
-__all__ = ["ConstrainedAttention", "Source"]
-
 _UNBOUNDED = {"softmax": softmax, "sparsemax": sparsemax}
 _BOUNDED = {
     "constrained_softmax": constrained_softmax,

@@ -11,8 +11,6 @@ from coverage_eval.torch.transformations import (
     sparsemax,
 )
 
-__all__ = ["ConstrainedSoftmax", "ConstrainedSparsemax", "Sparsemax"]
-
 
 class _Layer(torch.nn.Module):
     """A transformation along one dimension, without parameters."""

@@ -12,8 +12,6 @@ from torch import Tensor, nn
 
 from coverage_eval.attention import AttentionError
 
-__all__ = ["AdditiveScorer", "BilinearScorer"]
-
 
 class BilinearScorer(nn.Module):
     r""":math:`z_j = s^\top W h_j` (Luong et al. 2015), and without sizes :math:`s^\top h_j`.

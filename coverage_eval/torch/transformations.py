@@ -19,8 +19,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["constrained_softmax", "constrained_sparsemax", "softmax", "sparsemax", "sparsemax_loss"]
-
 #: As in the reference: this many roundings below 0 or 1 are rounding, more is an error.
 ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many roundings of float64 are the solution.

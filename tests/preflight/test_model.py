@@ -12,8 +12,8 @@ import pytest
 from coverage_eval.preflight import Sample, check_model
 from coverage_eval.preflight.model import _fits
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import tokenize
 from fast_align_wrapper import FastAlign
+from fast_align_wrapper.text import tokenize
 from tests.preflight.spoil import (
     Rows,
     confuse,

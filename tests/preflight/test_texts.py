@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.preflight import Sample, check_texts
 from coverage_eval.preflight.order import LAGS, _moved, _shared
-from coverage_eval.text.corpus import read_parallel, tokenize
+from coverage_eval.text.corpus import read_parallel
+from fast_align_wrapper.text import tokenize
 from tests.preflight.spoil import (
     Rows,
     blank,

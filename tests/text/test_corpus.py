@@ -14,12 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import (
-    CorpusWarning,
-    read_parallel,
-    read_segments,
-    tokenize,
-)
+from coverage_eval.text.corpus import CorpusWarning, read_parallel, read_segments
+from fast_align_wrapper.text import tokenize
 
 # Everything that Unicode or Python calls white space, but for space, tab and line end.
 OTHER_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u202f\u2028\u2029\u3000\ufeff"

@@ -25,16 +25,6 @@ from coverage_eval.attention.source import AttentionSource, length_mask
 from coverage_eval.attention.state import AttentionState
 from coverage_eval.attention.step import AttentionStep, StepResult
 
-__all__ = [
-    "DecoderOutput",
-    "DecoderState",
-    "DecoderWeights",
-    "ForcedDecoding",
-    "decoder_step",
-    "force_decode",
-    "start_decoder",
-]
-
 
 @dataclass(frozen=True)
 class DecoderWeights:

@@ -17,8 +17,6 @@ from coverage_eval.attention._inputs import AttentionError, FloatArray
 from coverage_eval.attention.replay.lstm import LSTMState, LSTMWeights, lstm
 from coverage_eval.attention.source import length_mask
 
-__all__ = ["EncoderWeights", "Encoding", "embed", "encode"]
-
 
 @dataclass(frozen=True)
 class EncoderWeights:

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from coverage_eval.attention._inputs import AttentionError, FloatArray
 from coverage_eval.attention.source import length_mask
 
-__all__ = ["LSTMState", "LSTMWeights", "lstm", "lstm_cell", "stacked_lstm_cell"]
-
 LSTMState: TypeAlias = tuple[FloatArray, FloatArray]
 """Hidden state h and cell state c, each ``[B, H]``."""
 

@@ -37,8 +37,6 @@ from coverage_eval.attention.replay.encoder import EncoderWeights
 from coverage_eval.attention.replay.lstm import LSTMWeights
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore, CoverageFormula, Score
 
-__all__ = ["ModelWeights", "opennmt_weights"]
-
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 _COVERAGE = "decoder.attn.linear_cover.weight"
 _GENERAL, _MLP = "decoder.attn.linear_in.weight", "decoder.attn.linear_query.weight"

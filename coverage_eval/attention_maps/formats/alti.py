@@ -16,8 +16,6 @@ from coverage_eval.attention_maps.parsing import as_array, as_tokens
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import parse_object
 
-__all__ = ["FORMATS"]
-
 
 def _recognise(dump: Dump) -> bool:
     return bool(dump.probe) and "contributions" in parse_object(dump.probe[0], dump.name)

@@ -29,8 +29,6 @@ from coverage_eval.attention_maps.parsing import as_array
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import parse_json
 
-__all__ = ["FORMATS", "Archive"]
-
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 
 

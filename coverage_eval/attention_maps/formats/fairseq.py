@@ -22,8 +22,6 @@ from coverage_eval.attention_maps.parsing import (
 )
 from coverage_eval.errors import DataError
 
-__all__ = ["FORMATS"]
-
 _LINE = re.compile(r"(?:^|\s)([ASH])-(\d{1,9})\t(.*)$", re.ASCII)
 _HARD = re.compile(r"\d+-\d+")
 

@@ -26,8 +26,6 @@ from coverage_eval.attention_maps.parsing import (
 )
 from coverage_eval.errors import DataError
 
-__all__ = ["FORMATS"]
-
 _NUMBER = r"[0-9.][0-9.eE+-]*"
 _SOFT = re.compile(rf"{_NUMBER}(?:,{_NUMBER})*(?: {_NUMBER}(?:,{_NUMBER})*)*", re.ASCII)
 

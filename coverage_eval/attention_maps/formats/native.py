@@ -30,8 +30,6 @@ from coverage_eval.errors import DataError
 from coverage_eval.text.files import atomic_path, atomic_write
 from coverage_eval.text.json_text import parse_object
 
-__all__ = ["FORMATS", "save"]
-
 _FLAGS = ("tgt_eos", "src_eos", "hard")
 
 

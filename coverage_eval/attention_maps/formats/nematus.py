@@ -28,8 +28,6 @@ from coverage_eval.attention_maps.parsing import (
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import not_json
 
-__all__ = ["FORMATS", "is_header", "read_blocks"]
-
 
 def is_header(dump: Dump, fields: int) -> bool:
     """Whether a file begins with a header of so many fields, the end of which are two counts."""

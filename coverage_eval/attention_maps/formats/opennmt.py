@@ -43,8 +43,6 @@ from coverage_eval.attention_maps.unpickling import unpickle_arrays
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
 
-__all__ = ["FORMATS"]
-
 _WIDTH = 11  # of a table's label and of each cell, the space after it included
 _CELL = re.compile(r" *\**\d{1,2}\.\d{7} ?", re.ASCII)
 _SENTENCE = re.compile(r"(?:^|[\s\]])SENT \d+: (.*)$")

@@ -31,8 +31,6 @@ from coverage_eval.attention_maps.parsing import (
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import parse_object
 
-__all__ = ["FORMATS"]
-
 
 def _recognise_links(dump: Dump) -> bool:
     pairs = [line.rpartition("\t") for line in dump.sample]

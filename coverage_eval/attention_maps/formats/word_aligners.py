@@ -13,8 +13,6 @@ from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOpt
 from coverage_eval.attention_maps.parsing import printable
 from coverage_eval.errors import DataError
 
-__all__ = ["FORMATS"]
-
 _TALP_LINE = re.compile(r"\s*(?:\*?\d+[-p?]\d+)(?:\s+\*?\d+[-p?]\d+)*\s*", re.ASCII)
 _NAACL_LINE = re.compile(r"\s*\d+\s+\d+\s+\d+(?:\s+[SP])?(?:\s+[0-9.eE+-]+)?\s*", re.ASCII)
 

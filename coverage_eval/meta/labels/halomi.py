@@ -15,8 +15,6 @@ from coverage_eval.text.corpus import Source, source_name
 from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["read", "recognise"]
-
 _COLUMNS = ("src_lang", "tgt_lang", "src_text", "mt_text", "omit_spans", "hall_spans")
 _DEGREES = {"omission": "class_omit", "hallucination": "class_hall"}
 

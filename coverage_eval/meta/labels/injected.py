@@ -11,8 +11,6 @@ from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
 from coverage_eval.text.corpus import Source, read_segments, source_name
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["is_of_kind", "label_errors", "read", "recognise"]
-
 _ALSO = {"early-stop": "omission"}
 """Kinds that belong to another than the first part of their name."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from coverage_eval.errors import DataError
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["marked_words", "without_marks"]
-
 
 def without_marks(text: str, opening: str, closing: str) -> tuple[str, list[bool]]:
     """The text without its marks, and of each of its characters whether it was inside one.

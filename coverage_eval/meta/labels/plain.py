@@ -19,8 +19,6 @@ from coverage_eval.text.delimited import Record, bad_line, read_header, read_rec
 from coverage_eval.text.files import atomic_write
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["read", "recognise", "write_texts"]
-
 
 def recognise(source: Source) -> bool:
     """Whether the first line is a label, or a header with one."""

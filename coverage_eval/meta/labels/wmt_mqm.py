@@ -23,8 +23,6 @@ from coverage_eval.text.corpus import CorpusWarning, Source, source_name
 from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
 from coverage_eval.text.tokenizers import Tokenizer
 
-__all__ = ["read", "read_translations", "recognise"]
-
 _COLUMNS = ("system", "rater", "source", "target", "category", "severity")
 _SEGMENT = ("globalSegId", "seg_id")
 _MARKS = ("<v>", "</v>")

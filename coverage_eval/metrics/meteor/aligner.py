@@ -25,8 +25,6 @@ from coverage_eval.metrics.meteor.runs import (
     in_order,
 )
 
-__all__ = ["BEAM_SIZE", "Match", "align", "count_chunks", "is_too_long"]
-
 BEAM_SIZE = 40
 
 _MOST_CROWDED = 1 << 31

@@ -8,8 +8,6 @@ from typing import TypeVar
 from coverage_eval.metrics.meteor.lexicon import Word
 from coverage_eval.metrics.meteor.runs import Block, CandidateRun
 
-__all__ = ["EXACT", "MODULES", "PARAPHRASE", "STEM", "SYNONYM", "find_candidates"]
-
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 
 MODULES = ("exact", "stem", "synonym", "paraphrase")

@@ -21,9 +21,7 @@ from coverage_eval.metrics.meteor.phrase_cache import open_index, phrase_index
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable
 from coverage_eval.metrics.meteor.resources import paraphrase_path
 from coverage_eval.metrics.meteor.statistics import FIELDS, pair_statistics, score_parts
-from coverage_eval.text.corpus import Segment
-
-__all__ = ["AlignedPair", "MatchOptions", "Row", "align_batch", "count_batch", "prepare_index"]
+from fast_align_wrapper.text import Segment
 
 Row: TypeAlias = "tuple[Segment, Sequence[Segment]]"
 """A hypothesis and its references, of which there is at least one."""

@@ -17,8 +17,6 @@ from typing import TypeAlias
 
 from coverage_eval.metrics.meteor.runs import Block, CandidateRun, Path, Prices
 
-__all__ = ["extend_crowded"]
-
 # (rank, number of the path, of the block, hypothesis start, number of the run), which is the order
 # of ranks and, of equal ones, that in which Meteor has the paths; and the run, None to skip.
 _Proposal: TypeAlias = "tuple[int, int, int, int, int, CandidateRun | None]"

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from string import punctuation
 
 from coverage_eval.metrics.meteor.resources import read_function_words
-from coverage_eval.text.corpus import Segment, tokenize
 from coverage_eval.text.rows import Row
-
-__all__ = ["looks_english", "object_to_other_languages"]
+from fast_align_wrapper.text import Segment, tokenize
 
 FEWEST_WORDS = 50
 """Fewer words say too little about their language."""

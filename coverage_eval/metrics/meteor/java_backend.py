@@ -23,10 +23,8 @@ from coverage_eval.metrics.meteor.statistics import (
     score_parts,
     without_perfect_chunks,
 )
-from coverage_eval.text.corpus import Segment
 from fast_align_wrapper.held import HeldFolder
-
-__all__ = ["checked_statistics", "jar_scores", "jar_statistics"]
+from fast_align_wrapper.text import Segment
 
 _SEGMENT = re.compile(r"^Segment (\d+) score:\t(\S+)$", re.MULTILINE)
 _FINAL = re.compile(r"^Final score:\s+(\S+)$", re.MULTILINE)

@@ -14,8 +14,6 @@ from coverage_eval.metrics.meteor.resources import (
     read_synsets,
 )
 
-__all__ = ["Word", "find_synsets", "get_word", "java_hash"]
-
 # WordNet's suffix rules for nouns, verbs and adjectives, in Meteor's order: (suffix, replacement).
 _SUFFIX_RULES = (
     ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"),

@@ -36,10 +36,8 @@ from coverage_eval.metrics.meteor.statistics import (
     without_perfect_chunks,
 )
 from coverage_eval.text.batches import map_batches
-from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, row_length
-
-__all__ = ["BACKENDS", "METEOR", "VARIANTS", "MeteorMatch"]
+from fast_align_wrapper.text import Segment
 
 VARIANTS = {"full": 4, "exact-stem": 2}
 """How many of the matchers each variant uses."""

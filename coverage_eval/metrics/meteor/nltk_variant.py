@@ -27,10 +27,8 @@ from coverage_eval.metrics.meteor.resources import (
     package_version,
     read_synsets,
 )
-from coverage_eval.text.corpus import Segment, tokenize
 from coverage_eval.text.rows import Row
-
-__all__ = ["NLTKMeteor", "WordNet"]
+from fast_align_wrapper.text import Segment, tokenize
 
 
 @dataclass(frozen=True)

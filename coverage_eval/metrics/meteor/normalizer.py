@@ -14,8 +14,6 @@ import re
 
 from coverage_eval.metrics.meteor.resources import read_nonbreaking_prefixes
 
-__all__ = ["normalize"]
-
 # Letters are those of the languages that Meteor 1.5 supports; all others are separated one by one,
 # as punctuation is. Digits are ASCII digits.
 _LETTERS = (

@@ -9,8 +9,6 @@ from typing import TypeAlias
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable
 from coverage_eval.metrics.meteor.runs import Block, CandidateRun
 
-__all__ = ["find_paraphrases"]
-
 _MODULE = 3
 
 _Found: TypeAlias = "tuple[int, int, tuple[int, ...]]"

@@ -21,8 +21,6 @@ from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, w
 from fast_align_wrapper.held import HeldFolder, held_file, remove_abandoned
 from fast_align_wrapper.whole_files import file_sha256, put_in_place
 
-__all__ = ["cache_folder", "open_index", "phrase_index", "table_hash"]
-
 _FAMILY = "meteor-paraphrases"
 _VERSION = 4
 """A change of the files' form must raise it."""

@@ -24,8 +24,6 @@ from tqdm import tqdm
 
 from coverage_eval.errors import DataError
 
-__all__ = ["PhraseTable", "read_table", "write_table"]
-
 _REMEMBERED = 1 << 16
 """Phrases whose paraphrases are kept in memory: text repeats its words."""
 

@@ -17,17 +17,6 @@ from pathlib import Path
 
 from coverage_eval.errors import DataError, MissingDependencyError
 
-__all__ = [
-    "INSTALL",
-    "jar_path",
-    "package_version",
-    "paraphrase_path",
-    "read_function_words",
-    "read_inflections",
-    "read_nonbreaking_prefixes",
-    "read_synsets",
-]
-
 INSTALL = "pip install 'coverage-eval[meteor]'"
 """The command that adds what METEOR needs."""
 

@@ -12,8 +12,6 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["Block", "Candidate", "CandidateRun", "Chain", "Path", "Prices", "gain_of", "in_order"]
-
 
 class Candidate(NamedTuple):
     """A possible match of some reference words, known from context, and some hypothesis words."""

@@ -11,19 +11,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.metrics.meteor.aligner import Match, count_chunks
 
-__all__ = [
-    "ALPHA",
-    "BETA",
-    "DELTA",
-    "FIELDS",
-    "GAMMA",
-    "MODULE_WEIGHTS",
-    "Parts",
-    "pair_statistics",
-    "score_parts",
-    "without_perfect_chunks",
-]
-
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 """Meteor 1.5's English parameters, tuned to rank systems (Denkowski and Lavie 2014)."""
 

@@ -9,15 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import AlignedRow
+from coverage_eval.alignment.aligned_rows import AlignedRow
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio, ratio_of_sums
 from coverage_eval.metrics.rep import REP
 from coverage_eval.text.rows import Row
-
-__all__ = ["CDR", "LengthRatio", "SourceREP", "UncoveredSource"]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from typing import ClassVar
 
 from coverage_eval.metrics.profile.ratio import SegmentRatio
 
-__all__ = ["CompressionRatio", "DuplicateNgrams"]
-
 
 @dataclass(frozen=True)
 class CompressionRatio(SegmentRatio):

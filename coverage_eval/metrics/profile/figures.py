@@ -19,8 +19,6 @@ from coverage_eval.metrics.profile.loops import TNG, SubstringRepetition, TailLo
 from coverage_eval.metrics.profile.ngram_repetition import DistinctN, Diversity, RepN, SeqRep
 from coverage_eval.metrics.rep import REP
 
-__all__ = ["FIGURES", "Figure", "select_figures"]
-
 
 @dataclass(frozen=True)
 class Figure:

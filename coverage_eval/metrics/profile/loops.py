@@ -11,8 +11,6 @@ from typing import ClassVar
 
 from coverage_eval.metrics.profile.ratio import SegmentRatio
 
-__all__ = ["TNG", "SubstringRepetition", "TailLoop", "tail_repeats", "top_ngram_count"]
-
 
 @dataclass(frozen=True)
 class TailLoop(SegmentRatio):

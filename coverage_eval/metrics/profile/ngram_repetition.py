@@ -13,8 +13,6 @@ from coverage_eval.metrics.base import Statistics, TokenMetric
 from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio
 from coverage_eval.text.rows import Row
 
-__all__ = ["LOOPS", "DistinctN", "Diversity", "RepN", "SeqRep", "count_ngrams"]
-
 LOOPS = ("exact", "simctg")
 """Which n-grams count: all, or all but the last of each segment, as SimCTG's loop has it."""
 

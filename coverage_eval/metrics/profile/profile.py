@@ -18,21 +18,12 @@ from coverage_eval.metrics.score import Score
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.batches import map_batches
-from coverage_eval.text.corpus import Segment
 from coverage_eval.text.rows import Row, make_text_rows, row_length
 from coverage_eval.text.spool import Spool
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "Profile",
-    "ProfiledFigure",
-    "count_figures",
-    "make_figures",
-    "profile",
-    "profile_counted",
-]
 
 
 @dataclass(frozen=True)

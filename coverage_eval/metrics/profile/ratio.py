@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from coverage_eval.metrics.base import Statistics, TokenMetric
 from coverage_eval.text.rows import Row
 
-__all__ = ["PERCENT", "SegmentRatio", "ratio_of_sums"]
-
 PERCENT = 100.0
 
 

@@ -18,8 +18,6 @@ from coverage_eval.published.audits.random_problems import (
 )
 from coverage_eval.published.claims import Claim, Fact
 
-__all__ = ["PrintedRun", "audit", "run_as_printed"]
-
 PLACE = "Algorithm 1, Appendix A.3"
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 MOST_ROUNDS = 200

@@ -18,8 +18,6 @@ from coverage_eval.published.audits.random_problems import (
 )
 from coverage_eval.published.claims import Claim
 
-__all__ = ["Solved", "audit", "solved_problems"]
-
 MARGIN = 1e-3
 
 

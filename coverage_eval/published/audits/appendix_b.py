@@ -11,8 +11,6 @@ from coverage_eval.published.audits.repetitions import (
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.translations import SYSTEMS, ExampleSet, load_appendix_b
 
-__all__ = ["audit"]
-
 
 def audit() -> tuple[Claim, ...]:
     """Score Appendix B with REP."""

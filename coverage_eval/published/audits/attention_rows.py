@@ -20,8 +20,6 @@ from coverage_eval.published.audits.random_problems import Vector, bounded_probl
 from coverage_eval.published.audits.report_equations import products
 from coverage_eval.published.claims import Claim
 
-__all__ = ["jacobian_norm", "lagrangian", "no_interior", "solvers"]
-
 
 def solvers() -> Claim:
     """Row 7: both solvers of constrained sparsemax give one solution."""

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from coverage_eval.published.claims import Fact
 from coverage_eval.published.tables import PrintedTable
 
-__all__ = ["agree", "as_said", "better", "differ", "disagree", "equal", "same_text"]
-
 Pairs: TypeAlias = Iterable[tuple[ArrayLike, ArrayLike]]
 
 _SAME = 1e-9

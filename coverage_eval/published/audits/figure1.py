@@ -9,8 +9,6 @@ from coverage_eval.attention import attend_with_credit, find_transformation
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.worked_example import Triple, load_figure1
 
-__all__ = ["audit"]
-
 
 def audit() -> tuple[Claim, ...]:
     """Recompute all twelve triples and the cumulative attention."""

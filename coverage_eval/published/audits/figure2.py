@@ -6,8 +6,6 @@ from coverage_eval.published.audits.repetitions import CSPARSEMAX, repetition_fa
 from coverage_eval.published.claims import Claim
 from coverage_eval.published.translations import load_figure2
 
-__all__ = ["audit"]
-
 
 def audit() -> tuple[Claim, ...]:
     """Score the sentences of Figure 2 with REP."""

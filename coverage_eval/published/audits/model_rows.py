@@ -19,8 +19,6 @@ from coverage_eval.published.claims import Claim
 from coverage_eval.rescoring.nbest import NBest
 from coverage_eval.rescoring.search import Candidates
 
-__all__ = ["encoder", "length", "penalty_of_zeros"]
-
 
 def penalty_of_zeros() -> Claim:
     """Row 13: the coverage penalty of words without attention."""

@@ -20,8 +20,6 @@ from coverage_eval.published.audits.random_problems import (
 )
 from coverage_eval.published.claims import Claim, Fact
 
-__all__ = ["audit"]
-
 PLACE = "Proposition 1, page 372"
 MARGIN = 1e-3
 

@@ -9,16 +9,6 @@ from numpy.typing import NDArray
 
 from coverage_eval.attention import constrained_sparsemax
 
-__all__ = [
-    "Vector",
-    "bounded_problems",
-    "finite_differences",
-    "free_problems",
-    "interior",
-    "numeric_jacobians",
-    "threshold",
-]
-
 Vector = NDArray[np.float64]
 
 SEED = 2018

@@ -10,8 +10,6 @@ from coverage_eval.published.audits.facts import agree
 from coverage_eval.published.audits.random_problems import bounded_problems
 from coverage_eval.published.claims import Claim
 
-__all__ = ["audit"]
-
 
 def audit() -> tuple[Claim, ...]:
     """Rewrite random problems by eqs. 18 to 22 and solve them."""

@@ -6,8 +6,6 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.published.claims import Fact
 from coverage_eval.published.translations import ExampleSet
 
-__all__ = ["CSPARSEMAX", "corpus_rep", "repetition_fact", "repetitions"]
-
 CSPARSEMAX = "csparsemax"
 
 _METRIC = REP()

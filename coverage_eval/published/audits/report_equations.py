@@ -23,8 +23,6 @@ from coverage_eval.published.audits.random_problems import (
 )
 from coverage_eval.published.claims import Claim
 
-__all__ = ["audit", "products"]
-
 MARGIN = 1e-3
 LOSSES = (
     sparsemax_loss_by_threshold,

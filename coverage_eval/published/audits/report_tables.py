@@ -6,8 +6,6 @@ from coverage_eval.published.audits.facts import same_text
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.tables import PrintedCell, PrintedTable, load_table
 
-__all__ = ["audit"]
-
 GPU, CPU = "sparsemax TF GPU", "sparsemax TF CPU"
 NUMPY, TF_NUMPY = "sparsemax Numpy", "sparsemax TF Numpy"
 SOFTMAX = "softmax TF"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from coverage_eval.published.audits import attention_rows, model_rows, state_rows, text_rows
 from coverage_eval.published.claims import Claim
 
-__all__ = ["audit"]
-
 
 def audit() -> tuple[Claim, ...]:
     """All rows, in the order of their numbers."""

@@ -21,8 +21,6 @@ from coverage_eval.published.audits.facts import agree, differ, disagree, equal
 from coverage_eval.published.audits.random_problems import Vector
 from coverage_eval.published.claims import Claim
 
-__all__ = ["coverage_vector", "exhaustion", "fertilities", "gold_dump", "padded_sink"]
-
 
 def coverage_vector() -> Claim:
     """Row 6: where the coverage vector enters the score."""

@@ -9,8 +9,6 @@ from coverage_eval.published.audits.facts import better
 from coverage_eval.published.claims import Claim, Fact
 from coverage_eval.published.tables import PrintedTable, load_table
 
-__all__ = ["audit", "claims"]
-
 SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
 """The text's "sparse models": csparsemax, and sparsemax combined with coverage models."""
 

@@ -6,8 +6,6 @@ from coverage_eval.published.audits.facts import better, same_text
 from coverage_eval.published.claims import Claim
 from coverage_eval.published.tables import PrintedTable, load_table
 
-__all__ = ["audit", "claims"]
-
 DATASET = "De-En"
 PREDICTED = ("PREDICTED c = 0", "PREDICTED c = 0.2")
 OTHERS = ("CONSTANT f = 2", "CONSTANT f = 3", "GUIDED")

@@ -22,8 +22,6 @@ from coverage_eval.published.claims import Claim, Fact
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
 
-__all__ = ["bleu", "drop_denominator", "drop_empty_line", "drop_sink", "meteor", "rep_second_sum"]
-
 
 def rep_second_sum() -> Claim:
     """Row 1: what the second sum of REP counts."""

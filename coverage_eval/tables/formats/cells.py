@@ -8,18 +8,6 @@ from unicodedata import east_asian_width
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figure, format_p
 
-__all__ = [
-    "ColumnContent",
-    "cell_lines",
-    "escape_controls",
-    "escape_csv",
-    "escape_json",
-    "notes_with_mark",
-    "survey",
-    "text_width",
-    "without_empty_columns",
-]
-
 _SHORT = (*range(0x20), *range(0x7F, 0xA0))
 """C0 and C1."""
 

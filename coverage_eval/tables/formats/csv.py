@@ -10,8 +10,6 @@ from coverage_eval.tables.formats.cells import escape_csv, survey
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
-__all__ = ["render"]
-
 
 def render(printout: Printout, _: Style) -> Iterator[str]:
     """A line of column names, then the rows, with numbers in full and empty columns kept.

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from coverage_eval.tables.formats.cells import text_width
 
-__all__ = ["grid_lines", "paragraphs"]
-
 _TOGETHER = 4096
 """Rows that tabulate gets at once, of each of which it makes several copies."""
 

@@ -9,8 +9,6 @@ from typing import Any
 from coverage_eval.tables.formats.cells import escape_json
 from coverage_eval.tables.printout import Printout, Style
 
-__all__ = ["render"]
-
 
 def render(printout: Printout, _: Style) -> Iterator[str]:
     """Plain values, text in UTF-8 but for controls; NaN is refused rather than written."""

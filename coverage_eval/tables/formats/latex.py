@@ -16,8 +16,6 @@ from coverage_eval.tables.formats.cells import (
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
-__all__ = ["escape_latex", "render"]
-
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
     "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",

@@ -19,8 +19,6 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Table
 
-__all__ = ["escape_markdown", "render"]
-
 
 def render(printout: Printout, style: Style) -> Iterator[str]:
     """Titles in bold, tables, then notes and signatures as a list."""

@@ -20,8 +20,6 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout, Style
 from coverage_eval.tables.table import Cell, Measured, Table
 
-__all__ = ["render"]
-
 _GAP = 2  # spaces between columns; tabulate leaves as much beside the names of columns
 _NARROWEST = 10  # no column of text is wrapped to less
 
