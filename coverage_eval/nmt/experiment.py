@@ -27,7 +27,6 @@ from coverage_eval.nmt.decoding import (
     translate,
     write_attention,
     write_nbest,
-    write_texts,
 )
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.optimisation import TrainingState, train
@@ -37,7 +36,7 @@ from coverage_eval.nmt.run_folder import RunFolder, Tuning
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.tuning import candidates_of, tune_by_beam, tune_by_lists
 from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_path, atomic_write
+from coverage_eval.text.files import atomic_path, write_lines
 
 HYPOTHESES = "test.hyp"
 """The translations of a system's folder; written last, so that the folder is complete with it."""
@@ -143,11 +142,10 @@ class Experiment:
         label = f"{system.name}: test set"
         lists = self._translate(model, self.bitext.test, bounds, penalties, label=label)
         if bounds is not None:
-            with atomic_write(folder / FERTILITIES) as file:
-                file.writelines(f"{format_fertilities(row)}\n" for row in bounds)
+            write_lines(folder / FERTILITIES, map(format_fertilities, bounds))
         write_nbest(folder, "test", lists)
         write_attention(folder / "test.attention.npz", self.bitext.test, lists)
-        write_texts(folder / HYPOTHESES, best_texts(lists))
+        write_lines(folder / HYPOTHESES, best_texts(lists))
         return True
 
     def _is_made(self, system: System) -> bool:
@@ -196,7 +194,7 @@ class Experiment:
         write_nbest(folder, "valid", self._translate(model, self.bitext.valid, bounds, label=label))
         of_lists = weights = tune_by_lists(folder / "valid", references)
         plain = candidates_of(self.run.path / "systems" / system.model / "test")
-        write_texts(folder / RESCORED, plain.chosen_texts(of_lists.best.alpha, of_lists.best.beta))
+        write_lines(folder / RESCORED, plain.chosen_texts(of_lists.best.alpha, of_lists.best.beta))
         self.run.note(f"{system.folder}, rescoring", of_lists.note())
         if tuning.by == "beam":
             text = self.bitext.valid.first(tuning.sentences)
