@@ -74,8 +74,7 @@ def command(
     options.check([*maps.values(), *gold.values()])
     if suspects and not (options.alignment.has_model and options.columns.need_aligner):
         raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
-    for file in (*maps.values(), *gold.values()):
-        check_source(file)
+    check_source(*maps.values(), *gold.values())
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
