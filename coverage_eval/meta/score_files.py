@@ -201,8 +201,15 @@ class _ScoreFile:
             except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
                 said = f"segment {key[1]}: no evidence of source words: {error}"
                 raise DataError(self._at(said)) from None
-        known = {key: words for key, words in found.items() if words is not None}
-        return known if len(known) == len(found) else None
+        return all_known(found)
+
+
+def all_known(
+    words: Mapping[Key, Mapping[int, float] | None],
+) -> dict[Key, Mapping[int, float]] | None:
+    """The words that a score points at; None unless those of every segment are known."""
+    known = {key: found for key, found in words.items() if found is not None}
+    return known if len(known) == len(words) else None
 
 
 def _finite(where: str, value: Any) -> float | None:
