@@ -84,7 +84,7 @@ def write_texts(texts: GrammarTexts, folder: Path) -> None:
         "test.links": (format_links(pair.links) for pair in texts.test),
         **{f"{name}.en": lines for name, lines in texts.outputs.items()},
     }
-    contents = {folder / name: "".join(f"{line}\n" for line in files[name]) for name in files}
+    contents = {folder / name: "".join(f"{x}\n" for x in lines) for name, lines in files.items()}
     for path, content in contents.items():
         if path.exists() and not (path.is_file() and path.read_bytes() == content.encode()):
             raise DataError(f"{path}: is there already, and is another file; name a new folder")
