@@ -56,9 +56,14 @@ class ScoreColumn:
     words: Mapping[Key, Mapping[int, float]] | None = None
 
     @property
+    def systems(self) -> set[str]:
+        """The systems that the file names; one without a name where it names none."""
+        return {system for system, _ in self.values}
+
+    @property
     def by_system(self) -> bool:
         """Whether the file names systems."""
-        return any(system for system, _ in self.values)
+        return any(self.systems)
 
 
 def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
