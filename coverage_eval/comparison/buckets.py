@@ -179,11 +179,10 @@ def _dropped(
 
 
 def repeated_by_position(comparison: Compared) -> Table:
-    """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
+    """REP by where in the output superfluous occurrences stand; a system's parts sum to it."""
     name = find_metric(comparison, "repetitions")
     assert name is not None  # the breakdown asked for it
     metric: Any = comparison.metrics[name]
-    weights = {"ngram": metric.w1, "word": metric.w2}
     rows = []
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
@@ -193,7 +192,7 @@ def repeated_by_position(comparison: Compared) -> Table:
                 for position in superfluous_starts(item):
                     key = (position_class(position, length), system)
                     counts[key] += 1
-                    parts[key] += weights[item.kind]
+                    parts[key] += metric.weigh(item)
     # The reference words of REP's own denominator.
     statistics = required_counts(comparison).statistics[name]
     words = {system: int(values[:, -1].sum()) for system, values in statistics.items()}
@@ -201,6 +200,8 @@ def repeated_by_position(comparison: Compared) -> Table:
         for system in comparison.rows:
             key = (place, system)
             rows.append((place, system, counts[key], 100.0 * parts[key] / words[system]))
-    title = "Repetitions by their place in the output, and the part of REP that they make"
-    header = ("place", "system", "repetitions", "part of REP")
+    title = (
+        f"Repetitions by their place in the output, and the part of {metric.name} that they make"
+    )
+    header = ("place", "system", "repetitions", f"part of {metric.name}")
     return Table(header, tuple(rows), title, "output-position")
