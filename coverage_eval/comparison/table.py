@@ -18,7 +18,7 @@ from coverage_eval.comparison.testing import SIGNIFICANT, Cell, Testing
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
-from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.score import Score, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -173,9 +173,8 @@ def _short(value: float) -> str:
 
 
 def _figures(cell: Cell) -> tuple[float | None, ...]:
-    interval = cell.score.interval
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return (cell.score.score, low, high, cell.difference, cell.p_value, cell.adjusted)
+    ends = interval_ends(cell.score.interval)
+    return (cell.score.score, *ends, cell.difference, cell.p_value, cell.adjusted)
 
 
 def compare(
