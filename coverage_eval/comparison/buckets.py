@@ -14,9 +14,9 @@ from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     ExpectedWord,
     expected_words,
-    find_metric,
     repetitions,
     required_counts,
+    required_metric,
     superfluous_starts,
 )
 from coverage_eval.tables.table import Cell, Table
@@ -68,18 +68,20 @@ def scores_by_length(comparison: Compared, side: str) -> Table:
     """
     counted = required_counts(comparison)
     rows = []
-    names = length_classes(comparison, side)
+    names = np.array(length_classes(comparison, side))
     for name in _bucket_names(LENGTHS):
-        members = np.array([found == name for found in names])
+        members = names == name
         if not members.any():
             continue
         for system in comparison.rows:
-            scores = [
-                _score(comparison, key, counted.statistics[key][system][members])
+            sums = {
+                key: counted.statistics[key][system][members].sum(axis=0, keepdims=True)
                 for key in comparison.metrics
-            ]
+            }
+            scores = [comparison.metrics[key].segment_scores(sums[key])[0] for key in sums]
             rows.append((name, int(members.sum()), system, *scores))
-    header = (f"{side} words", "segments", "system", *_labels(comparison))
+    labels = [metric.name for metric in comparison.metrics.values()]
+    header = (f"{side} words", "segments", "system", *labels)
     title = f"By length of the {side}, in words"
     return Table(header, tuple(rows), title, f"{side}-length")
 
@@ -93,16 +95,6 @@ def length_classes(comparison: Compared, side: str) -> list[str]:
         lengths = [len(texts.tokens(row.references[0])) for row in texts.rows]
     names = _bucket_names(LENGTHS)
     return [names[index] for index in _bucket(lengths, LENGTHS)]
-
-
-def _labels(comparison: Compared) -> list[str]:
-    """Names of the metrics."""
-    return [metric.name for metric in comparison.metrics.values()]
-
-
-def _score(comparison: Compared, name: str, statistics: NDArray[np.float64]) -> float | None:
-    value = float(comparison.metrics[name].formula(statistics.sum(axis=0)))
-    return None if np.isnan(value) else value
 
 
 def dropped_by_frequency(
@@ -180,11 +172,9 @@ def _dropped(
 
 def repeated_by_position(comparison: Compared) -> Table:
     """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
-    name = find_metric(comparison, "repetitions")
-    assert name is not None  # the breakdown asked for it
+    name = required_metric(comparison, "repetitions")
     metric: Any = comparison.metrics[name]
     weights = {"ngram": metric.w1, "word": metric.w2}
-    rows = []
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     for system in comparison.rows:
@@ -197,10 +187,8 @@ def repeated_by_position(comparison: Compared) -> Table:
     # The reference words of REP's own denominator.
     statistics = required_counts(comparison).statistics[name]
     words = {system: int(values[:, -1].sum()) for system, values in statistics.items()}
-    for place in FIFTHS:
-        for system in comparison.rows:
-            key = (place, system)
-            rows.append((place, system, counts[key], 100.0 * parts[key] / words[system]))
+    keys = ((place, system) for place in FIFTHS for system in comparison.rows)
+    rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
     title = "Repetitions by their place in the output, and the part of REP that they make"
     header = ("place", "system", "repetitions", "part of REP")
     return Table(header, tuple(rows), title, "output-position")
