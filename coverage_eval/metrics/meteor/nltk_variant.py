@@ -73,6 +73,9 @@ class WordNet:
         return self._known[word]
 
 
+_wordnet = cache(WordNet)
+
+
 @dataclass(frozen=True)
 class NLTKMeteor(TextMetric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
@@ -128,8 +131,3 @@ def _score(hypothesis: Segment, reference: Segment) -> float:
     hyp, ref = tokenize(hypothesis), tokenize(reference)
     score: float = single_meteor_score(ref, hyp, wordnet=_wordnet()) if hyp and ref else 0.0
     return score
-
-
-@cache
-def _wordnet() -> WordNet:
-    return WordNet()
