@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array
-from coverage_eval.attention.losses import (
-    cross_entropy_and_gradient,
-    sparsemax_loss_and_gradient,
-)
+from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
 from coverage_eval.attention.softmax import softmax
 from coverage_eval.attention.sparsemax import sparsemax
 

@@ -144,14 +144,10 @@ def profile(
         DataError: Unequal numbers of segments, or none at all.
     """
     rows = make_text_rows(hypotheses, references, sources)
-    figures = make_figures(_texts_of(rows[0]), aligner, **options)
+    texts = {"references": rows[0].references, "sources": rows[0].source is not None}
+    figures = make_figures({name for name, there in texts.items() if there}, aligner, **options)
     blocks = count_figures(figures, rows, aligner, jobs=jobs)
     return profile_counted(figures, blocks, len(rows[0].references), resamples, seed)
-
-
-def _texts_of(row: Row) -> set[str]:
-    have = {"references": row.references, "sources": row.source is not None}
-    return {name for name, there in have.items() if there}
 
 
 def make_figures(
