@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import signal
@@ -122,6 +123,8 @@ def main() -> None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     warnings.showwarning = _show_warning
     _exit_on_signals()
+    # Texts become millions of small objects, hardly ever in circles: those are sought less often.
+    gc.set_threshold(50_000)
     try:
         status: int = cli.main(prog_name="coverage-eval", standalone_mode=False) or 0
     except click.ClickException as error:

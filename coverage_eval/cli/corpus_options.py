@@ -11,7 +11,6 @@ import click
 
 from coverage_eval.cli.options import add_options, listed_options
 from coverage_eval.cli.overwriting import NoFile
-from coverage_eval.meta.labels import wmt_mqm
 from coverage_eval.text.by_system import SystemTexts
 from coverage_eval.text.column_files import ColumnFile
 from coverage_eval.text.corpus import STDIN, Column
@@ -107,8 +106,11 @@ class CorpusOptions:
 
     def _is_mqm(self) -> bool:
         """Whether the table is a file of WMT's, whose columns need no naming."""
-        named = self.src_col or self.tgt_col or self.hyp_col or self.ref_col
-        return not named and self.table != STDIN and wmt_mqm.has_columns(self._file.names())
+        if self.table == STDIN or self.src_col or self.tgt_col or self.hyp_col or self.ref_col:
+            return False
+        from coverage_eval.meta.labels.wmt_mqm import has_columns
+
+        return has_columns(self._file.names())
 
     def _is_by_system(self) -> bool:
         if self.system_col is None and not self._is_mqm():
@@ -136,7 +138,9 @@ class CorpusOptions:
         """Texts of systems that a column names."""
         shared = {} if self.src_col is None else {"src": self.src_col}
         if self.system_col is None:
-            texts, shared = wmt_mqm.read_translations(str(self.table)), {"src": "source"}
+            from coverage_eval.meta.labels.wmt_mqm import read_translations
+
+            texts, shared = read_translations(str(self.table)), {"src": "source"}
         else:
             texts = SystemTexts.read(
                 self._file, self.system_col, self.hyp_col[0],

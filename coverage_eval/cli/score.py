@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from inspect import cleandoc
 from typing import Any
@@ -60,29 +60,19 @@ def score_command(name: str) -> click.Command:
         alignment: AlignmentOptions | None = None,
         **options: Any,
     ) -> None:
-        preset = options.pop("preset", None)
         chosen, settings = choose_form(name, options)
+        kind, texts = kinds[chosen], [hyp, *ref]
         _check_given(name, kinds, chosen, alignment)
-        if output.errors_only and kinds[chosen].higher_is_better:
+        if output.errors_only and kind.higher_is_better:
             raise click.UsageError(
-                f"--errors-only is not for {kinds[chosen].name}, which finds no single errors"
+                f"--errors-only is not for {kind.name}, which finds no single errors"
             )
-        if alignment is not None:
-            alignment.check([hyp, *ref])
-            if not alignment.is_given:
-                raise click.UsageError(
-                    "give exactly one of: --model M; --train-src F with --train-tgt F; "
-                    "--src-ref-align A with --src-hyp-align B"
-                )
+        alignment = _checked(name, kind, alignment, texts, settings.pop("preset", None))
         sharding.check(output)
-        alignment = alignment or AlignmentOptions()
-        if preset is not None:
-            alignment = _preset(name, preset, alignment, kinds[chosen])
-        alignment.check_files([hyp, *ref])
+        alignment.check_files(texts)
         sharding.check_target(output)
-        of_links = alignment.settings()
         aligner = sharding.make_aligner(alignment)
-        metric = make_metric(chosen, {"aligner": aligner, **of_links, **settings})
+        metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         results = _count(metric, hyp, ref, alignment.src, output, sharding, jobs=jobs)
         sharding.finish(chosen, results, present, output, strict=strict)
 
@@ -167,6 +157,25 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
             raise click.UsageError(f"--compat {mode} sets {listed_options(named)} itself")
         settings |= _compat_modes(name)[mode]
     return chosen, settings
+
+
+def _checked(
+    name: str,
+    kind: type[Metric[Any]],
+    alignment: AlignmentOptions | None,
+    texts: Sequence[Text],
+    preset: str | None,
+) -> AlignmentOptions:
+    """The options of what is aligned, with those of a preset; none where nothing is."""
+    if alignment is None:
+        return AlignmentOptions()
+    alignment.check(texts)
+    if not alignment.is_given:
+        raise click.UsageError(
+            "give exactly one of: --model M; --train-src F with --train-tgt F; "
+            "--src-ref-align A with --src-hyp-align B"
+        )
+    return alignment if preset is None else _preset(name, preset, alignment, kind)
 
 
 def _preset(

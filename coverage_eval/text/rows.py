@@ -26,8 +26,7 @@ class Row(NamedTuple):
 
 def row_length(row: Row) -> int:
     """Characters, or tokens, of all texts of a row: what it weighs in a batch."""
-    hypotheses, references, source = row
-    return sum(map(len, hypotheses)) + sum(map(len, references)) + len(source or "")
+    return sum(map(len, row.hypotheses + row.references)) + len(row.source or "")
 
 
 def read_rows(
