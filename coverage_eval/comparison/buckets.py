@@ -34,6 +34,9 @@ FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)} %" for i in range(5))
 """Names of the fifths of a sentence."""
 
 
+_DROPPED = ("system", "expected", "dropped", "% dropped")
+
+
 def _bucket_names(least: Sequence[int]) -> list[str]:
     """``0``, ``1–10``, …, ``51+``."""
     names = [str(low) if high == low + 1 else f"{low}–{high - 1}" for low, high in pairwise(least)]
@@ -105,8 +108,7 @@ def dropped_by_frequency(
     classes = FrequencyClasses(comparison, frequencies)
     rows = _dropped(comparison, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
     title = f"Dropped source words by how often they stand in {where}"
-    header = ("frequency", "system", "expected", "dropped", "% dropped")
-    return Table(header, tuple(rows), title, "frequency")
+    return Table(("frequency", *_DROPPED), tuple(rows), title, "frequency")
 
 
 class FrequencyClasses(dict[str, str]):
@@ -148,8 +150,7 @@ def dropped_by_position(comparison: Compared) -> Table:
     """DROP by where in the source sentence a word stands."""
     rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
-    header = ("place", "system", "expected", "dropped", "% dropped")
-    return Table(header, tuple(rows), title, "source-position")
+    return Table(("place", *_DROPPED), tuple(rows), title, "source-position")
 
 
 def _dropped(
