@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Statistics, TokenMetric
 from coverage_eval.metrics.letter_rep import LetterREP
-from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio
+from coverage_eval.metrics.profile.ratio import SegmentRatio
 from coverage_eval.metrics.rep import Tokens
+from coverage_eval.metrics.sums import PERCENT
 from coverage_eval.text.rows import Row
-
-LOOPS = ("exact", "simctg")
-"""Which n-grams count: all, or all but the last of each segment, as SimCTG's loop has it."""
 
 
 def count_ngrams(tokens: Sequence[str], n: int, loop: str = "exact") -> tuple[int, int]:
     """The number of different n-grams of a segment, and of all.
+
+    With ``loop="simctg"`` the last n-gram of a segment does not count, as in SimCTG's loop.
 
     >>> count_ngrams(["a", "b", "a", "b"], 2)
     (2, 3)
