@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import check_whole
 from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
+from coverage_eval.metrics.sums import ratio_of_sums
 from coverage_eval.text.rows import Row
 
 _MOST_WEIGHT = 1_000_000
@@ -137,9 +138,7 @@ class REP(TokenMetric):
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
         ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = 100.0 * (self.w1 * ngrams + self.w2 * words) / length
-        return np.where(length > 0, value, np.nan)
+        return ratio_of_sums(np.stack([self.w1 * ngrams + self.w2 * words, length], axis=-1))
 
     def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
         """Excess n-grams, excess doubled words and reference words of each segment."""
