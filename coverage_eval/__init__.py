@@ -1,8 +1,8 @@
 """coverage-eval: finds and explains coverage errors in machine translation.
 
-Scores are functions (``rep``, ``drop``, ``soft_drop``, ``bleu``, ``meteor``, ``profile``) and
-classes of the same names in capitals; ``Aligner`` links the source, ``compare`` compares systems.
-Attention has three rooms: ``attention``, ``attention_maps`` and ``plotting``.
+Scores are functions (``rep``, ``letter_rep``, ``drop``, ``soft_drop``, ``bleu``, ``meteor``,
+``profile``) and classes of the same names in capitals; ``Aligner`` links the source, ``compare``
+compares systems. Attention has three rooms: ``attention``, ``attention_maps`` and ``plotting``.
 
 >>> import coverage_eval as ce
 >>> print(ce.rep(["a red red house"], ["a red house"]))
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from coverage_eval.metrics.functions import bleu as bleu
     from coverage_eval.metrics.functions import chrf as chrf
     from coverage_eval.metrics.functions import drop as drop
+    from coverage_eval.metrics.functions import letter_rep as letter_rep
     from coverage_eval.metrics.functions import meteor as meteor
     from coverage_eval.metrics.functions import rep as rep
     from coverage_eval.metrics.functions import soft_drop as soft_drop
+    from coverage_eval.metrics.letter_rep import LetterREP as LetterREP
     from coverage_eval.metrics.meteor.metric import METEOR as METEOR
     from coverage_eval.metrics.profile.profile import profile as profile
     from coverage_eval.metrics.rep import REP as REP
@@ -53,7 +55,16 @@ _NAMES = {
     "coverage_eval.comparison.table": ("Comparison", "compare"),
     "coverage_eval.errors": ("CoverageEvalError", "DataError"),
     "coverage_eval.metrics.drop": ("DROP",),
-    "coverage_eval.metrics.functions": ("bleu", "chrf", "drop", "meteor", "rep", "soft_drop"),
+    "coverage_eval.metrics.functions": (
+        "bleu",
+        "chrf",
+        "drop",
+        "letter_rep",
+        "meteor",
+        "rep",
+        "soft_drop",
+    ),
+    "coverage_eval.metrics.letter_rep": ("LetterREP",),
     "coverage_eval.metrics.meteor.metric": ("METEOR",),
     "coverage_eval.metrics.profile.profile": ("profile",),
     "coverage_eval.metrics.rep": ("REP",),

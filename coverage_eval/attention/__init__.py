@@ -36,11 +36,7 @@ from coverage_eval.attention.losses import (
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
-from coverage_eval.attention.registry import (
-    TRANSFORMATIONS,
-    Transformation,
-    find_transformation,
-)
+from coverage_eval.attention.registry import TRANSFORMATIONS, Transformation, find_transformation
 from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.attention.replay.decoder import (
     DecoderOutput,

@@ -5,16 +5,14 @@ of epochs, which on small data sets ends far from it. Both are here. Fitting wit
 SciPy, imported then.
 """
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.attention._inputs import AttentionError, Float64Array
-from coverage_eval.attention.losses import (
-    cross_entropy_and_gradient,
-    sparsemax_loss_and_gradient,
-)
+from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
 from coverage_eval.attention.softmax import softmax
 from coverage_eval.attention.sparsemax import sparsemax
 
@@ -24,6 +22,7 @@ _LOSSES: dict[str, Any] = {
 }
 
 
+@dataclass(eq=False)
 class ProbabilisticRegression:
     r"""Linear scores, then softmax or sparsemax, in the manner of scikit-learn's estimators.
 
@@ -47,33 +46,27 @@ class ProbabilisticRegression:
         n_iter_: iterations of L-BFGS, or steps of Adam.
     """
 
-    coef_: Float64Array
-    intercept_: Float64Array
-    classes_: NDArray[Any] | None
-    n_iter_: int
+    activation: Literal["softmax", "sparsemax"] = "sparsemax"
+    _: KW_ONLY
+    regularization: float = 1e-8
+    solver: Literal["lbfgs", "adam"] = "lbfgs"
+    max_iter: int = 10_000
+    tol: float = 1e-6
+    batch_size: int = 10
+    seed: int = 0
 
-    def __init__(
-        self,
-        activation: Literal["softmax", "sparsemax"] = "sparsemax",
-        *,
-        regularization: float = 1e-8,
-        solver: Literal["lbfgs", "adam"] = "lbfgs",
-        max_iter: int = 10_000,
-        tol: float = 1e-6,
-        batch_size: int = 10,
-        seed: int = 0,
-    ) -> None:
-        if activation not in _LOSSES or solver not in ("lbfgs", "adam"):
-            raise AttentionError(f"unknown activation or solver: {activation!r}, {solver!r}")
-        if not (regularization >= 0 and max_iter >= 1 and batch_size >= 1):
+    coef_: Float64Array = field(init=False, repr=False)
+    intercept_: Float64Array = field(init=False, repr=False)
+    classes_: NDArray[Any] | None = field(init=False, repr=False)
+    n_iter_: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.activation not in _LOSSES or self.solver not in ("lbfgs", "adam"):
+            raise AttentionError(
+                f"unknown activation or solver: {self.activation!r}, {self.solver!r}"
+            )
+        if not (self.regularization >= 0 and self.max_iter >= 1 and self.batch_size >= 1):
             raise AttentionError("the regularization must be at least 0, max_iter and batch_size 1")
-        self.activation = activation
-        self.regularization = regularization
-        self.solver = solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.batch_size = batch_size
-        self.seed = seed
 
     def fit(self, x: ArrayLike, y: ArrayLike) -> "ProbabilisticRegression":
         """Find the weights.

@@ -69,11 +69,6 @@ def check_states(states: ArrayLike, what: str, axes: str) -> FloatArray:
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
-def check_memory(memory: ArrayLike) -> FloatArray:
-    """Encoder states as a ``[B, S, K]`` array of float32 or float64."""
-    return check_states(memory, "the memory", "batch, source, size")
-
-
 def check_fertilities(fertilities: ArrayLike, usable: NDArray[np.bool_]) -> Float64Array:
     """Fertilities broadcast to ``[B, S]``, 0 at padding.
 
@@ -141,7 +136,7 @@ def append_sink(
     Raises:
         AttentionError: shapes that do not fit.
     """
-    states = check_memory(memory)
+    states = check_states(memory, "the memory", "batch, source, size")
     rows, positions, size = states.shape
     usable = length_mask(lengths, rows, positions, "length")
     bounds = check_fertilities(fertilities, usable)

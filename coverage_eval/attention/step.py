@@ -19,7 +19,7 @@ from coverage_eval.attention.scoring import Parameters, Score
 from coverage_eval.attention.source import (
     AttentionSource,
     check_fertilities,
-    check_memory,
+    check_states,
     length_mask,
 )
 from coverage_eval.attention.state import AttentionState
@@ -110,7 +110,7 @@ class AttentionStep:
         Raises:
             AttentionError: shapes or fertilities that do not fit, or fertilities missing.
         """
-        states = check_memory(memory)
+        states = check_states(memory, "the memory", "batch, source, size")
         rows, positions = states.shape[:2]
         usable = length_mask(lengths, rows, positions, "length")
         if fertilities is None and (self.constrained or self.exhaustion):

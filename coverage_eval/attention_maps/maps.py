@@ -104,7 +104,9 @@ class AttentionMap:
     @property
     def row_stochastic(self) -> bool:
         """Whether every row sums to 1, up to the rounding of printed weights."""
-        return bool(np.all(np.abs(self.row_sums - 1.0) <= _tolerance(self.weights)))
+        # Each of S printed weights is off by half a unit of its last digit.
+        tolerance = _ROUNDING + 1e-6 * self.weights.shape[1]
+        return bool(np.all(np.abs(self.row_sums - 1.0) <= tolerance))
 
     def _repr_html_(self) -> str:
         """A table with the source down and the hypothesis across; a zero is white."""
@@ -178,12 +180,6 @@ def checked_weights(weights: ArrayLike) -> Weights:
             "weights are from 0 to 1"
         )
     return np.clip(array, 0.0, 1.0, out=array)
-
-
-def _tolerance(weights: Weights) -> float:
-    """Each of S printed weights is off by half a unit of its last digit."""
-    columns: int = weights.shape[1]
-    return _ROUNDING + 1e-6 * columns
 
 
 def _labels(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -91,6 +91,12 @@ def parse_links(text: str, where: str) -> list[Link]:
         return list(links.parse_links(text))
     except AlignerDataError as error:
         raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
+
+
+def are_links(texts: Iterable[str | None]) -> bool:
+    """Whether all texts are links or empty, none is missing, and some have links."""
+    found = [None if text is None else text.strip() for text in texts]
+    return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
 
 
 def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:

@@ -193,10 +193,9 @@ def _merge(item: AttentionMap, source_scheme: Scheme, target_scheme: Scheme) -> 
     assert item.hypothesis is not None
     columns = _starts_with_eos(item.source, item.src_eos, source_scheme)
     rows = _starts_with_eos(item.hypothesis, item.tgt_eos, target_scheme)
-    merge = _any_weights if item.hard else _merge_weights
     return replace(
         item,
-        weights=merge(item.weights, rows, columns),
+        weights=_merge_weights(item.weights, rows, columns, any_piece=item.hard),
         source=_joined(item.source, columns, source_scheme),
         hypothesis=_joined(item.hypothesis, rows, target_scheme),
         level="word",
@@ -215,19 +214,16 @@ def _joined(tokens: Sequence[str], starts: Sequence[int], scheme: Scheme) -> tup
     return tuple(join_pieces(some, scheme) for some in pieces)
 
 
-def _merge_weights(weights: Weights, rows: Sequence[int], columns: Sequence[int]) -> Weights:
-    """Sum over groups of columns, mean over groups of rows; a group starts at each position."""
+def _merge_weights(
+    weights: Weights, rows: Sequence[int], columns: Sequence[int], *, any_piece: bool
+) -> Weights:
+    """Sum over groups of columns, mean over groups of rows; a group starts at each position.
+
+    Of links, a word is linked if any of its pieces is: the maximum of both.
+    """
     if not rows or not columns:
         return np.zeros((len(rows), len(columns)))
-    sizes = np.diff([*rows, len(weights)])
-    summed = np.add.reduceat(weights, columns, axis=1)
-    merged: Weights = np.add.reduceat(summed, rows, axis=0) / sizes[:, np.newaxis]
-    return merged
-
-
-def _any_weights(weights: Weights, rows: Sequence[int], columns: Sequence[int]) -> Weights:
-    """A word is linked if any of its pieces is."""
-    if not rows or not columns:
-        return np.zeros((len(rows), len(columns)))
-    merged = np.maximum.reduceat(weights, columns, axis=1)
-    return np.asarray(np.maximum.reduceat(merged, rows, axis=0), dtype=np.float64)
+    joined = np.maximum if any_piece else np.add
+    merged = joined.reduceat(joined.reduceat(weights, columns, axis=1), rows, axis=0)
+    sizes = 1 if any_piece else np.diff([*rows, len(weights)])[:, np.newaxis]
+    return np.asarray(merged / sizes)

@@ -163,8 +163,9 @@ def rep(options: SparkOptions, output: Output, **settings: Any) -> None:
     Example:
       coverage-eval spark rep in.parquet -o out.parquet --hyp-col mt --ref-col ref
     """
-    _check(options, AlignmentOptions(), metric_class("rep").needs)
-    _score(options, AlignmentOptions(), {"rep": settings}, output)
+    name, chosen = choose_form("rep", settings)
+    _check(options, AlignmentOptions(), metric_class(name).needs)
+    _score(options, AlignmentOptions(), {name: chosen}, output)
 
 
 @command.command("drop")

@@ -14,9 +14,9 @@ from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     ExpectedWord,
     expected_words,
-    find_metric,
     repetitions,
     required_counts,
+    required_metric,
     superfluous_starts,
 )
 from coverage_eval.tables.table import Cell, Table
@@ -32,6 +32,9 @@ FREQUENCIES = (0, 1, 2, 10, 100, 1000)
 
 FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)} %" for i in range(5))
 """Names of the fifths of a sentence."""
+
+
+_DROPPED = ("system", "expected", "dropped", "% dropped")
 
 
 def _bucket_names(least: Sequence[int]) -> list[str]:
@@ -68,18 +71,20 @@ def scores_by_length(comparison: Compared, side: str) -> Table:
     """
     counted = required_counts(comparison)
     rows = []
-    names = length_classes(comparison, side)
+    names = np.array(length_classes(comparison, side))
     for name in _bucket_names(LENGTHS):
-        members = np.array([found == name for found in names])
+        members = names == name
         if not members.any():
             continue
         for system in comparison.rows:
-            scores = [
-                _score(comparison, key, counted.statistics[key][system][members])
+            sums = {
+                key: counted.statistics[key][system][members].sum(axis=0, keepdims=True)
                 for key in comparison.metrics
-            ]
+            }
+            scores = [comparison.metrics[key].segment_scores(sums[key])[0] for key in sums]
             rows.append((name, int(members.sum()), system, *scores))
-    header = (f"{side} words", "segments", "system", *_labels(comparison))
+    labels = [metric.name for metric in comparison.metrics.values()]
+    header = (f"{side} words", "segments", "system", *labels)
     title = f"By length of the {side}, in words"
     return Table(header, tuple(rows), title, f"{side}-length")
 
@@ -95,16 +100,6 @@ def length_classes(comparison: Compared, side: str) -> list[str]:
     return [names[index] for index in _bucket(lengths, LENGTHS)]
 
 
-def _labels(comparison: Compared) -> list[str]:
-    """Names of the metrics."""
-    return [metric.name for metric in comparison.metrics.values()]
-
-
-def _score(comparison: Compared, name: str, statistics: NDArray[np.float64]) -> float | None:
-    value = float(comparison.metrics[name].formula(statistics.sum(axis=0)))
-    return None if np.isnan(value) else value
-
-
 def dropped_by_frequency(
     comparison: Compared, frequencies: Mapping[str, int] | None = None
 ) -> Table:
@@ -113,8 +108,7 @@ def dropped_by_frequency(
     classes = FrequencyClasses(comparison, frequencies)
     rows = _dropped(comparison, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
     title = f"Dropped source words by how often they stand in {where}"
-    header = ("frequency", "system", "expected", "dropped", "% dropped")
-    return Table(header, tuple(rows), title, "frequency")
+    return Table(("frequency", *_DROPPED), tuple(rows), title, "frequency")
 
 
 class FrequencyClasses(dict[str, str]):
@@ -156,8 +150,7 @@ def dropped_by_position(comparison: Compared) -> Table:
     """DROP by where in the source sentence a word stands."""
     rows = _dropped(comparison, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
-    header = ("place", "system", "expected", "dropped", "% dropped")
-    return Table(header, tuple(rows), title, "source-position")
+    return Table(("place", *_DROPPED), tuple(rows), title, "source-position")
 
 
 def _dropped(
@@ -179,12 +172,9 @@ def _dropped(
 
 
 def repeated_by_position(comparison: Compared) -> Table:
-    """REP by where in the output the superfluous occurrences stand; a system's parts sum to REP."""
-    name = find_metric(comparison, "repetitions")
-    assert name is not None  # the breakdown asked for it
+    """REP by where in the output superfluous occurrences stand; a system's parts sum to it."""
+    name = required_metric(comparison, "repetitions")
     metric: Any = comparison.metrics[name]
-    weights = {"ngram": metric.w1, "word": metric.w2}
-    rows = []
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
     counts: Counter[tuple[str, str]] = Counter()
     for system in comparison.rows:
@@ -193,14 +183,14 @@ def repeated_by_position(comparison: Compared) -> Table:
                 for position in superfluous_starts(item):
                     key = (position_class(position, length), system)
                     counts[key] += 1
-                    parts[key] += weights[item.kind]
+                    parts[key] += metric.weigh(item)
     # The reference words of REP's own denominator.
     statistics = required_counts(comparison).statistics[name]
     words = {system: int(values[:, -1].sum()) for system, values in statistics.items()}
-    for place in FIFTHS:
-        for system in comparison.rows:
-            key = (place, system)
-            rows.append((place, system, counts[key], 100.0 * parts[key] / words[system]))
-    title = "Repetitions by their place in the output, and the part of REP that they make"
-    header = ("place", "system", "repetitions", "part of REP")
+    keys = ((place, system) for place in FIFTHS for system in comparison.rows)
+    rows = [(*key, counts[key], 100.0 * parts[key] / words[key[1]]) for key in keys]
+    title = (
+        f"Repetitions by their place in the output, and the part of {metric.name} that they make"
+    )
+    header = ("place", "system", "repetitions", f"part of {metric.name}")
     return Table(header, tuple(rows), title, "output-position")

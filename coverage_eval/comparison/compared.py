@@ -33,6 +33,11 @@ class Compared:
     counted: Counted | None = field(default=None, repr=False, compare=False)
 
     @property
+    def others(self) -> list[str]:
+        """The systems that the baseline is compared with."""
+        return [system for system in self.rows if system != self.baseline]
+
+    @property
     def signatures(self) -> dict[str, str]:
         """What moved the scores, by the name of the metric."""
         first = next(iter(self.rows.values()))

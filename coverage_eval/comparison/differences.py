@@ -12,6 +12,7 @@ from coverage_eval.comparison.evidence import (
     find_metric,
     output_words,
     required_counts,
+    required_metric,
     superfluous_words,
 )
 from coverage_eval.tables.table import Cell, Table
@@ -36,8 +37,7 @@ def most_different(comparison: Compared, top: int) -> Table:
     rows = tuple(
         row
         for name in comparison.metrics
-        for system in comparison.rows
-        if system != comparison.baseline
+        for system in comparison.others
         for row in _pair(comparison, name, system, top)
     )
     return Table(
@@ -52,13 +52,9 @@ def most_different(comparison: Compared, top: int) -> Table:
 def _pair(comparison: Compared, name: str, system: str, top: int) -> Iterator[tuple[Cell, ...]]:
     texts = required_counts(comparison).texts
     baseline = comparison.baseline
-    label = comparison.metrics[name].name
-    ours, theirs = (
-        segment_scores(comparison, name, system),
-        segment_scores(comparison, name, baseline),
-    )
+    ours, theirs = (segment_scores(comparison, name, who) for who in (system, baseline))
     for index in largest(np.abs(ours - theirs), top).tolist():
-        segment, row = (label, index + 1), texts.rows[index]
+        segment, row = (comparison.metrics[name].name, index + 1), texts.rows[index]
         for number, reference in enumerate(row.references, start=1):
             which = "reference" if len(row.references) == 1 else f"reference {number}"
             yield *segment, which, None, " ".join(texts.tokens(reference))
@@ -83,8 +79,7 @@ def largest(differences: NDArray[np.float64], top: int) -> NDArray[np.int64]:
 def _marked_source(comparison: Compared, system: str, index: int) -> str:
     """A source segment with what a system drops in brackets."""
     counted = required_counts(comparison)
-    name = find_metric(comparison, "dropped")
-    assert name is not None
+    name = required_metric(comparison, "dropped")
     dropped = counted.evidence_of(name, system, index)["dropped"]
     source = counted.observed[name][index].source  # as the metric's own aligner cuts it
     return _marked(source, {item.position for item in dropped})

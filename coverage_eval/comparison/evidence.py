@@ -44,7 +44,12 @@ def find_metric(comparison: Compared, evidence: str) -> str | None:
     return next((name for name, metric in columns if metric.evidence_name == evidence), None)
 
 
-def _required_metric(comparison: Compared, evidence: str) -> str:
+def required_metric(comparison: Compared, evidence: str) -> str:
+    """The same.
+
+    Raises:
+        ValueError: There is none.
+    """
     name = find_metric(comparison, evidence)
     if name is None:
         raise ValueError(f"none of the metrics has evidence of {evidence} words")
@@ -53,7 +58,7 @@ def _required_metric(comparison: Compared, evidence: str) -> str:
 
 def expected_words(comparison: Compared, system: str) -> Iterator[ExpectedWord]:
     """All source words that count for DROP's denominator, and which of them a system drops."""
-    name = _required_metric(comparison, "dropped")
+    name = required_metric(comparison, "dropped")
     counted = required_counts(comparison)
     metric: Any = counted.metrics[name]
     rows = zip(counted.observed[name], counted.evidence(name, system), strict=True)
@@ -67,10 +72,17 @@ def expected_words(comparison: Compared, system: str) -> Iterator[ExpectedWord]:
 
 def repetitions(comparison: Compared, system: str) -> Iterator[tuple[int, Sequence[Repetition]]]:
     """For each segment the number of words of a system's output, and what it repeats."""
-    name = _required_metric(comparison, "repetitions")
-    counted = required_counts(comparison)
-    for index, found in enumerate(counted.evidence(name, system)):
-        yield len(output_words(comparison, system, index)), found["repetitions"]
+    required_metric(comparison, "repetitions")
+    for index, found in enumerate(findings(comparison, "repetitions", system)):
+        yield len(output_words(comparison, system, index)), found
+
+
+def findings(comparison: Compared, evidence: str, system: str) -> Iterator[Sequence[Any]]:
+    """What a metric found in each segment of a system; nothing where no metric finds such."""
+    name = find_metric(comparison, evidence)
+    if name is None:
+        return iter([()] * comparison.segments)
+    return (found[evidence] for found in required_counts(comparison).evidence(name, system))
 
 
 def output_words(comparison: Compared, system: str, index: int) -> Sequence[str]:

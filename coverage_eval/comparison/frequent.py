@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TypeVar
 
 from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import expected_words, repetitions
 from coverage_eval.tables.table import Cell, Table
 
+T = TypeVar("T", str, tuple[str, str])
+
 _KINDS = {"ngram": "n-gram", "word": "word twice in a row"}
+
+
+def _most(counts: Counter[T], top: int) -> list[tuple[T, int]]:
+    """The commonest with their counts; ties are in alphabetical order."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
 
 
 def most_dropped_words(comparison: Compared, top: int) -> Table:
@@ -25,10 +33,9 @@ def most_dropped_words(comparison: Compared, top: int) -> Table:
         for item in expected_words(comparison, system):
             expected[item.word] += 1
             dropped[item.word] += item.dropped
-        most = sorted(+dropped, key=lambda word: (-dropped[word], word))[:top]
         rows += [
-            (system, word, dropped[word], expected[word], 100.0 * dropped[word] / expected[word])
-            for word in most
+            (system, word, times, expected[word], 100.0 * times / expected[word])
+            for word, times in _most(+dropped, top)
         ]
     header = ("system", "word", "dropped", "expected", "% dropped")
     title = "Source words that are dropped most often"
@@ -42,16 +49,14 @@ def words_dropped_by_one(comparison: Compared, top: int) -> Table:
         comparison: The systems, DROP among the metrics.
         top: Words of each two systems; ties are in alphabetical order.
     """
-    others = [system for system in comparison.rows if system != comparison.baseline]
-    pairs = [(comparison.baseline, other) for other in others]
+    pairs = [(comparison.baseline, other) for other in comparison.others]
     rows: list[tuple[Cell, ...]] = []
     for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
         words = zip(
             expected_words(comparison, system), expected_words(comparison, other), strict=True
         )
         alone = Counter(ours.word for ours, theirs in words if ours.dropped and not theirs.dropped)
-        most = sorted(alone, key=lambda word: (-alone[word], word))[:top]
-        rows += [(system, other, word, alone[word]) for word in most]
+        rows += [(system, other, word, times) for word, times in _most(alone, top)]
     header = ("system", "but not", "word", "times")
     title = f"Source words that one drops and the other does not, of {comparison.baseline} and each"
     return Table(header, tuple(rows), title, "dropped-by-one")
@@ -73,8 +78,7 @@ def most_repeated_ngrams(comparison: Compared, top: int) -> Table:
                 key = (" ".join(item.ngram), _KINDS[item.kind])
                 excess[key] += item.excess
                 segments[key] += 1
-        most = sorted(excess, key=lambda key: (-excess[key], key))[:top]
-        rows += [(system, *key, excess[key], segments[key]) for key in most]
+        rows += [(system, *key, times, segments[key]) for key, times in _most(excess, top)]
     header = ("system", "n-gram", "kind", "times", "segments")
     title = "N-grams that are repeated most often beyond the reference"
     return Table(header, tuple(rows), title, "repeated-ngrams")

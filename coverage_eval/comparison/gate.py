@@ -115,7 +115,7 @@ def find_worse(comparison: Compared, gate: Gate) -> list[Worsening]:
         ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
             were drawn for any difference to be significant.
     """
-    others = [system for system in comparison.rows if system != comparison.baseline]
+    others = comparison.others
     least, drawn = least_resamples(len(others), gate.level), comparison.testing.resamples
     if drawn < least:
         raise ValueError(f"{drawn} resamples cannot show p < {gate.level:g}: draw {least} or more")

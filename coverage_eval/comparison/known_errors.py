@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
-    find_metric,
+    findings,
     output_words,
     required_counts,
     superfluous_words,
@@ -39,6 +39,14 @@ class Label(Protocol):
 
 Labels = Mapping[str, Sequence[Label]]
 """The labels of each system."""
+
+
+def by_segment(labels: Iterable[Label]) -> defaultdict[int, list[Label]]:
+    """The labels of each segment by its number, from 1."""
+    found: defaultdict[int, list[Label]] = defaultdict(list)
+    for label in labels:
+        found[label.segment].append(label)
+    return found
 
 
 def check_labels(comparison: Compared, labels: Labels) -> None:
@@ -120,13 +128,11 @@ def agreement(comparison: Compared, labels: Labels) -> Table:
 def _rows_of(
     comparison: Compared, system: str, labels: Sequence[Label]
 ) -> Iterator[tuple[Cell, ...]]:
-    of_segment: dict[int, list[Label]] = {}
-    for label in labels:
-        of_segment.setdefault(label.segment, []).append(label)
+    of_segment = by_segment(labels)
     total: Counter[tuple[str, str]] = Counter()
     agreeing: Counter[tuple[str, str]] = Counter()
     for number, (dropped, repeated) in enumerate(_marks(comparison, system), start=1):
-        here = of_segment.get(number, [])
+        here = of_segment[number]
         positions = {position for label in here for position in label.source or ()}
         spans = {position for label in here for position in range(*label.hypothesis)}
         repeated_words = {position for words in repeated for position in words}
@@ -145,20 +151,7 @@ def _rows_of(
 
 def _marks(comparison: Compared, system: str) -> Iterator[tuple[set[int], list[range]]]:
     """Dropped source positions and repeated spans of each segment."""
-    found = zip(
-        _evidence(comparison, "dropped", system),
-        _evidence(comparison, "repetitions", system),
-        strict=True,
-    )
-    for dropped, repetitions in found:
+    found = (findings(comparison, kind, system) for kind in ("dropped", "repetitions"))
+    for dropped, repetitions in zip(*found, strict=True):
         repeated = [words for item in repetitions for words in superfluous_words(item)]
         yield {item.position for item in dropped}, repeated
-
-
-def _evidence(comparison: Compared, kind: str, system: str) -> Iterator[Sequence[Any]]:
-    name = find_metric(comparison, kind)
-    if name is None:
-        yield from ((),) * comparison.segments
-        return
-    for found in required_counts(comparison).evidence(name, system):
-        yield found[kind]

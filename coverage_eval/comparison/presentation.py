@@ -7,6 +7,7 @@ from typing import Any
 
 from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.testing import Cell as Figure
+from coverage_eval.metrics.score import interval_ends
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Named, Table
 
@@ -56,9 +57,8 @@ def _main_table(comparison: Compared) -> Table:
 
 
 def _measured(figure: Figure) -> Measured:
-    interval = figure.score.interval
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return Measured(figure.score.score, low, high, figure.adjusted, figure.best)
+    score = figure.score
+    return Measured(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -122,8 +122,7 @@ def _records(comparison: Compared) -> Iterator[tuple[Cell, ...]]:
             system,
             score.metric,
             score.score,
-            score.interval.low if score.interval else None,
-            score.interval.high if score.interval else None,
+            *interval_ends(score.interval),
             figure.difference,
             figure.p_value,
             figure.adjusted,

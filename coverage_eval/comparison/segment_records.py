@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.comparison.buckets import FrequencyClasses, position_class
 from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.evidence import (
     find_metric,
+    findings,
     output_words,
     required_counts,
     superfluous_starts,
     superfluous_words,
 )
 from coverage_eval.comparison.extras import Extras, Suspect
-from coverage_eval.comparison.known_errors import Label, is_marked
+from coverage_eval.comparison.known_errors import Label, by_segment, is_marked
 from coverage_eval.metrics.rep import Repetition
 from fast_align_wrapper.links import Links
+from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     from coverage_eval.attention_maps.maps import AttentionMap
@@ -49,15 +50,19 @@ def segment_records(comparison: Compared, extras: Extras) -> Iterator[Record]:
         ValueError: The comparison was made from statistics alone.
     """
     counted = required_counts(comparison)
-    found = {kind: _explained(comparison, kind) for kind in ("repetitions", "dropped", "lost")}
+    systems = counted.texts.systems
+    found = [
+        zip(*(findings(comparison, kind, system) for system in systems), strict=True)
+        for kind in ("repetitions", "dropped", "lost")
+    ]
     aligned = _Aligned(comparison)
     has_source = counted.texts.has_source
     classes = FrequencyClasses(comparison, extras.frequencies) if has_source else None
-    of_segment = {system: _by_segment(items) for system, items in extras.labels.items()}
-    for index, (row, *evidence) in enumerate(zip(counted.texts.rows, *found.values(), strict=True)):
+    of_segment = {system: by_segment(items) for system, items in extras.labels.items()}
+    for index, (row, *evidence) in enumerate(zip(counted.texts.rows, *found, strict=True)):
         source = aligned.source(index)
         outputs = []
-        for number, system in enumerate(counted.texts.systems):
+        for number, system in enumerate(systems):
             words = output_words(comparison, system, index)
             repetitions, dropped, lost = (items[number] for items in evidence)
             marks = [
@@ -72,7 +77,7 @@ def segment_records(comparison: Compared, extras: Extras) -> Iterator[Record]:
                 "marks": marks,
             }
             if system in of_segment:
-                output["labels"] = _labels(of_segment[system].get(index + 1, []), marks)
+                output["labels"] = _labels(of_segment[system][index + 1], marks)
             if system in extras.attention:
                 output["attention"] = _attention(extras.attention[system][index])
             outputs.append(output)
@@ -82,15 +87,6 @@ def segment_records(comparison: Compared, extras: Extras) -> Iterator[Record]:
             "referenceLinks": aligned.reference_links(index),
             "outputs": outputs,
         }
-
-
-def _explained(comparison: Compared, kind: str) -> Iterable[Sequence[Sequence[Any]]]:
-    """What a metric found in each segment, for each system; nothing where no metric finds it."""
-    name = find_metric(comparison, kind)
-    if name is None:
-        return ([()] * len(comparison.rows) for _ in range(comparison.segments))
-    rows = required_counts(comparison).explained(name)
-    return ([found[kind] for found in row] for row in rows)
 
 
 class _Aligned:
@@ -112,28 +108,27 @@ class _Aligned:
         """Links of an output; None if there are none, or of words that are cut otherwise."""
         if self._dropped is None:
             return None
-        metric: Any = self._counted.metrics[self._dropped]
-        text = self._counted.texts.rows[index].hypotheses[number]
-        if list(metric.aligner.tokens(text)) != list(words):
-            return None
-        return _flat(self._counted.observed[self._dropped][index].hypotheses[number])
+        links = self._counted.observed[self._dropped][index].hypotheses[number]
+        return self._flat(links, self._counted.texts.rows[index].hypotheses[number], words)
 
     def reference_links(self, index: int) -> list[list[int] | None]:
         """Links of each reference, likewise."""
         references = self._counted.texts.rows[index].references
         if self._dropped is None:
             return [None] * len(references)
-        metric: Any = self._counted.metrics[self._dropped]
         found = self._counted.observed[self._dropped][index].references
         tokens = self._counted.texts.tokens
         return [
-            _flat(links) if list(metric.aligner.tokens(text)) == list(tokens(text)) else None
+            self._flat(links, text, tokens(text))
             for text, links in zip(references, found, strict=True)
         ]
 
-
-def _flat(links: Links) -> list[int]:
-    return [position for link in links for position in link]
+    def _flat(self, links: Links, text: Segment, words: Sequence[str]) -> list[int] | None:
+        """The positions of links in turns, if the aligner has cut the text into these words."""
+        metric: Any = self._counted.metrics[self._dropped or ""]
+        if list(metric.aligner.tokens(text)) != list(words):
+            return None
+        return [position for link in links for position in link]
 
 
 def _repeated(found: Sequence[Repetition], length: int) -> Iterator[Record]:
@@ -175,13 +170,6 @@ def _suspected(spans: Sequence[Suspect]) -> Iterator[Record]:
             "end": span.end,
             "amount": round(span.strength, 2),
         }
-
-
-def _by_segment(labels: Iterable[Label]) -> Mapping[int, list[Label]]:
-    found: defaultdict[int, list[Label]] = defaultdict(list)
-    for label in labels:
-        found[label.segment].append(label)
-    return found
 
 
 def _labels(labels: Sequence[Label], marks: Sequence[Record]) -> list[Record]:

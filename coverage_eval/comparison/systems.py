@@ -67,13 +67,8 @@ class Counted:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def explained(self, name: str) -> Iterator[tuple[Evidence, ...]]:
-        """What the scores of each segment by a metric rest on, for each system; found once."""
-        columns = [self.evidence(name, system) for system in self.texts.systems]
-        return zip(*columns, strict=True)
-
     def evidence(self, name: str, system: str) -> Iterator[Evidence]:
-        """What the score of each segment of a system by a metric rests on."""
+        """What the score of each segment of a system by a metric rests on; found once."""
         if name not in self._found:
             explained = self.metrics[name].explain(self.observed[name])
             self._found[name] = Spool(chain.from_iterable(explained))

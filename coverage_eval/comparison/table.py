@@ -18,7 +18,7 @@ from coverage_eval.comparison.testing import SIGNIFICANT, Cell, Testing
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
-from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.score import Score, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -161,21 +161,16 @@ class Comparison(Compared):
 
     def _repr_html_(self) -> str:
         signatures = "<br>".join(map(html.escape, self.signatures.values()))
-        frame = self.to_frame().to_html(float_format=_short, na_rep="")
+        frame = self.to_frame().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
         return f"{frame}<small>{signatures}</small>"
 
 
 _FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
 
 
-def _short(value: float) -> str:
-    return f"{value:.3f}"
-
-
 def _figures(cell: Cell) -> tuple[float | None, ...]:
-    interval = cell.score.interval
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return (cell.score.score, low, high, cell.difference, cell.p_value, cell.adjusted)
+    ends = interval_ends(cell.score.interval)
+    return (cell.score.score, *ends, cell.difference, cell.p_value, cell.adjusted)
 
 
 def compare(
@@ -308,14 +303,13 @@ def compare_statistics(
     :func:`compare`.
     """
     testing = testing or Testing()
-    columns = {name: statistics[name] for name in metrics}
-    if not columns:
+    if not metrics:
         raise ValueError("no metric to compare by")
-    systems = list(next(iter(columns.values())))
+    pairs = [(metric, statistics[name]) for name, metric in metrics.items()]
+    systems = list(pairs[0][1])
     baseline = systems[0] if baseline is None else baseline
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
-    pairs = [(metric, columns[name]) for name, metric in metrics.items()]
     references = len(counted.texts.rows[0].references) if counted else references
     scores = [_corpus_scores(*pair, references) for pair in pairs]
     sampled, found = _resample(pairs, baseline, testing)
@@ -324,7 +318,7 @@ def compare_statistics(
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
-    segments = len(columns[next(iter(metrics))][baseline])
+    segments = len(pairs[0][1][baseline])
     return Comparison(metrics, rows, baseline, testing, segments, counted)
 
 

@@ -37,11 +37,10 @@ def plain_verdict(comparison: Compared) -> list[str]:
     A difference counts as one at p < 0.05, corrected as in the table; without resamples there is
     no test, and the sentences say so. Metrics of errors come before all others.
     """
-    others = [system for system in comparison.rows if system != comparison.baseline]
-    if not others:
+    if not comparison.others:
         return [_alone(comparison)]
     worst = "; ".join(_worst(comparison, name, metric) for name, metric in _metrics(comparison))
-    return [f"{worst}.", *(_against_baseline(comparison, system) for system in others)]
+    return [f"{worst}.", *(_against_baseline(comparison, system) for system in comparison.others)]
 
 
 def _metrics(comparison: Compared) -> list[tuple[str, Metric[Any]]]:

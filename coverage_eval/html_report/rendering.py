@@ -10,17 +10,12 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
 from coverage_eval.html_report.document import Document
-from coverage_eval.tables.formats.cells import (
-    cell_lines,
-    escape_controls,
-    notes_with_mark,
-    survey,
-)
-from coverage_eval.tables.table import Cell
+from coverage_eval.tables.formats.cells import cell_lines, escape_controls, notes_with_mark, survey
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
 
@@ -73,7 +68,7 @@ def render_report(document: Document) -> Report:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["lines"] = _lines
+    environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"
     script = _asset("report.js")
     text = environment.get_template("report.html").render(
@@ -92,11 +87,6 @@ def render_report(document: Document) -> Report:
 def _visible(value: Any) -> Any:
     """Text to be read, without control characters; names of blocks are marked as safe before."""
     return escape_controls(value) if type(value) is str else value
-
-
-def _lines(cell: Cell) -> list[str]:
-    """A cell's figure or text, then what stands below it in small print."""
-    return cell_lines(cell, _DIGITS)
 
 
 def _asset(name: str) -> str:

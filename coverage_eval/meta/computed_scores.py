@@ -23,7 +23,7 @@ COMPUTED = (*METRICS, *_FIGURES, *_FINDERS)
 
 def default_scores(aligner: Aligner | None) -> list[str]:
     """What is worth to be computed with that aligner, or without any."""
-    names = ["rep", "seq-rep-1"]
+    names = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
     if aligner is not None:
         names += ["drop", "uncovered-source"]
     if isinstance(aligner, ModelAligner):

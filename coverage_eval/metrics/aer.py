@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.metrics.score import Score
 from fast_align_wrapper.links import Link
+
+
+class LinkCounts(NamedTuple):
+    """|A|, |S|, |A ∩ S| and |A ∩ P|: numbers, or arrays of one shape."""
+
+    links: Any
+    sure_links: Any
+    sure_links_found: Any
+    possible_links_found: Any
 
 
 @dataclass(frozen=True)
@@ -37,12 +46,7 @@ class LinkMetric(Formula):
 
     made_by: tuple[tuple[str, str], ...] = ()
 
-    statistic_names: ClassVar[tuple[str, ...]] = (
-        "links",
-        "sure_links",
-        "sure_links_found",
-        "possible_links_found",
-    )
+    statistic_names: ClassVar[tuple[str, ...]] = LinkCounts._fields
 
     @staticmethod
     def count(rows: Iterable[tuple[Iterable[Link], Gold]]) -> Statistics:
@@ -69,14 +73,13 @@ class LinkMetric(Formula):
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The figure, in per cent; NaN where its denominator is zero."""
-        counts = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        counts = LinkCounts(*np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(100 * self._ratio(*counts), dtype=np.float64)
+            return np.asarray(100 * self._ratio(counts), dtype=np.float64)
 
-    @staticmethod
     @abstractmethod
-    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:
-        """The figure between 0 and 1, of arrays of counts."""
+    def _ratio(self, n: LinkCounts) -> Any:
+        """The figure between 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +90,8 @@ class AER(LinkMetric):
     higher_is_better: ClassVar[bool] = False
     undefined: ClassVar[str] = "there are neither links nor sure gold links"
 
-    @staticmethod
-    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:
-        return 1 - (sure_found + possible_found) / (links + sure)
+    def _ratio(self, n: LinkCounts) -> Any:
+        return 1 - (n.sure_links_found + n.possible_links_found) / (n.links + n.sure_links)
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,8 @@ class Precision(LinkMetric):
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "there are no links"
 
-    @staticmethod
-    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:  # noqa: ARG004
-        return possible_found / links
+    def _ratio(self, n: LinkCounts) -> Any:
+        return n.possible_links_found / n.links
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,8 @@ class Recall(LinkMetric):
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "there are no sure gold links"
 
-    @staticmethod
-    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:  # noqa: ARG004
-        return sure_found / sure
+    def _ratio(self, n: LinkCounts) -> Any:
+        return n.sure_links_found / n.sure_links
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,8 @@ class F1(LinkMetric):
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "there are no links or no sure gold links"
 
-    @staticmethod
-    def _ratio(links: Any, sure: Any, sure_found: Any, possible_found: Any) -> Any:
-        precision, recall = possible_found / links, sure_found / sure
+    def _ratio(self, n: LinkCounts) -> Any:
+        precision, recall = n.possible_links_found / n.links, n.sure_links_found / n.sure_links
         product, total = 2 * precision * recall, precision + recall
         return np.where(total == 0, 0.0, product / total)
 

@@ -21,6 +21,7 @@ from coverage_eval.alignment.aligned_rows import AlignedRow
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Evidence, Statistics, setting
+from coverage_eval.metrics.sums import ratio_of_sums
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.links import Links
 
@@ -112,9 +113,7 @@ class DROP(AlignedMetric[AlignedRow]):
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · dropped words / expected words, 0 to 100."""
-        dropped, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(expected > 0, 100.0 * dropped / expected, np.nan)
+        return ratio_of_sums(summed)
 
     def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
         """The rows' links."""

@@ -22,18 +22,6 @@ from coverage_eval.text.rows import Row
 from coverage_eval.version import __version__
 
 
-class REPScore(Score):
-    """A REP-score; lower is better, and there is no upper bound."""
-
-    def __init__(self, score: float) -> None:
-        """Name the score.
-
-        Args:
-            score: The REP-score.
-        """
-        super().__init__("REP", score)
-
-
 class REPSignature(Signature):
     """What moves a REP-score, in sacreBLEU's form."""
 
@@ -53,6 +41,8 @@ class REPSignature(Signature):
 
 class REP(Metric):  # type: ignore[misc, unused-ignore]
     """REP-score of Malaviya et al. (ACL 2018) on the interface of sacreBLEU's metrics.
+
+    Lower is better, and there is no upper bound.
 
     Args:
         n: Length of the n-grams.
@@ -92,8 +82,8 @@ class REP(Metric):  # type: ignore[misc, unused-ignore]
         statistics: list[int] = rows[0, 0].tolist()
         return statistics
 
-    def _compute_score_from_stats(self, stats: Sequence[float]) -> REPScore:
-        return REPScore(float(self.settings.formula(np.asarray(stats))))
+    def _compute_score_from_stats(self, stats: Sequence[float]) -> Score:
+        return Score("REP", float(self.settings.formula(np.asarray(stats))))
 
-    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> REPScore:
+    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> Score:
         return self._compute_score_from_stats([sum(column) for column in zip(*stats, strict=True)])

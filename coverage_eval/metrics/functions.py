@@ -47,6 +47,20 @@ def rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Scor
     return _score("rep", (hypotheses, references), options)
 
 
+def letter_rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
+    """REP in letters, which finds repetitions far apart as well; lower is better, without bound.
+
+    >>> float(letter_rep(["red a house red"], ["a red house"]))
+    100.0
+
+    Args:
+        hypotheses: The system's segments.
+        references: The reference's segments, or a list of several references.
+        **options: Those of :class:`coverage_eval.LetterREP`, such as ``n`` and ``tokenize``.
+    """
+    return _score("rep-letters", (hypotheses, references), options)
+
+
 def drop(
     hypotheses: Segments,
     references: Sequence[Any],

@@ -51,7 +51,13 @@ METRICS: Mapping[str, MetricEntry] = {
     ),
     "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
     "rep": MetricEntry(
-        "rep", "REP", "REP-score: words repeated by the hypothesis and not by the reference."
+        "rep", "REP", "REP-score: words repeated by the hypothesis and not by the reference.",
+        {("letters", True): "rep-letters"},
+    ),
+    "rep-letters": MetricEntry(
+        "letter_rep", "LetterREP",
+        "REP in letters: n-grams of every length up to n, weighed by their letters.",
+        command=False,
     ),
     "drop": MetricEntry(
         "drop", "DROP",

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import check_whole
 from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
+from coverage_eval.metrics.sums import ratio_of_sums
 from coverage_eval.text.rows import Row
 
 _MOST_WEIGHT = 1_000_000
@@ -137,9 +138,7 @@ class REP(TokenMetric):
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · (w1 · repeated n-grams + w2 · repeated words) / reference words."""
         ngrams, words, length = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = 100.0 * (self.w1 * ngrams + self.w2 * words) / length
-        return np.where(length > 0, value, np.nan)
+        return ratio_of_sums(np.stack([self.w1 * ngrams + self.w2 * words, length], axis=-1))
 
     def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
         """Excess n-grams, excess doubled words and reference words of each segment."""
@@ -150,23 +149,26 @@ class REP(TokenMetric):
                 ngrams = words = 0
                 said_before = len(hypothesis) - len(set(hypothesis))
                 if said_before >= self.n:  # where an n-gram stands again, so do its n words
-                    ngrams = _sum(self._repeated_ngrams(hypothesis, references))
+                    ngrams = _sum(repeated_ngrams(hypothesis, references, self.n))
                 if said_before:
                     words = _sum(_repeated_words(hypothesis, references))
-                counts.append((ngrams, words, _closest_length(hypothesis, references)))
+                counts.append((ngrams, words, closest_length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(rows), -1, 3)
 
     def _expected(self, row: Row) -> Sequence[Any]:
         """The texts whose repetitions are no errors."""
         return row.references
 
-    def _repeated_ngrams(self, hypothesis: Tokens, references: Sequence[Tokens]) -> Excess:
-        """The terms of the first sum of the formula."""
-        ngrams = _ngrams(hypothesis, self.n)
-        if len(set(ngrams)) == len(ngrams):
-            return {}
-        repeated = {ngram: count for ngram, count in Counter(ngrams).items() if count > 1}
-        return _excess(repeated, [_ngrams(tokens, self.n) for tokens in references])
+    def excesses(self, hypothesis: Tokens, references: Sequence[Tokens]) -> dict[str, Excess]:
+        """The terms of both sums of the formula, by the kind of their :class:`Repetition`."""
+        return {
+            "ngram": repeated_ngrams(hypothesis, references, self.n),
+            "word": _repeated_words(hypothesis, references),
+        }
+
+    def weigh(self, repetition: Repetition) -> float:
+        """What each superfluous occurrence adds to the sum σ of the formula."""
+        return {"ngram": self.w1, "word": self.w2}[repetition.kind]
 
     def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
         """The repeated n-grams of each segment with their positions, leftmost first.
@@ -181,13 +183,9 @@ class REP(TokenMetric):
             )
 
     def _find(self, hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
-        excesses = {
-            "ngram": self._repeated_ngrams(hypothesis, references),
-            "word": _repeated_words(hypothesis, references),
-        }
         found = [
             Repetition(kind, ngram, _places(ngram, hypothesis), count, allowed)
-            for kind, excess in excesses.items()
+            for kind, excess in self.excesses(hypothesis, references).items()
             for ngram, (count, allowed) in excess.items()
         ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
@@ -197,6 +195,15 @@ def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
     if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
         return []
     return list(zip(tokens, *[tokens[i:] for i in range(1, n)], strict=False))
+
+
+def repeated_ngrams(hypothesis: Tokens, references: Sequence[Tokens], n: int) -> Excess:
+    """The terms of the first sum of the formula."""
+    ngrams = _ngrams(hypothesis, n)
+    if len(set(ngrams)) == len(ngrams):
+        return {}
+    repeated = {ngram: count for ngram, count in Counter(ngrams).items() if count > 1}
+    return _excess(repeated, [_ngrams(tokens, n) for tokens in references])
 
 
 def _repeated_words(hypothesis: Tokens, references: Sequence[Tokens]) -> Excess:
@@ -227,7 +234,7 @@ def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
     return tuple(i for i, found in enumerate(_ngrams(tokens, len(gram))) if found == gram)
 
 
-def _closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
+def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
     """The length of the reference closest in length, of the shorter of two equally close."""
     if len(references) == 1:
         return len(references[0])

@@ -60,6 +60,11 @@ class Interval:
     seed: int
 
 
+def interval_ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Lower and upper end of an interval; None for both where there is none."""
+    return (interval.low, interval.high) if interval else (None, None)
+
+
 @dataclass(frozen=True)
 class Score:
     """A corpus score with all that is needed to report it.
@@ -128,18 +133,17 @@ class Score:
         """The score as a data frame of one row."""
         import pandas as pd
 
-        interval = self.interval
-        return pd.DataFrame(
-            {
-                "system": [self.system],
-                "metric": [self.metric],
-                "score": [self.score],
-                "low": [None if interval is None else interval.low],
-                "high": [None if interval is None else interval.high],
-                "segments": [self.segments],
-                "signature": [str(self.signature)],
-            }
-        )
+        low, high = interval_ends(self.interval)
+        row = {
+            "system": self.system,
+            "metric": self.metric,
+            "score": self.score,
+            "low": low,
+            "high": high,
+            "segments": self.segments,
+            "signature": str(self.signature),
+        }
+        return pd.DataFrame([row])
 
     def _repr_html_(self) -> str:
         arrow = "higher is better" if self.higher_is_better else "lower is better"

@@ -9,7 +9,7 @@ for BLEU and chrF.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -140,16 +140,23 @@ def sample_scores(
     """
     _check_draws(resamples, seed)
     arrays = [_side_by_side(systems) for _, systems in columns]
-    blocks: list[list[Floats]] = [[] for _ in columns]
-    for counts in resample_counts(len(arrays[0][0]), resamples, seed):
-        for (together, _), sums in zip(arrays, blocks, strict=True):
-            sums.append(counts @ together)
+    drawn = resample_counts(len(arrays[0]), resamples, seed)
     result = []
-    for (metric, systems), (_, width), sums in zip(columns, arrays, blocks, strict=True):
-        summed = np.concatenate(sums).reshape(resamples, len(systems), width)
-        scores = metric.formula(summed)
+    for (metric, systems), sums in zip(columns, _weighted_sums(drawn, arrays), strict=True):
+        scores = metric.formula(sums.reshape(resamples, len(systems), -1))
         result.append({name: scores[:, i] for i, name in enumerate(systems)})
     return result
+
+
+def _weighted_sums(weights: Iterable[Floats], arrays: Sequence[Floats]) -> list[Floats]:
+    """Sums over segments ``[resamples, width]`` of each array ``[segments, width]``.
+
+    Args:
+        weights: Blocks ``[some resamples, segments]``, each made once for all arrays.
+        arrays: What is summed.
+    """
+    blocks = [[block @ array for array in arrays] for block in weights]
+    return [np.concatenate(sums) for sums in zip(*blocks, strict=True)]
 
 
 def _check_draws(resamples: int, seed: int) -> None:
@@ -157,8 +164,8 @@ def _check_draws(resamples: int, seed: int) -> None:
     check_whole("seed", seed, 0)
 
 
-def _side_by_side(systems: Systems) -> tuple[Floats, int]:
-    """Statistics of all systems as ``[segments, systems · k]``, and k; all sums are exact.
+def _side_by_side(systems: Systems) -> Floats:
+    """Statistics of all systems as ``[segments, systems · k]``, all of whose sums are exact.
 
     Each is rounded to a multiple of a power of 2, one for a column of all systems, such that no sum
     over segments has more than 50 binary digits. That changes sums by less than 1e-12 of them, and
@@ -172,13 +179,13 @@ def _side_by_side(systems: Systems) -> tuple[Floats, int]:
     together /= unit
     np.rint(together, out=together)
     together *= unit
-    return together, width
+    return together
 
 
 def _summable(systems: Systems) -> dict[str, Floats]:
     """The same of each system, as parts of one array."""
-    together, width = _side_by_side(systems)
-    return {name: together[:, i * width : (i + 1) * width] for i, name in enumerate(systems)}
+    parts = np.split(_side_by_side(systems), len(systems), axis=1)
+    return dict(zip(systems, parts, strict=True))
 
 
 @dataclass(frozen=True)
@@ -298,13 +305,10 @@ def _exchanged_differences(
     if all(len(systems) == 1 for _, systems in columns):
         return [{} for _ in columns]
     arrays = [_changes(systems, baseline) for _, systems in columns]
-    blocks: list[list[Floats]] = [[] for _ in columns]
-    for kept in swap_masks(len(arrays[0]), resamples, seed):
-        for together, sums in zip(arrays, blocks, strict=True):
-            sums.append(kept @ together)
+    kept = swap_masks(len(arrays[0]), resamples, seed)
     result = []
-    for (metric, systems), sums in zip(columns, blocks, strict=True):
-        kept_changes = np.concatenate(sums).reshape(resamples, len(systems) - 1, -1)
+    for (metric, systems), sums in zip(columns, _weighted_sums(kept, arrays), strict=True):
+        kept_changes = sums.reshape(resamples, len(systems) - 1, -1)
         base = np.sum(systems[baseline], axis=0, dtype=np.float64)
         others = [name for name in systems if name != baseline]
         result.append(

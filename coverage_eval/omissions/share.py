@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Formula, Statistics
+from coverage_eval.metrics.sums import ratio_of_sums
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder, RecordedFinder
 
 DEFAULT_PROBABILITY = 0.5
@@ -52,9 +53,7 @@ class OmissionShare(Formula):
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · segments found / segments, 0 to 100."""
-        found, segments = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(segments > 0, 100.0 * found / segments, np.nan)
+        return ratio_of_sums(summed)
 
     def is_found(self, segment: FoundSegment) -> bool:
         """Whether a segment counts."""

@@ -72,7 +72,8 @@ def alignment_grid(
     word_ticks(ax, "x", columns, families)
     word_ticks(ax, "y", source, source_fonts, keep=dropped)
     outline(ax, "y", dropped, len(columns), "dropped")
-    for name, middle in zip(names, _middles(len(reference), len(hypothesis)), strict=True):
+    middles = (len(reference) - 1) / 2, len(reference) + 1 + (len(hypothesis) - 1) / 2
+    for name, middle in zip(names, middles, strict=True):
         write(ax, name, (middle, -0.5), (0, 5), fontsize=9, fontfamily=name_fonts)
     if dropped:
         explain_outlines(ax, {"dropped": f"dropped: linked to the {names[0]} only"}, pad=2.0)
@@ -105,7 +106,3 @@ def _draw_cells(ax: Axes, left: NDArray[np.bool_], right: NDArray[np.bool_]) -> 
     for first, last in ((0, gap), (gap + 1, kinds.shape[1])):
         rule_off(ax, rows, first, last)
     ax.spines[:].set_visible(False)
-
-
-def _middles(reference: int, hypothesis: int) -> tuple[float, float]:
-    return (reference - 1) / 2, reference + 1 + (hypothesis - 1) / 2

@@ -31,9 +31,9 @@ def new_figure(width: float, height: float, *, compressed: bool = False) -> Pict
     return figure
 
 
-def new_axes(width: float, height: float, *, compressed: bool = False) -> Axes:
+def new_axes(width: float, height: float) -> Axes:
     """Return the only Axes of a new figure of that many inches."""
-    return new_figure(width, height, compressed=compressed).add_subplot()
+    return new_figure(width, height).add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:

@@ -181,15 +181,9 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         text = "empty source" if rows == 0 else "empty hypothesis"
         turned = 0 if rows == 0 else 90
         ax.text(
-            0.5,
-            0.5,
-            text,
-            transform=ax.transAxes,
-            ha="center",
-            va="center",
-            fontsize=8,
+            0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", fontsize=8,
             rotation=turned,
-        )
+        )  # fmt: skip
         return None
     image = ax.imshow(
         np.ma.masked_equal(weights.T, 0.0),

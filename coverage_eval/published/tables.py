@@ -46,9 +46,7 @@ class PrintedTable:
 
     Attributes:
         name: One of :data:`TABLES`.
-        title: What it shows.
         citation: Where it is printed.
-        notes: What must be known to read it.
         systems: Its rows, in order.
         columns: Pairs of dataset and metric, in order.
         cells: By system, dataset and metric.
@@ -56,9 +54,7 @@ class PrintedTable:
     """
 
     name: str
-    title: str
     citation: Citation
-    notes: tuple[str, ...]
     systems: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     cells: dict[Key, PrintedCell]
@@ -101,9 +97,7 @@ def load_table(name: str) -> PrintedTable:
     }
     return PrintedTable(
         name=name,
-        title=data["title"],
         citation=Citation(data["source"], data["place"]),
-        notes=tuple(data["notes"]),
         systems=tuple(data["rows"]),
         columns=columns,
         cells=cells,

@@ -18,10 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention.losses import (
-    cross_entropy_and_gradient,
-    sparsemax_loss_and_gradient,
-)
+from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
 from coverage_eval.metrics.score import Signature
 from coverage_eval.published.files import Citation
 from coverage_eval.published.intervals import mean_and_half_width

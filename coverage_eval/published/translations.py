@@ -34,12 +34,10 @@ class ExampleSet:
 
     Attributes:
         citation: Where it is printed.
-        notes: What is odd in print and was kept.
         examples: In printed order.
     """
 
     citation: Citation
-    notes: tuple[str, ...]
     examples: tuple[Example, ...]
 
     @property
@@ -76,6 +74,5 @@ def _load(name: str) -> ExampleSet:
     data = read_data(name)
     return ExampleSet(
         Citation(data["source"], data["place"]),
-        tuple(data["notes"]),
         tuple(Example(e["source"], e["reference"], e["outputs"]) for e in data["examples"]),
     )

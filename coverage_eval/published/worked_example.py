@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from coverage_eval.published.files import Citation, read_data
+from coverage_eval.published.files import read_data
 
 Triple: TypeAlias = tuple[str, str, str]
 """Three numbers as they are printed."""
@@ -17,14 +17,10 @@ class Figure1:
     """The figure's numbers.
 
     Attributes:
-        citation: Where it is printed.
-        notes: What must be known to read it.
         scores: z of each round.
         attention: The attention of each round by transformation.
     """
 
-    citation: Citation
-    notes: tuple[str, ...]
     scores: tuple[Triple, ...]
     attention: dict[str, tuple[Triple, ...]]
 
@@ -33,12 +29,8 @@ class Figure1:
 def load_figure1() -> Figure1:
     """Figure 1 as it is printed."""
     data = read_data("figure1")
-    return Figure1(
-        Citation(data["source"], data["place"]),
-        tuple(data["notes"]),
-        _triples(data["scores"]),
-        {name: _triples(rows) for name, rows in data["attention"].items()},
-    )
+    attention = {name: _triples(rows) for name, rows in data["attention"].items()}
+    return Figure1(_triples(data["scores"]), attention)
 
 
 def _triples(rows: list[list[str]]) -> tuple[Triple, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from coverage_eval.meta.detection import Ranking, precision_recall_curve, roc_curve
 from coverage_eval.meta.evaluation import MetaEvaluation, ScoreFigures
 from coverage_eval.meta.resampling import Estimate
+from coverage_eval.metrics.score import interval_ends
 from coverage_eval.omissions.reliability import ReliabilityBins
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Table
@@ -70,9 +71,7 @@ def _areas(evaluation: MetaEvaluation) -> list[Measured]:
 
 
 def _measured(estimate: Estimate, p: float | None = None, *, best: bool = False) -> Measured:
-    interval = estimate.interval
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return Measured(estimate.value, low, high, p, best)
+    return Measured(estimate.value, *interval_ends(estimate.interval), p, best)
 
 
 def _cell(estimate: Estimate | None) -> Cell:
@@ -187,8 +186,7 @@ def _records(evaluation: MetaEvaluation) -> Iterator[tuple[Cell, ...]]:
 def _value(figure: Estimate | float) -> tuple[float, float | None, float | None]:
     if not isinstance(figure, Estimate):
         return figure, None, None
-    interval = figure.interval
-    return figure.value, interval.low if interval else None, interval.high if interval else None
+    return figure.value, *interval_ends(figure.interval)
 
 
 def _as_dict(evaluation: MetaEvaluation) -> dict[str, Any]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from coverage_eval.metrics.base import known_score
-from coverage_eval.metrics.profile import Profile, ProfiledFigure
+from coverage_eval.metrics.profile import ROW, Profile
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Table
 
 
 def present_profile(profile: Profile) -> Printout:
     """The corpus figures, one row each with what it means."""
     table = Table(
-        ("figure", "score", "low", "high", "better", "meaning"),
-        tuple(map(_row, profile.figures)),
+        ROW,
+        tuple(item.row for item in profile.figures),
         signatures=tuple(item.signature for item in profile.figures),
     )
     return Printout(
@@ -39,10 +39,3 @@ def present_profile_segments(profile: Profile) -> Printout:
         "sentences": Mapped(lambda row: dict(zip(header, row, strict=True)), rows),
     }
     return Printout((Table(header, rows),), data=data)
-
-
-def _row(item: ProfiledFigure) -> tuple[Cell, ...]:
-    figure, score = item.figure, item.score
-    interval = score.interval if score else None
-    low, high = (interval.low, interval.high) if interval else (None, None)
-    return (figure.key, score.score if score else None, low, high, figure.better, item.meaning)

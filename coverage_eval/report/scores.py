@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.metrics.base import Evidence, plain_evidence
-from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.score import Score, interval_ends
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Measured, Table
@@ -15,10 +15,7 @@ from coverage_eval.tables.table import Cell, Measured, Table
 
 def measured(score: Score) -> Measured:
     """A score with its interval as a cell of a table."""
-    interval = score.interval
-    if interval is None:
-        return Measured(score.score)
-    return Measured(score.score, interval.low, interval.high)
+    return Measured(score.score, *interval_ends(score.interval))
 
 
 def scores_table(scores: Sequence[Score]) -> Table:

@@ -20,6 +20,7 @@ from corpora import SCORED, Corpus, Translator, load_corpora, train
 from figure import draw
 from probabilities import calibration
 from questions import when_it_misleads, which_score
+from repetitions import Areas, repetition_areas, repetition_table
 from scores import Spoilt
 from settings import link_agreement, links, training_size, units, without_training_text
 from systems import eight_systems, equal_systems, what_is_good
@@ -68,19 +69,20 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     yield "equal", equal_systems(aligner, some)
 
 
-def compute(corpus: Corpus) -> tuple[dict[str, Table], list[Explored]]:
-    """All tables of one corpus by name, and what is found of variants, in a process of its own."""
+def compute(corpus: Corpus) -> tuple[dict[str, Table], list[Explored], dict[str, Areas]]:
+    """All tables of one corpus, and what is found in both directions, in a process of its own."""
     found = {}
     for name, table in tables(corpus):
         print(f"{corpus.name}: {name}", file=sys.stderr, flush=True)
         found[name] = table
     explored = []
+    repeated: dict[str, Areas] = {}
     for one in (corpus, corpus.flipped()):
-        explored.append(
-            explore(one, train(one.training, for_omissions=False), every_unit=one is corpus)
-        )
+        aligner = train(one.training, for_omissions=False)
+        explored.append(explore(one, aligner, every_unit=one is corpus))
+        repeated |= repetition_areas(one, aligner)
         print(f"{one.name}: variants", file=sys.stderr, flush=True)
-    return found, explored
+    return found, explored, repeated
 
 
 def main() -> None:
@@ -93,9 +95,10 @@ def main() -> None:
     corpora = load_corpora(arguments.data, arguments.most)
     with ProcessPoolExecutor(len(corpora)) as pool:
         computed = list(pool.map(compute, corpora))
-    found = {corpus.name: own for corpus, (own, _) in zip(corpora, computed, strict=True)}
-    explored = [item for _, own in computed for item in own]
-    variants = [*parts_tables(explored), tuning_table(explored)]
+    found = {corpus.name: own for corpus, (own, _, _) in zip(corpora, computed, strict=True)}
+    explored = [item for _, own, _ in computed for item in own]
+    repeated = {name: areas for _, _, own in computed for name, areas in own.items()}
+    variants = [repetition_table(repeated), *parts_tables(explored), tuning_table(explored)]
     listed = chain(_by_name(found), (("variants", table) for table in variants))
     text = "\n\n".join([HEAD.rstrip("\n"), *starmap(_text, listed)])
     print(text)

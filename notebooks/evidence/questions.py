@@ -23,6 +23,7 @@ QUESTIONS = (
     ("phrases twice", "repetition-phrase", "none"),
     ("phrases again elsewhere", "repetition-distant", "none"),
     ("phrases again and again", "repetition-oscillating", "none"),
+    ("a growing tail", "repetition-tail", "none"),
     ("words of another segment added", "addition", "none"),
     ("words left untranslated", "untranslated", "none"),
     ("another segment's translation", "hallucination", "none"),

@@ -14,8 +14,9 @@ from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
 from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.letter_rep import LetterREP
 from coverage_eval.metrics.profile.against_source import UncoveredSource
-from coverage_eval.metrics.profile.ngram_repetition import SeqRep
+from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition, SeqRep
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.omissions.finder import OmissionFinder
@@ -68,10 +69,19 @@ def omission_scores(aligner: ModelAligner) -> Scorers:
     }
 
 
+def repetition_scores() -> Scorers:
+    """REP as in the paper and in letters, that without the reference, and words said before."""
+    return {
+        "REP": MetricScorer(REP()),
+        "REP-letters": MetricScorer(LetterREP()),
+        "REP-letters, no ref.": MetricScorer(LetterRepetition()),
+        "seq-rep-1": MetricScorer(SeqRep(n=1)),
+    }
+
+
 def all_scores(aligner: ModelAligner) -> Scorers:
     """These and the scores of repetition."""
-    repetition = {"REP": MetricScorer(REP()), "seq-rep-1": MetricScorer(SeqRep(n=1))}
-    return {**repetition, **omission_scores(aligner)}
+    return {**repetition_scores(), **omission_scores(aligner)}
 
 
 @dataclass(frozen=True)
@@ -93,9 +103,15 @@ class Spoilt:
         kind: str = "omission-phrase",
         repair: str = "none",
         aligner: ModelAligner | None = None,
+        rate: float = RATE,
     ) -> Spoilt:
         """Put errors of a kind into correct translations; some kinds need an aligner."""
-        return cls(*spoil_text(rows, Spoiling(kind, (RATE,), repair, seed=7), aligner))
+        return cls(*spoil_text(rows, Spoiling(kind, (rate,), repair, seed=7), aligner))
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some translations have an error, and some have none."""
+        return len({item.positive for item in self.labels.judgements}) == 2
 
     def seen_as(self, cut: Callable[[str], str]) -> Spoilt:
         """The same errors in texts that are cut or written in another way."""

@@ -126,6 +126,20 @@ def test_json(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert (score["confidence"]["resamples"], score["confidence"]["seed"]) == (50, 12345)
 
 
+def test_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+    (score,) = json.loads(run_cli("rep", *files, "--letters", "-f", "json").stdout)["scores"]
+    assert score["signature"].startswith("REP-letters|refs:1|n:2|w1:1.0|w2:2.0|norm:refwords|")
+    assert score["statistics"] == {
+        "letters_of_repeated_ngrams": 4, "letters_of_repeated_words": 0, "reference_words": 5,
+    }  # fmt: skip
+    lines = run_cli("rep", *files, "--letters", "--sentence-level", "-f", "csv").stdout.splitlines()
+    assert lines[1].startswith("1,200.0,")
+    assert "a b (2x, 1x in the reference) at 1,3; a (2x, 1x in the reference) at 1,3" in lines[1]
+    failed = run_cli("rep", *files, "--letters", "-n", 0, check=False)
+    assert failed.returncode == 2
+    assert "0 is not in the range" in failed.stderr
+
+
 def test_csv_of_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     lines = run_cli("rep", *files, "--sentence-level", "-f", "csv").stdout.splitlines()
     assert lines[0] == "segment,score,repetitions"

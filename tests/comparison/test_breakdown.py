@@ -224,6 +224,15 @@ def test_differences_mark_only_what_the_metrics_see() -> None:
     assert table(rep, "differences").rows[1][4] == "a [a] house"
 
 
+def test_places_of_repetitions_in_letters_sum_to_their_score() -> None:
+    found = compare(SYSTEMS, REFERENCES, metrics=["rep-letters", "rep"], resamples=0)
+    (places,) = break_down(found, ["output-position"])
+    assert places.header[3] == "part of REP-letters"
+    for system in SYSTEMS:
+        parts = [float(str(row[3])) for row in places.rows if row[1] == system]
+        assert sum(parts) == pytest.approx(found.rows[system]["rep-letters"].score.score)
+
+
 def test_differences_are_the_largest(comparison: Comparison) -> None:
     rows = [row for row in table(comparison, "differences", top=4).rows if row[0] == "REP"]
     assert len(rows) == 5 * 4

@@ -124,6 +124,7 @@ def _targets() -> dict[str, Target]:
     table = "--from table --hyp-col hyp --ref-col ref"
     targets = {
         "rep": Target("rep hyp ref --sentence-level", _TEXTS),
+        "rep-letters": Target("rep hyp ref --letters --sentence-level", _TEXTS),
         "rep-json": Target("rep hyp ref -f json --confidence --bootstrap 20", _TEXTS),
         "rep-gzip": Target(
             "rep hyp.gz ref -f csv", {"hyp.gz": gzip.compress(_HYP, mtime=0), "ref": _REF}

@@ -28,14 +28,19 @@ def aligner() -> Iterator[ModelAligner]:
 
 ROWS = [Row((" ".join(pair.target),), (), " ".join(pair.source)) for pair in generate(150, seed=2)]
 
+LETTERS = ["rep-letters", "REP-letters-no-ref"]
+
 
 @pytest.mark.parametrize(
     ("kind", "names"),
     [
         ("omission-word", ["drop", "softdrop", "uncovered-source"]),
         ("omission-phrase", ["drop", "softdrop", "uncovered-source"]),
-        ("repetition-word", ["rep", "seq-rep-1"]),
-        ("repetition-phrase", ["rep", "seq-rep-1"]),
+        ("repetition-word", ["rep", "seq-rep-1", *LETTERS]),
+        ("repetition-phrase", ["rep", "seq-rep-1", *LETTERS]),
+        ("repetition-distant", LETTERS),
+        ("repetition-oscillating", LETTERS),
+        ("repetition-tail", LETTERS),
     ],
 )
 def test_more_errors_never_lower_the_expected_score(
@@ -92,6 +97,7 @@ def test_what_is_seen_without_an_aligner() -> None:
     found = evaluate_own_text(ROWS, spoiling, metrics, None, Evaluating(resamples=20))
     areas = {score.name: score.auroc.value for score in found.scores}
     assert areas["rep"] > 0.95
+    assert areas["rep-letters"] > 0.95
     assert areas["hyp/src length"] > 0.5  # repetition makes longer, so high ratios are suspicious
     assert [score.name for score in found.scores][: len(names)] == names
     bare = evaluate_own_text(

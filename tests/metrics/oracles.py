@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 
 def rep(
@@ -37,6 +38,36 @@ def excess(hyp: Sequence[str], ref: Sequence[str], n: int, *, least: int, double
         if t[ngram] >= least and (not doubled or ngram[0] == ngram[1]):
             total += max(0, t[ngram] - in_reference)
     return total
+
+
+def letter_rep(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    n: int = 2,
+    w1: float = 1.0,
+    w2: float = 2.0,
+) -> float:
+    """REP in letters by the letter: each occurrence beyond the reference's, one after the other."""
+    total = 0.0
+    reference_words = 0
+    for hypothesis, reference in zip(hypotheses, references, strict=True):
+        hyp, ref = hypothesis.split(), reference.split()
+        reference_words += len(ref)
+        for size in range(1, n + 1):
+            grams = [hyp[i : i + size] for i in range(len(hyp) - size + 1)]
+            left = [ref[i : i + size] for i in range(len(ref) - size + 1)]
+            for gram in [gram for gram in grams if grams.count(gram) > 1]:
+                if gram in left:
+                    left.remove(gram)
+                else:
+                    total += w1 * len("".join(gram))
+        doubled = [[a, b] for a, b in pairwise(ref) if a == b]
+        for pair in [[a, b] for a, b in pairwise(hyp) if a == b]:
+            if pair in doubled:
+                doubled.remove(pair)
+            else:
+                total += w2 * len("".join(pair))
+    return 100 * total / reference_words
 
 
 def drop(

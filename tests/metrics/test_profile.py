@@ -49,8 +49,16 @@ def test_signatures_tell_all_figures_apart_and_name_the_tokenizer() -> None:
 
 def test_figures_follow_from_what_is_given() -> None:
     alone = {item.figure.key for item in profile(["a b"]).figures}
-    assert "seq-rep-1" in alone
-    assert not alone & {"REP", "REP-src", "TNG", "CDR", "uncovered-source", "length-ratio"}
+    assert {"seq-rep-1", "REP-letters-no-ref"} <= alone
+    assert not alone & {
+        "REP",
+        "REP-src",
+        "REP-letters",
+        "TNG",
+        "CDR",
+        "uncovered-source",
+        "length-ratio",
+    }
     with_source = {f.figure.key for f in profile(["a"], sources=["b"]).figures}
     assert with_source - alone == {"REP-src", "TNG", "TNG-strict", "length-ratio"}
 

@@ -49,8 +49,9 @@ OMITTING = [omitting(rate) for rate in RATES]
 @pytest.mark.parametrize(
     "key",
     [
-        "REP", "REP-src", "seq-rep-1", "seq-rep-2", "seq-rep-3", "seq-rep-4", "rep-2", "rep-3",
-        "rep-4", "tail-loop", "substring-rep", "duplicate-chars-5", "compression", "length-ratio",
+        "REP", "REP-src", "REP-letters", "REP-letters-no-ref", "seq-rep-1", "seq-rep-2",
+        "seq-rep-3", "seq-rep-4", "rep-2", "rep-3", "rep-4", "tail-loop", "substring-rep",
+        "duplicate-chars-5", "compression", "length-ratio",
     ],
 )  # fmt: skip
 def test_more_repetition_raises(key: str) -> None:

@@ -51,6 +51,7 @@ def test_it_prints_what_it_writes(data: Path, tmp_path: Path) -> None:
     assert (tmp_path / "figures" / "evidence.png").read_bytes().startswith(b"\x89PNG")
     titles = re.findall(r"^\*\*(.*), (de-en|ja-en)\*\*$", written, re.MULTILINE)
     assert len(titles) == len(set(titles)) == 2 * TABLES
+    assert written.count("**Which score finds repetitions: mean AUROC") == 1
     assert written.count("**What the finder's score is made of, with") == 2
     assert written.count("**Tuned on one pair of languages, reported on the other") == 1
     # words said twice are REP's to see, and omissions are not

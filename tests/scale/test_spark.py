@@ -86,6 +86,7 @@ def _plain(score: dict[str, Any]) -> dict[str, Any]:
     ("on_spark", "here"),
     [
         (("rep", "-n", "1"), ("rep", "a", "ref", "-n", "1")),
+        (("rep", "--letters"), ("rep", "a", "ref", "--letters")),
         (("drop", *MODEL), ("drop", "a", "ref", "--src", "src", "--model", "m")),
         (("profile", *MODEL), ("profile", "a", "--ref", "ref", "--src", "src", "--model", "m")),
         (

@@ -32,7 +32,7 @@ import numpy as np
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import (
-    LINKS,
+    are_links,
     parse_links,
     parse_rows,
     shown,
@@ -142,12 +142,8 @@ def _listed(text: str) -> tuple[str, ...] | None:
 
 
 def _recognise_align(dump: Dump) -> bool:
-    fields = [split_fields(_SCORE.sub("", line)) for line in dump.sample]
-    return (
-        bool(fields)
-        and all(len(field) > 1 and LINKS.fullmatch(field[-1].strip()) for field in fields)
-        and any(field[-1].strip() for field in fields)
-    )
+    lines = (split_fields(_SCORE.sub("", line)) for line in dump.sample)
+    return are_links(fields[-1] if len(fields) > 1 else None for fields in lines)
 
 
 def _read_align(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:

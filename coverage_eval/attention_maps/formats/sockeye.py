@@ -21,24 +21,14 @@ from coverage_eval.attention_maps.dumps import (
     ReadOptions,
 )
 from coverage_eval.attention_maps.formats.nematus import is_header, read_blocks
-from coverage_eval.attention_maps.parsing import (
-    LINKS,
-    as_links,
-    parse_links,
-    shown,
-    tokens_of,
-)
+from coverage_eval.attention_maps.parsing import are_links, as_links, parse_links, shown, tokens_of
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import parse_object
 
 
 def _recognise_links(dump: Dump) -> bool:
-    pairs = [line.rpartition("\t") for line in dump.sample]
-    return (
-        bool(pairs)
-        and all(tab and LINKS.fullmatch(links.strip()) for _, tab, links in pairs)
-        and any(links.strip() for _, _, links in pairs)
-    )
+    pairs = (line.rpartition("\t") for line in dump.sample)
+    return are_links(links if tab else None for _, tab, links in pairs)
 
 
 def _read_links(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:

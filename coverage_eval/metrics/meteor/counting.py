@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.aligner import Match, align, is_too_long
 from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE, find_candidates
 from coverage_eval.metrics.meteor.lexicon import get_word
-from coverage_eval.metrics.meteor.normalizer import normalize
+from coverage_eval.metrics.meteor.normalizer import normalize, split_words
 from coverage_eval.metrics.meteor.paraphrases import find_paraphrases
 from coverage_eval.metrics.meteor.phrase_cache import open_index, phrase_index
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable
@@ -25,8 +24,6 @@ from fast_align_wrapper.text import Segment
 
 Row: TypeAlias = "tuple[Segment, Sequence[Segment]]"
 """A hypothesis and its references, of which there is at least one."""
-
-_SEPARATORS = re.compile("[ \t\n\r\f]+")
 
 
 @dataclass(frozen=True)
@@ -117,10 +114,9 @@ def _align(
 
 
 def _tokens(segment: Segment, options: MatchOptions) -> list[str]:
-    """A segment's tokens; Meteor splits text at spaces, tabs, line ends and form feeds only."""
     text = segment if isinstance(segment, str) else " ".join(segment)
     if options.norm:
         text = normalize(text)
     elif options.lower:
         text = text.lower()
-    return [token for token in _SEPARATORS.split(text) if token]
+    return split_words(text)

@@ -18,11 +18,7 @@ from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE
 from coverage_eval.metrics.meteor.counting import MatchOptions, Row
 from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
-from coverage_eval.metrics.meteor.statistics import (
-    FIELDS,
-    score_parts,
-    without_perfect_chunks,
-)
+from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts, without_perfect_chunks
 from fast_align_wrapper.held import HeldFolder
 from fast_align_wrapper.text import Segment
 
@@ -71,12 +67,23 @@ def checked_statistics(rows: Sequence[Row], options: MatchOptions) -> NDArray[np
 
 def jar_statistics(rows: Sequence[Row], options: MatchOptions) -> NDArray[np.int64]:
     """The jar's 23 counts of each segment, ``[segments, 23]``; errors as above."""
-    return _parse_statistics(_run(rows, options, "-ssOut"), len(rows))
+    lines = _run(rows, options, "-ssOut").splitlines()
+    try:
+        counts = np.array([[float(item) for item in line.split()] for line in lines])
+    except ValueError as error:
+        raise DataError(f"the Meteor jar printed no statistics but: {lines[-1]}") from error
+    if counts.shape != (len(rows), len(FIELDS)):
+        raise DataError(f"the Meteor jar gave {len(lines)} lines of statistics for {len(rows)}")
+    return counts.astype(np.int64)
 
 
 def jar_scores(rows: Sequence[Row], options: MatchOptions) -> tuple[NDArray[np.float64], float]:
     """The jar's score of each segment, and its final score; errors as above."""
-    return _parse_scores(_run(rows, options), len(rows))
+    output = _run(rows, options)
+    found, final = _SEGMENT.findall(output), _FINAL.search(output)
+    if [int(number) for number, _ in found] != list(range(1, len(rows) + 1)) or final is None:
+        raise DataError(f"the Meteor jar gave {len(found)} scores for {len(rows)} segments")
+    return np.array([float(score) for _, score in found]), float(final.group(1))
 
 
 def _line(segment: Segment) -> str:
@@ -120,22 +127,3 @@ def _output(command: list[str], limit: float) -> str:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise DataError(f"the Meteor jar failed with status {done.returncode}, saying: {said}")
     return done.stdout
-
-
-def _parse_statistics(output: str, segments: int) -> NDArray[np.int64]:
-    lines = output.splitlines()
-    try:
-        counts = np.array([[float(item) for item in line.split()] for line in lines])
-    except ValueError as error:
-        raise DataError(f"the Meteor jar printed no statistics but: {lines[-1]}") from error
-    if counts.shape != (segments, len(FIELDS)):
-        raise DataError(f"the Meteor jar gave {len(lines)} lines of statistics for {segments}")
-    return counts.astype(np.int64)
-
-
-def _parse_scores(output: str, segments: int) -> tuple[NDArray[np.float64], float]:
-    found = _SEGMENT.findall(output)
-    final = _FINAL.search(output)
-    if [int(number) for number, _ in found] != list(range(1, segments + 1)) or final is None:
-        raise DataError(f"the Meteor jar gave {len(found)} scores for {segments} segments")
-    return np.array([float(score) for _, score in found]), float(final.group(1))

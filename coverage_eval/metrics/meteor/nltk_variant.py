@@ -22,11 +22,8 @@ from numpy.typing import NDArray
 from coverage_eval.metrics.base import Statistics, TextMetric
 from coverage_eval.metrics.meteor.english import object_to_other_languages
 from coverage_eval.metrics.meteor.lexicon import find_synsets
-from coverage_eval.metrics.meteor.resources import (
-    jar_path,
-    package_version,
-    read_synsets,
-)
+from coverage_eval.metrics.meteor.resources import jar_path, package_version, read_synsets
+from coverage_eval.metrics.sums import ratio_of_sums
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import Segment, tokenize
 
@@ -76,6 +73,9 @@ class WordNet:
         return self._known[word]
 
 
+_wordnet = cache(WordNet)
+
+
 @dataclass(frozen=True)
 class NLTKMeteor(TextMetric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
@@ -109,18 +109,12 @@ class NLTKMeteor(TextMetric):
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """The mean of the segments' scores, 0 to 100."""
-        total, segments = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean: NDArray[np.float64] = 100 * total / segments
-        return mean
+        return ratio_of_sums(summed)
 
     def count_batch(self, rows: Sequence[Row]) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
-            [
-                max(_score(text, reference) for reference in row.references)
-                for text in row.hypotheses
-            ]
+            [max(_score(text, one) for one in row.references) for text in row.hypotheses]
             for row in rows
         ]
         values = np.array(scores, dtype=np.float64)
@@ -137,8 +131,3 @@ def _score(hypothesis: Segment, reference: Segment) -> float:
     hyp, ref = tokenize(hypothesis), tokenize(reference)
     score: float = single_meteor_score(ref, hyp, wordnet=_wordnet()) if hyp and ref else 0.0
     return score
-
-
-@cache
-def _wordnet() -> WordNet:
-    return WordNet()

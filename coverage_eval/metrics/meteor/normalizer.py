@@ -48,8 +48,13 @@ _SUBSTITUTIONS = tuple(
 # What Java's String.trim removes: the space and all control characters below it.
 _TRIMMED = "".join(map(chr, range(33)))
 _LETTER = re.compile(_L)
-_WORD_BREAK = re.compile("[ \t\n\f\r]+")
+_WORD_BREAK = re.compile("[ \t\n\r\f]+")
 _UNICODE_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text; Meteor splits at spaces, tabs, line ends and form feeds only."""
+    return [word for word in _WORD_BREAK.split(text) if word]
 
 
 def normalize(text: str) -> str:
@@ -57,7 +62,7 @@ def normalize(text: str) -> str:
     text = f" {text} ".translate(_MARKS)
     for pattern, replacement in _SUBSTITUTIONS:
         text = pattern.sub(replacement, text)
-    words = [word for word in _WORD_BREAK.split(text) if word]
+    words = split_words(text)
     text = " ".join(
         _separate_full_stop(word, following)
         for word, following in zip(words, [*words, ""][1:], strict=True)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import TypeAlias
 
+from coverage_eval.metrics.meteor.candidates import PARAPHRASE
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable
 from coverage_eval.metrics.meteor.runs import Block, CandidateRun
-
-_MODULE = 3
 
 _Found: TypeAlias = "tuple[int, int, tuple[int, ...]]"
 """(number of a phrase's paraphrase, its number of words, its places)."""
@@ -33,14 +32,14 @@ def find_paraphrases(
     )
     found: list[list[Block]] = [[] for _ in reference]
     for starts, size, paraphrases in _search(table, ref, hyp):
-        runs = [CandidateRun(places, length, size, _MODULE) for _, length, places in paraphrases]
+        runs = [CandidateRun(places, length, size, PARAPHRASE) for _, length, places in paraphrases]
         for start in starts:
             found[start].extend((run,) for run in runs)
     # Those that start at one place of the hypothesis are ordered by length, then as in the table.
     others: dict[int, list[tuple[tuple[int, int], CandidateRun]]] = {}
     for starts, size, paraphrases in _search(table, hyp, ref):
         for number, length, places in paraphrases:
-            run = CandidateRun(starts, size, length, _MODULE)
+            run = CandidateRun(starts, size, length, PARAPHRASE)
             for place in places:
                 others.setdefault(place, []).append(((size, number), run))
     for place, runs_here in others.items():

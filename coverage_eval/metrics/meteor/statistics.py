@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.meteor.aligner import Match, count_chunks
+from coverage_eval.metrics.meteor.candidates import MODULES
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 """Meteor 1.5's English parameters, tuned to rank systems (Denkowski and Lavie 2014)."""
@@ -24,7 +25,7 @@ FIELDS = (
     "ref_len",
     "hyp_function",
     "ref_function",
-    *(f"{m}_{f}" for m in ("exact", "stem", "synonym", "paraphrase") for f in _MODULE_FIELDS),
+    *(f"{m}_{f}" for m in MODULES for f in _MODULE_FIELDS),
     "chunks",
     "hyp_matched",
     "ref_matched",

@@ -13,8 +13,9 @@ from coverage_eval.alignment.aligned_rows import AlignedRow
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio, ratio_of_sums
+from coverage_eval.metrics.profile.ratio import SegmentRatio
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.sums import ratio_of_sums
 from coverage_eval.text.rows import Row
 
 
@@ -73,7 +74,7 @@ class UncoveredSource(AlignedMetric[AlignedRow]):
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """100 · numerator / denominator; NaN for an empty denominator."""
-        return ratio_of_sums(summed, PERCENT)
+        return ratio_of_sums(summed)
 
     def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
         """The rows' links."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from coverage_eval.metrics.base import Metric
+from coverage_eval.metrics.letter_rep import LetterREP
 from coverage_eval.metrics.profile.against_source import (
     CDR,
     LengthRatio,
@@ -16,7 +17,13 @@ from coverage_eval.metrics.profile.against_source import (
 )
 from coverage_eval.metrics.profile.compression import CompressionRatio, DuplicateNgrams
 from coverage_eval.metrics.profile.loops import TNG, SubstringRepetition, TailLoop
-from coverage_eval.metrics.profile.ngram_repetition import DistinctN, Diversity, RepN, SeqRep
+from coverage_eval.metrics.profile.ngram_repetition import (
+    DistinctN,
+    Diversity,
+    LetterRepetition,
+    RepN,
+    SeqRep,
+)
 from coverage_eval.metrics.rep import REP
 
 
@@ -57,10 +64,19 @@ class Figure:
 FIGURES = (
     Figure("REP", REP, "↓", "repetitions that the reference lacks, per 100 reference words"),
     Figure("REP-src", SourceREP, "↓", "repetitions that the source lacks, per 100 source words"),
+    Figure(
+        "REP-letters", LetterREP, "↓", "letters said again that the reference lacks, per 100 words"
+    ),
     Figure("seq-rep-1", partial(SeqRep, n=1), "↓", "words said before, % of each segment, mean"),
     Figure("seq-rep-2", partial(SeqRep, n=2), "↓", "bigrams said before, % of each segment, mean"),
     Figure("seq-rep-3", partial(SeqRep, n=3), "↓", "trigrams said before, % of each segment, mean"),
     Figure("seq-rep-4", partial(SeqRep, n=4), "↓", "4-grams said before, % of each segment, mean"),
+    Figure(
+        "REP-letters-no-ref",
+        LetterRepetition,
+        "↓",
+        "letters said more than once, per 100 words of the output",
+    ),
     Figure("rep-2", partial(RepN, n=2), "↓", "bigrams said before in their segment, % of all"),
     Figure("rep-3", partial(RepN, n=3), "↓", "trigrams said before in their segment, % of all"),
     Figure("rep-4", partial(RepN, n=4), "↓", "4-grams said before in their segment, % of all"),

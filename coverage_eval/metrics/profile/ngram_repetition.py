@@ -1,24 +1,26 @@
-"""Repeated n-grams of an output, without a reference: seq-rep-n, rep-n, distinct-n, diversity."""
+"""Repeated n-grams of an output, without a reference: seq-rep-n, rep-n, distinct-n and others."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Statistics, TokenMetric
-from coverage_eval.metrics.profile.ratio import PERCENT, SegmentRatio
+from coverage_eval.metrics.letter_rep import LetterREP
+from coverage_eval.metrics.profile.ratio import SegmentRatio
+from coverage_eval.metrics.rep import Tokens
+from coverage_eval.metrics.sums import PERCENT
 from coverage_eval.text.rows import Row
-
-LOOPS = ("exact", "simctg")
-"""Which n-grams count: all, or all but the last of each segment, as SimCTG's loop has it."""
 
 
 def count_ngrams(tokens: Sequence[str], n: int, loop: str = "exact") -> tuple[int, int]:
     """The number of different n-grams of a segment, and of all.
+
+    With ``loop="simctg"`` the last n-gram of a segment does not count, as in SimCTG's loop.
 
     >>> count_ngrams(["a", "b", "a", "b"], 2)
     (2, 3)
@@ -87,6 +89,34 @@ class DistinctN(SegmentRatio):
     def ratio(self, hypothesis: Sequence[str]) -> tuple[float, float]:
         """Different n-grams and n-grams of one segment."""
         return count_ngrams(hypothesis, self.n, self.loop)
+
+
+@dataclass(frozen=True)
+class LetterRepetition(LetterREP):
+    """REP in letters with nothing in the reference's place, per 100 words of the output.
+
+    Every occurrence of a word that comes twice counts, the first among them. See
+    :class:`coverage_eval.metrics.letter_rep.LetterREP`.
+    """
+
+    name: ClassVar[str] = "REP-letters-no-ref"
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = (
+        "letters_of_repeated_ngrams",
+        "letters_of_repeated_words",
+        "hypothesis_words",
+    )
+    norm: ClassVar[str] = "hypwords"
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """As with a reference; 0 for an output without words, which repeats nothing."""
+        return np.nan_to_num(super().formula(summed))
+
+    def _expected(self, row: Row) -> Sequence[Any]:  # noqa: ARG002 (a reference is not looked at)
+        return [""]
+
+    def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
+        return len(hypothesis)
 
 
 @dataclass(frozen=True)

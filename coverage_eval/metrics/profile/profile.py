@@ -14,7 +14,7 @@ from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR
 from coverage_eval.metrics.profile.figures import FIGURES, Figure, select_figures
-from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.score import Score, interval_ends
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.metrics.stopwords import StopWords
 from coverage_eval.text.batches import map_batches
@@ -24,6 +24,10 @@ from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+ROW = ("figure", "score", "low", "high", "better", "meaning")
+"""What a row of a table of figures has."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,13 @@ class ProfiledFigure:
     def signature(self) -> str:
         """What moved it."""
         return str(self.score.signature if self.score else self.metric.signature)
+
+    @property
+    def row(self) -> tuple[str, float | None, float | None, float | None, str, str]:
+        """Its name, score, ends of the interval, better direction and meaning: :data:`ROW`."""
+        score, interval = (self.score.score, self.score.interval) if self.score else (None, None)
+        figure = self.figure
+        return (figure.key, score, *interval_ends(interval), figure.better, self.meaning)
 
     def sentence_scores(self) -> list[float | None]:
         """One value a segment, None where it is undefined."""
@@ -91,21 +102,9 @@ class Profile:
         """
         import pandas as pd
 
-        names = pd.Index([item.figure.key for item in self.figures], name="figure")
-        rows = [
-            (
-                item.score.score if item.score else None,
-                item.score.interval.low if item.score and item.score.interval else None,
-                item.score.interval.high if item.score and item.score.interval else None,
-                item.figure.better,
-                item.meaning,
-                item.signature,
-            )
-            for item in self.figures
-        ]
-        columns = ["score", "low", "high", "better", "meaning", "signature"]
-        frame = pd.DataFrame(rows, index=names, columns=columns)
-        return frame.astype(dict.fromkeys(columns[:3], "float64"))
+        rows = [(*item.row, item.signature) for item in self.figures]
+        frame = pd.DataFrame(rows, columns=[*ROW, "signature"]).set_index("figure")
+        return frame.astype(dict.fromkeys(("score", "low", "high"), "float64"))
 
     def _repr_html_(self) -> str:
         frame = self.to_frame().dropna(axis="columns", how="all")
@@ -145,14 +144,10 @@ def profile(
         DataError: Unequal numbers of segments, or none at all.
     """
     rows = make_text_rows(hypotheses, references, sources)
-    figures = make_figures(_texts_of(rows[0]), aligner, **options)
+    texts = {"references": rows[0].references, "sources": rows[0].source is not None}
+    figures = make_figures({name for name, there in texts.items() if there}, aligner, **options)
     blocks = count_figures(figures, rows, aligner, jobs=jobs)
     return profile_counted(figures, blocks, len(rows[0].references), resamples, seed)
-
-
-def _texts_of(row: Row) -> set[str]:
-    have = {"references": row.references, "sources": row.source is not None}
-    return {name for name, there in have.items() if there}
 
 
 def make_figures(
@@ -244,28 +239,14 @@ def profile_counted(
         segments: How many there are, where the statistics are already sums.
     """
     known = {figure.key: figure for figure in FIGURES}
-    return Profile(
-        tuple(
-            _profiled(known[key], metric, block, references, resamples, seed, segments)
-            for (key, metric), block in zip(figures.items(), statistics, strict=True)
-        )
-    )
-
-
-def _profiled(
-    figure: Figure,
-    metric: Metric[Any],
-    statistics: Statistics,
-    references: int,
-    resamples: int,
-    seed: int,
-    segments: int | None,
-) -> ProfiledFigure:
-    if np.isnan(metric.formula(statistics.sum(axis=0))):
-        return ProfiledFigure(figure, metric, statistics, None)
-    interval = None
-    if resamples:
-        interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-    signed = references if "references" in metric.needs else 0
-    score = metric.score(statistics, references=signed, interval=interval, segments=segments)
-    return ProfiledFigure(figure, metric, statistics, score)
+    profiled = []
+    for (key, metric), block in zip(figures.items(), statistics, strict=True):
+        score = None
+        if not np.isnan(metric.formula(block.sum(axis=0))):
+            interval = None
+            if resamples:
+                interval = bootstrap_interval(metric, block, resamples=resamples, seed=seed)
+            signed = references if "references" in metric.needs else 0
+            score = metric.score(block, references=signed, interval=interval, segments=segments)
+        profiled.append(ProfiledFigure(known[key], metric, block, score))
+    return Profile(tuple(profiled))

@@ -11,16 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.metrics.base import Statistics, TokenMetric
+from coverage_eval.metrics.sums import PERCENT, ratio_of_sums
 from coverage_eval.text.rows import Row
-
-PERCENT = 100.0
-
-
-def ratio_of_sums(summed: Statistics, scale: float) -> NDArray[np.float64]:
-    """``scale · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
-    numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(denominator > 0, scale * numerator / denominator, np.nan)
 
 
 @dataclass(frozen=True)

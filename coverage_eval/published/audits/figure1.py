@@ -53,13 +53,9 @@ def _triple_fact(
 def _total_fact(name: str, cumulative: NDArray[np.float64]) -> Fact:
     most = float(cumulative.max())
     within = most <= 1 + 1e-12
-    return Fact(
-        f"{name}: largest cumulative attention of {_text(cumulative, 2)}",
-        "at most 1",
-        f"{most:.4f}",
-        "at most 1" if within else "above 1",
-        within,
-    )
+    what = f"{name}: largest cumulative attention of {_text(cumulative, 2)}"
+    outcome = "at most 1" if within else "above 1"
+    return Fact(what, "at most 1", f"{most:.4f}", outcome, within)
 
 
 def _text(values: NDArray[np.float64], digits: int) -> str:

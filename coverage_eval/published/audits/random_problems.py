@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.attention import constrained_sparsemax
+from coverage_eval.attention import canonical_problem, constrained_sparsemax, pardalos_kovoor
 
 Vector = NDArray[np.float64]
 
@@ -60,6 +60,12 @@ def interior(alpha: Vector, u: Vector) -> NDArray[np.bool_]:
 def threshold(z: Vector, u: Vector, alpha: Vector) -> float:
     """τ of a solution α = max{0, min{u, z − τ}}, seen where it is between its bounds."""
     return float((z - alpha)[interior(alpha, u)].mean())
+
+
+def by_medians(z: Vector, u: Vector) -> Vector:
+    """Constrained sparsemax of one row by Algorithm 1, through eq. 18."""
+    solution: Vector = 2 * pardalos_kovoor(*canonical_problem(z, u)) + z
+    return solution
 
 
 def finite_differences(

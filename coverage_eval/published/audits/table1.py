@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from statistics import fmean
+from typing import NamedTuple
 
 from coverage_eval.published.audits.facts import better
 from coverage_eval.published.claims import Claim, Fact
@@ -24,19 +25,17 @@ def claims(table: PrintedTable) -> tuple[Claim, ...]:
 
 
 def _quality(table: PrintedTable) -> Claim:
-    others = [system for system in table.systems if system not in SPARSE]
-    metrics = ("BLEU", "METEOR")
-    facts = [_groups(table, metric, table.datasets, others, decisive=True) for metric in metrics]
+    sparse = _Group("sparse models", SPARSE)
+    others = _Group("others", tuple(name for name in table.systems if name not in SPARSE))
+    metrics, pairs = ("BLEU", "METEOR"), table.datasets
+    overall = pairs[0] if len(pairs) == 1 else "all pairs"
+    facts = [_compare(table, m, overall, pairs, sparse, others, decisive=True) for m in metrics]
+    facts += [_compare(table, m, pair, (pair,), sparse, others) for m in metrics for pair in pairs]
     facts += [
-        _groups(table, metric, (dataset,), others, decisive=False)
+        _compare(table, metric, "all pairs", pairs, _single(system), _single(other))
         for metric in metrics
-        for dataset in table.datasets
-    ]
-    facts += [
-        _averages(table, metric, system, other)
-        for metric in metrics
-        for system in SPARSE
-        for other in others
+        for system in sparse.systems
+        for other in others.systems
     ]
     return Claim(
         "on average, the sparse models (csparsemax as well as sparsemax combined with coverage "
@@ -48,46 +47,42 @@ def _quality(table: PrintedTable) -> Claim:
     )
 
 
-def _groups(
+class _Group(NamedTuple):
+    """Systems that are spoken of by one name."""
+
+    name: str
+    systems: tuple[str, ...]
+
+
+def _single(system: str) -> _Group:
+    return _Group(system, (system,))
+
+
+def _compare(
     table: PrintedTable,
     metric: str,
-    datasets: Iterable[str],
-    others: Iterable[str],
+    where: str,
+    datasets: Sequence[str],
+    ours: _Group,
+    theirs: _Group,
     *,
-    decisive: bool,
+    decisive: bool = False,
 ) -> Fact:
-    datasets = list(datasets)
-    ours, theirs = (
-        fmean(table.value(system, dataset, metric) for system in group for dataset in datasets)
-        for group in (SPARSE, list(others))
+    """The fact that the mean of some systems over data sets is better than that of others."""
+    means = (
+        fmean(
+            table.value(system, dataset, metric) for system in group.systems for dataset in datasets
+        )
+        for group in (ours, theirs)
     )
-    where = datasets[0] if len(datasets) == 1 else "all pairs"
-    return better(
-        table, metric, f"{metric}, {where}: sparse models, others", ours, theirs, decisive=decisive
-    )
-
-
-def _averages(table: PrintedTable, metric: str, system: str, other: str) -> Fact:
-    ours, theirs = (
-        fmean(table.value(name, dataset, metric) for dataset in table.datasets)
-        for name in (system, other)
-    )
-    return better(
-        table, metric, f"{metric}, all pairs: {system}, {other}", ours, theirs, decisive=False
-    )
+    what = f"{metric}, {where}: {ours.name}, {theirs.name}"
+    return better(table, metric, what, *means, decisive=decisive)
 
 
 def _coverage(table: PrintedTable) -> Claim:
     metrics = ("REP", "DROP")
     singles = [
-        better(
-            table,
-            metric,
-            f"{metric}, {dataset}: {system}, {other}",
-            table.value(system, dataset, metric),
-            table.value(other, dataset, metric),
-            decisive=False,
-        )
+        _compare(table, metric, dataset, (dataset,), _single(system), _single(other))
         for metric in metrics
         for system in SPARSE
         for other in ("softmax", "csoftmax")
@@ -103,25 +98,20 @@ def _coverage(table: PrintedTable) -> Claim:
 
 def _majority(metric: str, facts: Iterable[Fact]) -> Fact:
     ours = [fact for fact in facts if fact.what.startswith(f"{metric}, ")]
-    better = sum(fact.holds for fact in ours)
-    return Fact(
-        f"{metric}: comparisons that a sparse model wins",
-        "generally",
-        f"{better} of {len(ours)}",
-        "most" if 2 * better > len(ours) else "not most",
-        2 * better > len(ours),
-    )
+    won = sum(fact.holds for fact in ours)
+    most = 2 * won > len(ours)
+    what = f"{metric}: comparisons that a sparse model wins"
+    return Fact(what, "generally", f"{won} of {len(ours)}", "most" if most else "not most", most)
 
 
 def _best(table: PrintedTable) -> Claim:
-    facts = []
-    for metric in ("REP", "DROP"):
-        for dataset in table.datasets:
-            ours = table.value("csparsemax", dataset, metric)
-            for other in ("softmax", "csoftmax"):
-                theirs = table.value(other, dataset, metric)
-                what = f"{metric}, {dataset}: csparsemax, {other}"
-                facts.append(better(table, metric, what, ours, theirs, decisive=True))
+    ours = _single("csparsemax")
+    facts = [
+        _compare(table, metric, dataset, (dataset,), ours, _single(other), decisive=True)
+        for metric in ("REP", "DROP")
+        for dataset in table.datasets
+        for other in ("softmax", "csoftmax")
+    ]
     return Claim(
         "csparsemax has better REP and DROP than csoftmax and softmax on every language pair",
         "Table 1, page 374; in our words",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from coverage_eval.alignment.aligner import Aligner
@@ -47,14 +47,10 @@ def rep_second_sum() -> Claim:
 def _rep(hypothesis: str, reference: str, times: int) -> float:
     """REP by its formula; the second sum is over words that stand ``times`` times in a row."""
     hyp, ref = hypothesis.split(), reference.split()
-    t, r = _bigrams(hyp), _bigrams(ref)
+    t, r = Counter(pairwise(hyp)), Counter(pairwise(ref))
     sigma = sum(max(0, count - r[gram]) for gram, count in t.items() if count >= 2)
     sigma += 2 * sum((_rows(hyp, times) - _rows(ref, times)).values())
     return 100 * sigma / len(ref)
-
-
-def _bigrams(words: Sequence[str]) -> Counter[tuple[str, str]]:
-    return Counter(pairwise(words))
 
 
 def _rows(words: Sequence[str], times: int) -> Counter[str]:
@@ -92,6 +88,8 @@ def drop_empty_line() -> Claim:
     ours = _drop(references, hypotheses)
     compatible = _drop(references, hypotheses, "acl2018")
     after = ["0-0", "1-1"], ["1-1", "2-2"]
+    unreadable = _outcome(lambda: parse_links("<s> 0-0"), AlignerDataError)
+    unequal = _outcome(lambda: _drop(references, references[:1]), ValueError)
     shifted, _ = _drop_of_scripts(["<s> 0-0", *after[0]], ["0-0", *after[1]])
     return Claim(
         "3. DROP, empty alignment line: the scripts count it as one aligned word, skip a line that "
@@ -101,9 +99,9 @@ def drop_empty_line() -> Claim:
             equal("0-0 1-1 and an empty line: scripts, --compat acl2018", scripts, compatible),
             differ("the same: scripts, DROP", scripts, ours),
             differ("two pairs after a < line: scripts, DROP", shifted, _drop(*after)),
-            as_said("a line that starts with <: ours", "error", _outcome_of("<s> 0-0")),
+            as_said("a line that starts with <: ours", "error", unreadable),
             equal("2 lines against 1: scored by the scripts", lines, 1, digits=0),
-            as_said("2 lines against 1: ours", "error", _outcome_of_unequal(references)),
+            as_said("2 lines against 1: ours", "error", unequal),
         ),
         "Ours: an empty line has no aligned word; --compat acl2018 gives the scripts' figure.",
     )
@@ -133,18 +131,10 @@ def _drop(references: Iterable[str], hypotheses: Iterable[str], compat: str | No
     return float(metric.corpus_score(texts, texts))
 
 
-def _outcome_of(line: str) -> str:
+def _outcome(action: Callable[[], object], refusal: type[Exception]) -> str:
     try:
-        parse_links(line)
-    except AlignerDataError:
-        return "error"
-    return "no error"
-
-
-def _outcome_of_unequal(references: Sequence[str]) -> str:
-    try:
-        _drop(references, references[:1])
-    except ValueError:
+        action()
+    except refusal:
         return "error"
     return "no error"
 

@@ -1,0 +1,138 @@
+"""REP in letters against its definition, by hand, by oracle and by its invariants."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import coverage_eval as ce
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.letter_rep import LetterREP
+from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition
+from coverage_eval.metrics.rep import REP
+from tests.metrics import oracles
+
+SEGMENTS = st.lists(
+    st.tuples(*[st.lists(st.sampled_from(["a", "bb", "abc", "ü"]), max_size=9).map(" ".join)] * 2),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "letters"),
+    [
+        ("red a house red", "a red house", 3),  # twice against once, far apart
+        ("red a house red", "a house", 2 * 3),  # a word that the reference lacks counts in full
+        ("a red red", "a red", 3 + 2 * 6),  # the word, and the pair of equal words, λ2 = 2
+        ("of it x of it", "of it", 2 + 2 + 4),  # both words and their bigram
+        ("of it x of it", "of it y of it", 0),
+        ("ein Haus", "das Haus", 0),
+        ("", "a", 0),
+    ],
+)
+def test_by_hand(hypothesis: str, reference: str, letters: int) -> None:
+    words = len(reference.split())
+    assert float(ce.letter_rep([hypothesis], [reference])) == pytest.approx(100 * letters / words)
+
+
+@given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 2.0]))
+def test_agrees_with_the_definition(
+    rows: list[tuple[str, str]], n: int, w1: float, w2: float
+) -> None:
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    metric = LetterREP(n=n, w1=w1, w2=w2)
+    if not any(columns[1]):
+        with pytest.raises(DataError, match="no words at all"):
+            metric.corpus_score(*columns)
+        return
+    assert float(metric.corpus_score(*columns)) == pytest.approx(
+        oracles.letter_rep(*columns, n, w1, w2)
+    )
+
+
+@given(SEGMENTS, st.integers(1, 4))
+def test_without_reference_it_is_that_of_an_empty_one(rows: list[tuple[str, str]], n: int) -> None:
+    """In letters; what they are divided by are the output's own words."""
+    hypotheses = [hypothesis for hypothesis, _ in rows]
+    ours = LetterRepetition(n=n).statistics(hypotheses)
+    empty = LetterREP(n=n).statistics(hypotheses, [""] * len(rows))
+    assert np.array_equal(ours[:, :2], empty[:, :2])
+    assert ours[:, 2].tolist() == [len(text.split()) for text in hypotheses]
+
+
+@given(SEGMENTS, st.integers(1, 4))
+def test_evidence_sums_to_the_score(rows: list[tuple[str, str]], n: int) -> None:
+    metric = LetterREP(n=n, w1=0.5)
+    for row, score in zip(rows, metric.sentence_scores(*zip(*rows, strict=True)), strict=True):
+        evidence = metric.evidence(*row)
+        for item in evidence:
+            tokens = row[0].split()
+            spans = [tuple(tokens[p : p + len(item.ngram)]) for p in item.positions]
+            assert spans == [item.ngram] * item.hypothesis_count
+        if score is not None:
+            weights = sum(item.excess * metric.weigh(item) for item in evidence)
+            assert score == pytest.approx(100 * weights / len(row[1].split()))
+
+
+@given(SEGMENTS)
+def test_words_of_one_letter_are_counted_as_in_rep(rows: list[tuple[str, str]]) -> None:
+    """With n = 1 every n-gram is a word, and a pair of equal words has two letters."""
+    table = str.maketrans({"b": None, "c": None})
+    columns = [
+        [text.replace("bb", "x").translate(table) for text in column]
+        for column in zip(*rows, strict=True)
+    ]
+    ours = LetterREP(n=1).statistics(*columns)
+    theirs = REP(n=1).statistics(*columns)
+    assert np.array_equal(ours, theirs * [1, 2, 1])
+
+
+@given(SEGMENTS)
+def test_the_reference_itself_repeats_nothing_too_often(rows: list[tuple[str, str]]) -> None:
+    texts = [text for row in rows for text in row]
+    assert not LetterREP().statistics(texts, texts)[:, :2].any()
+
+
+@given(SEGMENTS, st.integers(0, 20))
+def test_a_further_repetition_never_lowers_it(rows: list[tuple[str, str]], place: int) -> None:
+    """A phrase of the output again at its end."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    longer = [f"{text} {' '.join(text.split()[place : place + 3])}" for text in columns[0]]
+    for metric in (LetterREP(), LetterREP(n=3)):
+        before, after = (metric.statistics(texts, columns[1]) for texts in (columns[0], longer))
+        assert np.all(after >= before)
+
+
+def test_several_references() -> None:
+    # one has "red" twice, none has "house" or "red house" twice; three words are nearest to four
+    references = [["a red house"], ["a red house and a red car"]]
+    statistics = LetterREP().statistics(["red house red house"], references)
+    assert statistics.tolist() == [[5 + 8, 0, 3]]
+
+
+def test_ngrams_of_absurd_length_cost_nothing() -> None:
+    generator = random.Random(1)
+    text = " ".join(generator.choices("abcdefgh", k=300))
+    whole, longest = (LetterREP(n=n).statistics([text], ["a"]) for n in (300, 1_000_000_000))
+    assert np.array_equal(whole, longest)
+
+
+def test_settings_are_checked_and_signed() -> None:
+    with pytest.raises(ValueError, match="n must be"):
+        LetterREP(n=0)
+    with pytest.raises(TypeError, match="REP-letters has no option letters"):
+        ce.letter_rep(["a"], ["a"], letters=True)
+    assert str(LetterREP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature) == (
+        "REP-letters|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
+    )
+
+
+def test_an_output_without_words_repeats_nothing() -> None:
+    metric = LetterRepetition()
+    assert metric.sentence_scores(["", "a a"]) == [0.0, 100 * (2 + 2 * 2) / 2]
+    assert float(metric.corpus_score(["", ""])) == 0
