@@ -7,11 +7,19 @@ some 340; DEFLATE can shrink by 1032.
 from __future__ import annotations
 
 import os
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 MOST_INFLATION = 400
 """The greatest ratio of unpacked to packed bytes, unless less is known to be enough."""
+
+DAMAGE = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
+    RuntimeError, ValueError,
+)  # fmt: skip
+"""All that zipfile was seen to raise on damaged files, besides OSError."""
 
 _ALWAYS_FREE = 1 << 26
 """Unpacked bytes that harm nobody, whatever they were packed to."""

@@ -13,15 +13,13 @@ import json
 import os
 import re
 import shutil
-import struct
 import zipfile
-import zlib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
-from fast_align_wrapper.inflation import check_inflation, open_archive
+from fast_align_wrapper.inflation import DAMAGE, check_inflation, open_archive
 from fast_align_wrapper.replacing import replacing
 from fast_align_wrapper.settings import (
     DIRECTIONS,
@@ -235,25 +233,12 @@ def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]
             if not has_one or archive.getinfo(_MANIFEST).file_size > _MOST_MANIFEST_BYTES:
                 return names, None
             return names, archive.read(_MANIFEST)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise _no_model(path, error) from error
     except FileNotFoundError:
         raise AlignerDataError(f"{path}: no such file") from None
     except OSError as error:
         raise AlignerDataError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
-# All that zipfile was seen to raise on damaged files, besides OSError.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    NotImplementedError,
-    OverflowError,
-    RuntimeError,
-    ValueError,
-)
 
 
 def _no_model(path: str | os.PathLike[str], error: Exception) -> AlignerDataError:
@@ -278,7 +263,7 @@ def extract_table(path: str | os.PathLike[str], name: str, sha256: str, target: 
             shutil.copyfileobj(member, file, 1 << 20)
     except AlignerDataError:
         raise
-    except (*_DAMAGE, KeyError) as error:
+    except (*DAMAGE, KeyError) as error:
         raise AlignerDataError(f"{path}: damaged aligner model: {name}: {error}") from error
     except OSError as error:
         raise AlignerDataError(f"{path}: cannot be unpacked: {error.strerror or error}") from error

@@ -14,18 +14,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, PosteriorRow
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
+from coverage_eval.alignment.training_pairs import cut_pairs, strict_pairs, with_sink
 from coverage_eval.errors import DataError
-from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import CorpusWarning, Source
-from coverage_eval.text.rows import Row, check_list
+from coverage_eval.text.corpus import CorpusWarning, Source, in_step
+from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
-from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS, Links
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Aligner(ABC):
             DataError: Unequal numbers of segments.
             AlignerError: No pair has words on both sides, or the aligner failed.
         """
-        return Aligner.train_pairs(_strict_pairs(sources, targets), **options)
+        return Aligner.train_pairs(strict_pairs(sources, targets), **options)
 
     @staticmethod
     def train_pairs(
@@ -106,22 +106,9 @@ class Aligner(ABC):
 
         target_tokens = Tokenizer(tokenize, lowercase, stem)
         source_tokens = Tokenizer(src_tokenize or tokenize, lowercase, stem)
-        notes: dict[str, Any] = {
-            "tokenize": target_tokens.name,
-            "src_tokenize": source_tokens.name,
-            "lowercase": lowercase,
-            **({"stem": stem} if stem else {}),
-            "sink": True,
-        }
-
-        def prepared() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-            for source, target in pairs:
-                tokens, others = _with_sink(source_tokens(source), sink=sink), target_tokens(target)
-                # Seen rather than believed: the text itself may end in sinks.
-                notes["sink"] &= not (tokens and others) or tokens[-1] == SINK
-                yield tokens, others
-
-        model = FastAlign.train(prepared(), notes=notes, **options)
+        notes: dict[str, Any] = {}
+        tokens = cut_pairs(pairs, source_tokens, target_tokens, sink=sink, notes=notes)
+        model = FastAlign.train(tokens, notes=notes, **options)
         return ModelAligner(model, symmetrize=symmetrize, sink=sink)
 
     @staticmethod
@@ -139,7 +126,7 @@ class Aligner(ABC):
 
         Args:
             path: The model file.
-            symmetrize: How links of both directions are joined.
+            symmetrize: How links of both directions are joined, one of ``SYMMETRIZATIONS``.
             tokenize: The tokeniser to apply; None for the one the model was trained with.
             src_tokenize: The source's; None for the model's, or ``tokenize`` if that is given.
             lowercase: Lowercase text first; None to do as the model's training did.
@@ -225,6 +212,13 @@ class Aligner(ABC):
         """
         return self
 
+    def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
+        if not self.sink:
+            return links
+        if source is None:
+            raise DataError("the source text is needed to tell the sink; give it with --src")
+        return tuple(link for link in links if link[0] != len(source))
+
     def close(self) -> None:
         """Remove temporary files; the aligner cannot be used any more."""
         return
@@ -240,12 +234,7 @@ class ModelAligner(Aligner):
     """A frozen model of fast_align with all that is decided about its use.
 
     Args:
-        model: The model.
-        symmetrize: How links of both directions are joined, one of ``SYMMETRIZATIONS``.
-        tokenize: The tokeniser to apply; None for the one the model was trained with.
-        src_tokenize: The source's; None for the model's, or ``tokenize`` if that is given.
-        lowercase: Lowercase text first; None to do as the model's training did.
-        sink: Append ``<SINK>`` to every source; links to it do not count.
+        model: The model; what is decided is as :meth:`Aligner.load` has it.
 
     Raises:
         ValueError: An unknown symmetrisation or tokeniser.
@@ -261,9 +250,7 @@ class ModelAligner(Aligner):
         lowercase: bool | None = None,
         sink: bool = False,
     ) -> None:
-        if symmetrize not in SYMMETRIZATIONS:
-            known = ", ".join(SYMMETRIZATIONS)
-            raise ValueError(f"unknown symmetrization {symmetrize!r}; one of {known}")
+        check_symmetrization(symmetrize)
         self.model = model
         self.symmetrize = symmetrize
         self.sink = sink
@@ -276,7 +263,7 @@ class ModelAligner(Aligner):
         pending, pairs = self._pairs(rows)
         links = self.model.align(pairs, self.symmetrize)
         for row, source, found in _together(pending, links):
-            kept = tuple(self._without_sink(item, len(source)) for item in found)
+            kept = tuple(self._without_sink(item, source) for item in found)
             split = len(row.references)
             yield AlignedRow(source, kept[:split], kept[split:])
 
@@ -319,14 +306,11 @@ class ModelAligner(Aligner):
                     raise DataError("the source text is needed to align it; give it with --src")
                 source = self.source_tokens(row.source)
                 pending.append((row, source))
-                aligned = _with_sink(source, sink=self.sink)
+                aligned = with_sink(source, sink=self.sink)
                 for text in (*row.references, *row.hypotheses):
                     yield aligned, self.tokens(text)
 
         return pending, pairs()
-
-    def _without_sink(self, links: Links, sink: int) -> Links:
-        return tuple(link for link in links if link[0] != sink) if self.sink else links
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -379,7 +363,7 @@ class GivenLinks(Aligner):
         self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.links_references = bool(self._references)
-        self._lines = slice(None)
+        self._lines: tuple[int, None, int] = (0, None, 1)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
@@ -397,7 +381,9 @@ class GivenLinks(Aligner):
             lines = (column.script_lines() for column in columns)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
-            together = _strict_rows(rows, columns, self._lines)
+            chosen = (islice(column, *self._lines) for column in columns)
+            names = ["the text", *(column.name for column in columns)]
+            together = in_step(names, [rows, *chosen])
         split = len(self._references)
         for row, *found in together:
             source = None if row.source is None else self.source_tokens(row.source)
@@ -425,7 +411,7 @@ class GivenLinks(Aligner):
     def for_every(self, step: int, first: int) -> Aligner:
         """These links of every so many segments; see :meth:`Aligner.for_every`."""
         found = copy(self)
-        found._lines = slice(first, None, step)
+        found._lines = (first, None, step)
         return found
 
     def _targets(self, row: Row) -> list[int]:
@@ -438,13 +424,6 @@ class GivenLinks(Aligner):
                 f"{counts[0]} and {counts[1]}"
             )
         return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
-
-    def _without_sink(self, links: Links, source: Sequence[str] | None) -> Links:
-        if not self.sink:
-            return links
-        if source is None:
-            raise DataError("the source text is needed to tell the sink; give it with --src")
-        return tuple(link for link in links if link[0] != len(source))
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -468,45 +447,6 @@ def check_aligner(aligner: object) -> None:
             "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
             f"{aligner!r:.40}"
         )
-
-
-def _strict_rows(
-    rows: Iterable[Row], columns: Sequence[LinkColumn], lines: slice
-) -> Iterator[tuple[Any, ...]]:
-    """Rows with their numbered lines of links, some of each column's, as many of each."""
-    counts = [0] * (1 + len(columns))
-    chosen = (islice(column, lines.start, lines.stop, lines.step) for column in columns)
-    for together in zip_longest(rows, *chosen):
-        counts = [n + (item is not None) for n, item in zip(counts, together, strict=True)]
-        if len(set(counts)) == 1:
-            yield together
-    if len(set(counts)) > 1:
-        names = ["the text", *(column.name for column in columns)]
-        listed = ", ".join(f"{name} has {n}" for name, n in zip(names, counts, strict=True))
-        raise DataError(
-            f"unequal numbers of lines: {listed}; "
-            "line N of one file must belong to line N of the other"
-        )
-
-
-def _with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
-    return [*source, SINK] if sink else source
-
-
-def _strict_pairs(
-    sources: Iterable[Segment], targets: Iterable[Segment]
-) -> Iterator[tuple[Segment, Segment]]:
-    check_list(sources, "the source")
-    check_list(targets, "the target")
-    try:
-        for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
-            if not all(isinstance(side, (str, Sequence)) for side in pair):
-                raise TypeError(
-                    f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"
-                )
-            yield pair
-    except ValueError as error:
-        raise DataError(f"unequal numbers of segments to train on: {error}") from None
 
 
 def _together(

@@ -117,16 +117,12 @@ def predicted_fertilities(
     files = (probabilities,) if source is None else (probabilities, source)
 
     def compute(row: tuple[str, ...]) -> Fertilities:
-        words = [_classes(token) for token in tokenize(row[0])]
+        words = [list(map(_number, token.split(","))) for token in tokenize(row[0])]
         if len(row) > 1 and len(words) != len(tokenize(row[1])):
             raise DataError(f"{len(words)} words, but the source has {len(tokenize(row[1]))}")
         return np.array([fertility.expected(word, first=first) + added for word in words])
 
     return _each(probabilities, read_parallel(*files), compute)
-
-
-def _classes(token: str) -> Sequence[float]:
-    return [_number(part) for part in token.split(",")]
 
 
 def _fertility(token: str) -> float:

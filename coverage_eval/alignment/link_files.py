@@ -6,12 +6,18 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, Source, check_source, read_segments, source_name
+from coverage_eval.text.corpus import (
+    STDIN,
+    Source,
+    check_source,
+    in_step,
+    read_segments,
+    source_name,
+)
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
@@ -164,18 +170,8 @@ def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Link
     Raises:
         DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
     """
-    counts = [0, 0]
-    for row in zip_longest(read_links(first), read_links(second)):
-        counts = [count + (links is not None) for count, links in zip(counts, row, strict=True)]
-        one, two = row
-        if counts[0] == counts[1] and one is not None and two is not None:
-            yield one, two
-    if counts[0] != counts[1]:
-        raise DataError(
-            f"unequal numbers of lines: {source_name(first)} has {counts[0]}, "
-            f"{source_name(second)} has {counts[1]}; "
-            "line N of one file must belong to line N of the other"
-        )
+    names = [source_name(first), source_name(second)]
+    return in_step(names, [read_links(first), read_links(second)])
 
 
 def check_links(

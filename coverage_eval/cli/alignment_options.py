@@ -94,6 +94,17 @@ class AlignmentOptions:
         """How texts are cut into words where no aligner has its own way."""
         return Tokenizer(self.tokenize or "none", self.lowercase)
 
+    @property
+    def of_model(self) -> dict[str, Any]:
+        """How a model is used, by the options of :meth:`coverage_eval.Aligner.load`."""
+        return {
+            "symmetrize": self.symmetrize,
+            "tokenize": self.tokenize,
+            "src_tokenize": self.src_tokenize,
+            "lowercase": self.lowercase or None,
+            "sink": self.sink,
+        }
+
     def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
         """Refuse what is wrong before any file is read: at most one origin of links, whole.
 
@@ -140,10 +151,7 @@ class AlignmentOptions:
         Raises:
             DataError: The first of them.
         """
-        named: list[Text | None] = [self.src, self.train_src, self.train_tgt, self.stopwords]
-        for file in [*texts, *named]:
-            if file is not None:
-                check_source(file)
+        check_source(*texts, self.src, self.train_src, self.train_tgt, self.stopwords)
 
     def settings(self) -> dict[str, Any]:
         """Settings of metrics of links, by the names of their fields.
@@ -171,14 +179,7 @@ class AlignmentOptions:
             return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
         if self.model is not None:
             return Aligner.load(
-                self.model,
-                symmetrize=self.symmetrize,
-                tokenize=self.tokenize,
-                src_tokenize=self.src_tokenize,
-                lowercase=self.lowercase or None,
-                sink=self.sink,
-                fast_align=self.fast_align,
-                threads=self.threads,
+                self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads
             )
         return self._train(equip) if self.has_model else None
 

@@ -10,18 +10,13 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.reproduce_systems import needs_torch
 from coverage_eval.nmt.run_audit import TITLE, audit_runs
 from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
-from coverage_eval.published.claims import Audit
 from coverage_eval.published.tables import TABLES
 from coverage_eval.published.user_scores import compare_scores
 from coverage_eval.report.audits import present_audit, present_audits
 from coverage_eval.report.user_scores import present_user_scores
 
 RUN = "run"
-_TITLES = {
-    **AUDITS,
-    RUN: TITLE,
-}
-_NAMES = "\n\n".join(f"{name}: {title}." for name, title in _TITLES.items())
+_NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITLE}.items())
 
 
 @click.command("audit", cls=Command, epilog=_NAMES)
@@ -65,7 +60,9 @@ def command(
     if name == RUN:
         if scores:
             raise click.UsageError("--scores goes without 'run'")
-        show(present_audit(_audit_runs(runs, segments)), output)
+        with needs_torch():
+            audit = audit_runs(runs, segments=segments)
+        show(present_audit(audit), output)
     elif scores:
         if name and name not in TABLES_OF_AUDITS:
             raise click.UsageError(f"--scores goes with {', '.join(TABLES_OF_AUDITS)}, or no NAME")
@@ -75,8 +72,3 @@ def command(
         show(present_audit(run_audit(name)), output)
     else:
         show(present_audits(list(run_audits().values())), output)
-
-
-def _audit_runs(paths: tuple[str, ...], segments: int) -> Audit:
-    with needs_torch():
-        return audit_runs(paths, segments=segments)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.options import gathered
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.comparison.details import write_details
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.text.files import atomic_write
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 STDOUT = "-"
 
@@ -57,19 +54,18 @@ class ComparisonFiles:
                 write_details(make(), file)
 
 
-def comparison_files(command: F) -> Callable[..., Any]:
-    """Add the options; the command receives them as one ``files``."""
-
-    @click.option(
-        "--details", metavar="FILE", type=OutputFile(),
-        help="Write all evidence there, one segment of one system a line (JSON Lines).",
-    )  # fmt: skip
-    @click.option(
-        "--plot", metavar="FILE", type=PictureFile(),
-        help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
-    )  # fmt: skip
-    @wraps(command)
-    def with_files(*, details: str | None, plot: str | None, **values: Any) -> Any:
-        return command(files=ComparisonFiles(details, plot), **values)
-
-    return with_files
+comparison_files = gathered(
+    "files",
+    ComparisonFiles,
+    (
+        click.option(
+            "--details", metavar="FILE", type=OutputFile(),
+            help="Write all evidence there, one segment of one system a line (JSON Lines).",
+        ),
+        click.option(
+            "--plot", metavar="FILE", type=PictureFile(),
+            help="Draw the table as bars with intervals into a .png, .svg or .pdf file.",
+        ),
+    ),
+)  # fmt: skip
+"""Adds the options; the command receives them as one ``files``."""

@@ -248,7 +248,7 @@ class ComparisonOptions:
         sharding = sharding or Sharding()
         columns, alignment = self.columns, self.alignment
         text = self.frequencies or alignment.train_src
-        if counts_frequencies and text:
+        if counts_frequencies:
             check_source(text)
         alignment.check_files([*self.ref, *self.systems.values()])
         of_links = alignment.settings()

@@ -85,8 +85,7 @@ def dump_options(command: F) -> Callable[..., Any]:
     def with_maps(**values: Any) -> Any:
         return command(maps=_read(**{name: values.pop(name) for name in _NAMES}), **values)
 
-    wrapped: Callable[..., Any] = add_options(with_maps, _OPTIONS)
-    return wrapped
+    return add_options(with_maps, _OPTIONS)
 
 
 def _read(

@@ -145,7 +145,4 @@ def _check(
     if pool is None and file_of(hyp) == STDIN:
         raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
     check_stdin(hyp, src, links, pool)
-    named: list[Text | None] = [hyp, src, links, pool]
-    for file in named:
-        if file is not None:
-            check_source(file)
+    check_source(hyp, src, links, pool)

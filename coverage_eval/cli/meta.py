@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -216,8 +216,7 @@ def _evaluate_labels(
     alignment, kind = options["alignment"], _kind(options["kinds"])
     if hyp is not None and alignment.src is None and ref is None:
         raise click.UsageError("--hyp is for baselines, which need --src or --ref")
-    for file in filter(None, (labels, *scores.values(), alignment.src, hyp, ref)):
-        check_source(file)
+    check_source(labels, *scores.values(), alignment.src, hyp, ref)
     check_readable_again(labels, *scores.values(), *filter(None, (alignment.src, ref)))
     found = [
         column
@@ -275,16 +274,28 @@ def _evaluate_injected(
             "note",
         )
     chosen_rates = tuple(dict.fromkeys(rates)) or DEFAULT_RATES
-    found, reasons = {}, []
-    for kind in kinds or [kind for kind in KINDS if aligner or kind != "untranslated"]:
+
+    def evaluate(kind: str) -> MetaEvaluation:
         spoiling = Spoiling(kind, chosen_rates, repair, injection_seed)
-        try:
-            found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
-        except DataError as error:
-            reasons.append(f"{kind}: {error}")
-            if kinds:
-                raise
-            say(f"no {reasons[-1]}", "note")
+        return evaluate_own_text(rows, spoiling, computed, aligner, how)
+
+    if kinds:
+        return {kind: evaluate(kind) for kind in kinds}
+    return _evaluate_all(text, evaluate, linked=aligner is not None)
+
+
+def _evaluate_all(
+    text: str, evaluate: Callable[[str], MetaEvaluation], *, linked: bool
+) -> dict[str, MetaEvaluation]:
+    """The figures by each kind of error that can be put into a text, with notes on the others."""
+    found, reasons = {}, []
+    for kind in KINDS:
+        if linked or kind != "untranslated":
+            try:
+                found[kind] = evaluate(kind)
+            except DataError as error:
+                reasons.append(f"{kind}: {error}")
+                say(f"no {reasons[-1]}", "note")
     if not found:
         raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
     return found

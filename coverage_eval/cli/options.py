@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import fields
 from functools import partial, wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -54,7 +54,9 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-def add_options(command: Any, options: Sequence[Callable[[Any], Any]]) -> Any:
+def add_options(
+    command: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
+) -> Callable[..., Any]:
     """Decorate a command by options, which ``--help`` lists in this order."""
     for option in reversed(options):
         command = option(command)
@@ -62,26 +64,25 @@ def add_options(command: Any, options: Sequence[Callable[[Any], Any]]) -> Any:
 
 
 def gathered(
-    name: str, kind: type[Any], options: Sequence[Callable[[Any], Any]]
+    name: str, make: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
 ) -> Callable[[F], Callable[..., Any]]:
     """A decorator that adds options, which the command receives as one object.
 
     Args:
         name: The parameter by which it receives it.
-        kind: The object's dataclass; its fields have the names of the options' parameters, and
-            those for which there is no option keep their defaults.
+        make: Makes the object, such as a dataclass; its parameters have the names of the options'
+            parameters, and those for which there is no option keep their defaults.
         options: The options, as ``--help`` lists them.
     """
-    names = [item.name for item in fields(kind)]
+    names = list(signature(make).parameters)
 
     def add(command: F) -> Callable[..., Any]:
         @wraps(command)
         def with_one(**values: Any) -> Any:
-            made = kind(**{item: values.pop(item) for item in names if item in values})
+            made = make(**{item: values.pop(item) for item in names if item in values})
             return command(**{name: made}, **values)
 
-        wrapped: Callable[..., Any] = add_options(with_one, options)
-        return wrapped
+        return add_options(with_one, options)
 
     return add
 

@@ -17,7 +17,7 @@ from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.errors import DataError
 from coverage_eval.tables.formats import FORMATS, render_lines
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.files import atomic_write
+from coverage_eval.text.files import write_lines
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output above which they wait on the disk until all are there."""
@@ -129,11 +129,6 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def echo(text: str, output: str | None = None) -> None:
-    """Print to standard output, or write a file that appears only when it is complete."""
-    print_lines([text], output)
-
-
 def print_lines(lines: Iterable[str], output: str | None = None) -> None:
     """Print lines, or write a file; either way nothing of them is seen if one cannot be made.
 
@@ -141,8 +136,7 @@ def print_lines(lines: Iterable[str], output: str | None = None) -> None:
         DataError: Standard output is closed, or the lines cannot be written.
     """
     if output is not None and output != "-":
-        with atomic_write(output) as file:
-            file.writelines(f"{line}\n" for line in lines)
+        write_lines(output, lines)
         return
     if sys.stdout is None:  # a shell's >&-, which click takes for a wish to print nothing
         raise DataError("standard output is closed; name a file with -o, or say > /dev/null")

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
-from coverage_eval.cli.comparison_options import ComparisonOptions, Outcome, comparison_options
+from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_options
 from coverage_eval.cli.options import parse_named_files
-from coverage_eval.cli.output import echo, print_lines
+from coverage_eval.cli.output import print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.comparison.evidence import required_counts
@@ -74,14 +74,16 @@ def command(
     options.check([*maps.values(), *gold.values()])
     if suspects and not (options.alignment.has_model and options.columns.need_aligner):
         raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
-    for file in (*maps.values(), *gold.values()):
-        check_source(file)
+    check_source(*maps.values(), *gold.values())
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     found = options.count(counts_frequencies=True)
     comparison = options.compare(found.counted)
-    finder = _finder(found) if suspects else None
+    finder = None
+    if suspects:
+        assert found.aligner is not None
+        finder = OmissionFinder.of(found.aligner, referenced=True)
     try:
         report = comparison.to_report(
             title=title,
@@ -96,7 +98,7 @@ def command(
         )
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
-    echo(report.html, output)
+    print_lines([report.html], output)
     if output != STDOUT:
         print_lines(plain_verdict(comparison))
 
@@ -132,11 +134,6 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
         sources=None if source is None else read_segments(source),
         hypotheses=read_segments(options.systems[system]),
     )
-
-
-def _finder(found: Outcome) -> OmissionFinder:
-    assert found.aligner is not None
-    return OmissionFinder.of(found.aligner, referenced=True)
 
 
 def _find_suspects(

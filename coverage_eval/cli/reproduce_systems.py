@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -18,8 +19,6 @@ from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.text.corpus import read_segments
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _CORPORA = {
     "train_src": "source side of the training text",
@@ -47,59 +46,50 @@ def needs_torch() -> Iterator[None]:
         ) from error
 
 
-def _corpus_options(command: F) -> F:
-    options = [
+_OPTIONS = (
+    *(
         click.option(
             f"--{name.replace('_', '-')}", metavar="FILE", required=True,
             help=f"Read the {what}, tokenised.",
         )
         for name, what in _CORPORA.items()
-    ]  # fmt: skip
-    wrapped: F = add_options(command, options)
-    return wrapped
-
-
-def _training_options(command: F) -> F:
-    options = [
-        click.option("-o", "--output", "folder", metavar="RUN", required=True,
-                     help="Keep everything in this folder."),
-        click.option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
-        click.option("--preset", "preset_name", default="small", show_default=True,
-                     type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
-        click.option("--size", type=WholeRange(2),
-                     help="Take word vectors and layers of this size instead."),
-        click.option("--epochs", type=WholeRange(1), help="Train for so many epochs instead."),
-        click.option("--halve-from", type=WholeRange(1),
-                     help="Halve the learning rate after this epoch and each further one."),
-        click.option("--merges", type=WholeRange(0),
-                     help="Learn so many operations of byte pair encoding instead."),
-        click.option("--seed", default=1, show_default=True, type=WholeRange(0),
-                     help="Seed parameters, order of batches and dropout with this number."),
-        click.option("--scoring", default="bilinear", show_default=True,
-                     type=click.Choice(["bilinear", "additive"]),
-                     help="Score attention so: bilinear is the paper's."),
-        click.option("--beam", default=10, show_default=True, type=WholeRange(1),
-                     help="Keep so many hypotheses of each sentence."),
-        click.option("--tune-by", default="beam", show_default=True,
-                     type=click.Choice(["beam", "lists"]),
-                     help="Choose the weights of COVPENALTY by decoding the validation text with "
-                     "each of 36 pairs, or by rescoring its n-best lists."),
-        click.option("--tune-on", metavar="N", type=WholeRange(1),
-                     help="Decode only its first N sentences with each pair."),
-        click.option("--dataset", default="De-En", show_default=True,
-                     type=click.Choice(_DATASETS),
-                     help="Set the scores beside this column of the printed table."),
-        click.option("--system", "names", multiple=True, metavar="NAME",
-                     help="Only make this row of the table; may be repeated."),
-        click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
-                     help="Compute there, as PyTorch names it: cpu, cuda, cuda:1."),
-    ]  # fmt: skip
-    wrapped: F = add_options(command, options)
-    return wrapped
+    ),
+    click.option("-o", "--output", "folder", metavar="RUN", required=True,
+                 help="Keep everything in this folder."),
+    click.option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
+    click.option("--preset", "preset_name", default="small", show_default=True,
+                 type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
+    click.option("--size", type=WholeRange(2),
+                 help="Take word vectors and layers of this size instead."),
+    click.option("--epochs", type=WholeRange(1), help="Train for so many epochs instead."),
+    click.option("--halve-from", type=WholeRange(1),
+                 help="Halve the learning rate after this epoch and each further one."),
+    click.option("--merges", type=WholeRange(0),
+                 help="Learn so many operations of byte pair encoding instead."),
+    click.option("--seed", default=1, show_default=True, type=WholeRange(0),
+                 help="Seed parameters, order of batches and dropout with this number."),
+    click.option("--scoring", default="bilinear", show_default=True,
+                 type=click.Choice(["bilinear", "additive"]),
+                 help="Score attention so: bilinear is the paper's."),
+    click.option("--beam", default=10, show_default=True, type=WholeRange(1),
+                 help="Keep so many hypotheses of each sentence."),
+    click.option("--tune-by", default="beam", show_default=True,
+                 type=click.Choice(["beam", "lists"]),
+                 help="Choose the weights of COVPENALTY by decoding the validation text with "
+                 "each of 36 pairs, or by rescoring its n-best lists."),
+    click.option("--tune-on", metavar="N", type=WholeRange(1),
+                 help="Decode only its first N sentences with each pair."),
+    click.option("--dataset", default="De-En", show_default=True, type=click.Choice(_DATASETS),
+                 help="Set the scores beside this column of the printed table."),
+    click.option("--system", "names", multiple=True, metavar="NAME",
+                 help="Only make this row of the table; may be repeated."),
+    click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
+                 help="Compute there, as PyTorch names it: cpu, cuda, cuda:1."),
+)  # fmt: skip
+_training_options = partial(add_options, options=_OPTIONS)
 
 
 @click.command("table1", cls=Command)
-@_corpus_options
 @_training_options
 @output_options(file=False)
 def table1(output: Output, **options: Any) -> None:
@@ -118,7 +108,6 @@ def table1(output: Output, **options: Any) -> None:
 
 
 @click.command("table2", cls=Command)
-@_corpus_options
 @_training_options
 @output_options(file=False)
 def table2(output: Output, **options: Any) -> None:

@@ -352,16 +352,10 @@ def _run(
     )
     from coverage_eval.scale.text_columns import BatchColumns
 
-    _check_target(options.target)
+    if "://" not in options.target and Path(options.target).exists():
+        raise DataError(f"{options.target}: is there already; name a new folder, or remove it")
     columns = BatchColumns(options.hypotheses, options.references, options.source, options.keys)
-    of_model = {
-        "symmetrize": alignment.symmetrize,
-        "tokenize": alignment.tokenize,
-        "src_tokenize": alignment.src_tokenize,
-        "lowercase": alignment.lowercase or None,
-        "sink": alignment.sink,
-    }
-    job = ScoringJob(columns, make, of_model if alignment.model else {}, options.evidence)
+    job = ScoringJob(columns, make, alignment.of_model if alignment.model else {}, options.evidence)
     figures = job.scorer(alignment.model).figures
     session = spark_session(options.master)
     frame = read_frame(session, options.given)
@@ -376,11 +370,6 @@ def _run(
     printout = present(_Found(job, figures, scored, totals))
     rows = {"rows": {"scored": totals.scored, "set_aside": totals.set_aside}}
     show(replace(printout, data={**(printout.data or {}), **rows}), output)
-
-
-def _check_target(target: str) -> None:
-    if "://" not in target and Path(target).exists():
-        raise DataError(f"{target}: is there already; name a new folder, or remove it")
 
 
 def _present_scores(options: SparkOptions, found: Any) -> Printout:

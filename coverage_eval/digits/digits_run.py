@@ -14,7 +14,6 @@ A training that has ended is never repeated, so any number of seeds can be added
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -28,7 +27,7 @@ from coverage_eval.digits.number_words import SYMBOLS, Examples, spell
 from coverage_eval.digits.reader import DigitReader
 from coverage_eval.digits.training import train_reader, validation_examples
 from coverage_eval.errors import DataError
-from coverage_eval.nmt.run_manifest import open_manifest, read_record
+from coverage_eval.nmt.run_manifest import open_manifest, read_record, write_record
 from coverage_eval.text.files import atomic_write
 
 _SHOWN = 4
@@ -68,9 +67,7 @@ def reproduce_digits(
                     _attend(model, validation_examples(settings)),
                     folder / f"{attention}.attention.jsonl",
                 )
-            with atomic_write(record) as file:
-                json.dump(asdict(reader), file, indent=1)
-                file.write("\n")
+            write_record(record, asdict(reader))
     readers = [_read_reader(path) for path in sorted(folder.glob("*/seed-*.json"))]
     readers.sort(key=lambda reader: (reader.seed, ATTENTIONS.index(reader.attention)))
     _write_csv(readers, folder / "digits.csv")

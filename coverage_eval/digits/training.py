@@ -21,7 +21,7 @@ from coverage_eval.digits.accuracy import DigitsSettings, TrainedReader
 from coverage_eval.digits.number_words import Examples, draw_examples
 from coverage_eval.digits.reader import DigitReader
 from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
-from coverage_eval.text.files import atomic_write
+from coverage_eval.text.files import write_lines
 
 LOG, MODEL = "epochs.jsonl", "checkpoint.pt"
 _LOGGED = 20
@@ -135,8 +135,7 @@ def _save(
 ) -> None:
     states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
     save_checkpoint(folder / MODEL, {**states, "log": log})
-    with atomic_write(folder / LOG) as file:
-        file.writelines(json.dumps(line) + "\n" for line in log)
+    write_lines(folder / LOG, map(json.dumps, log))
 
 
 def _restore(

@@ -72,12 +72,10 @@ def auroc(found: Detected) -> Floats:
     (Mann and Whitney 1947; Hanley and McNeil 1982): exact, also with ties.
     """
     new = np.diff(found.negatives, axis=-1, prepend=0.0)
-    both = found.positives + _before(found.positives)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        area: Floats = (new * both).sum(axis=-1) / (
-            2.0 * found.positives[..., -1] * found.negatives[..., -1]
-        )
-    return area
+    # With those of the threshold before: counts are whole numbers, so nothing is rounded.
+    both = 2.0 * found.positives - np.diff(found.positives, axis=-1, prepend=0.0)
+    pairs = found.positives[..., -1] * found.negatives[..., -1]
+    return ratio((new * both).sum(axis=-1), 2.0 * pairs)
 
 
 def average_precision(found: Detected) -> Floats:
@@ -86,16 +84,12 @@ def average_precision(found: Detected) -> Floats:
     Not interpolated; the share of positives is what a score without any knowledge gets.
     """
     gained = np.diff(found.positives, axis=-1, prepend=0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        summed = (gained * np.nan_to_num(_precision(found))).sum(axis=-1)
-        precision: Floats = summed / found.positives[..., -1]
-    return precision
+    return ratio((gained * np.nan_to_num(_precision(found))).sum(axis=-1), found.positives[..., -1])
 
 
 def precision_at_recall(found: Detected, recall: float) -> Floats:
     """The best precision ``[...]`` of a threshold that finds at least this share of positives."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recalls = found.positives / found.positives[..., -1:]
+    recalls = ratio(found.positives, found.positives[..., -1:])
     enough = recalls >= recall * (1 - 1e-12)  # a share of counts differs in its last bits
     best: Floats = np.where(enough, np.nan_to_num(_precision(found)), 0.0).max(axis=-1)
     return np.where(found.positives[..., -1] > 0, best, np.nan)
@@ -112,13 +106,12 @@ def precision_recall_curve(found: Detected) -> tuple[Floats, Floats]:
     return found.positives / found.positives[-1], _precision(found)
 
 
-def _precision(found: Detected) -> Floats:
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """Quotients; NaN, not a warning, where the whole is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        share: Floats = found.positives / (found.positives + found.negatives)
-    return share
+        quotient: Floats = part / whole
+    return quotient
 
 
-def _before(cumulated: Floats) -> Floats:
-    """The same one threshold earlier."""
-    start = np.zeros((*cumulated.shape[:-1], 1))
-    return np.concatenate([start, cumulated[..., :-1]], axis=-1)
+def _precision(found: Detected) -> Floats:
+    return ratio(found.positives, found.positives + found.negatives)

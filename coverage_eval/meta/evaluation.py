@@ -14,6 +14,7 @@ from coverage_eval.meta.detection import (
     auroc,
     average_precision,
     precision_at_recall,
+    ratio,
 )
 from coverage_eval.meta.matching import Matched, MatchedScore
 from coverage_eval.meta.resampling import Estimate, Figures, difference_p_value, estimate
@@ -242,6 +243,4 @@ class _Bench:
 
 
 def _ratio(summed: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient: Floats = summed[..., 0] / summed[..., 1]
-    return quotient
+    return ratio(summed[..., 0], summed[..., 1])

@@ -137,13 +137,12 @@ def _of_scored_systems(
     naming = [column for column in columns if column.by_system]
     if not naming or labels.systems == ("",):
         return judgements, []
-    scored = set.intersection(*({system for system, _ in c.values} for c in naming))
+    scored = set.intersection(*(column.systems for column in naming))
     kept = [item for item in judgements if item.system in scored]
     if not kept:
         raise DataError(
             f"{labels.name}: no label is of a system that {naming[0].origin} scores; labels are "
-            f"of {', '.join(labels.systems)}, scores of "
-            f"{', '.join(sorted({system for system, _ in naming[0].values}))}"
+            f"of {', '.join(labels.systems)}, scores of {', '.join(sorted(naming[0].systems))}"
         )
     others = [name for name in labels.systems if name not in scored]
     notes = [f"Labels of systems without scores are left out: {', '.join(others)}."]
@@ -167,9 +166,9 @@ def _keys(labels: Labels, judgements: Sequence[Judgement], column: ScoreColumn) 
 def _names(labels: Labels, judgements: Sequence[Judgement], column: ScoreColumn) -> list[Key]:
     if column.by_system and labels.systems != ("",):
         return [item.key for item in judgements]
-    if column.by_system and len({system for system, _ in column.values}) > 1:
+    if column.by_system and len(column.systems) > 1:
         raise DataError(f"{column.origin}: has several systems, and {labels.name} names none")
-    (system,) = {system for system, _ in column.values}
+    (system,) = column.systems
     keys = [(system, item.segment) for item in judgements]
     if len(set(keys)) < len(keys):
         raise DataError(

@@ -56,9 +56,14 @@ class ScoreColumn:
     words: Mapping[Key, Mapping[int, float]] | None = None
 
     @property
+    def systems(self) -> set[str]:
+        """The systems that the file names; one without a name where it names none."""
+        return {system for system, _ in self.values}
+
+    @property
     def by_system(self) -> bool:
         """Whether the file names systems."""
-        return any(system for system, _ in self.values)
+        return any(self.systems)
 
 
 def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
@@ -201,8 +206,15 @@ class _ScoreFile:
             except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
                 said = f"segment {key[1]}: no evidence of source words: {error}"
                 raise DataError(self._at(said)) from None
-        known = {key: words for key, words in found.items() if words is not None}
-        return known if len(known) == len(found) else None
+        return all_known(found)
+
+
+def all_known(
+    words: Mapping[Key, Mapping[int, float] | None],
+) -> dict[Key, Mapping[int, float]] | None:
+    """The words that a score points at; None unless those of every segment are known."""
+    known = {key: found for key, found in words.items() if found is not None}
+    return known if len(known) == len(words) else None
 
 
 def _finite(where: str, value: Any) -> float | None:

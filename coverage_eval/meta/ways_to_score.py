@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from coverage_eval.meta.score_files import Key, ScoreColumn, pointed_words
+from coverage_eval.meta.score_files import Key, ScoreColumn, all_known, pointed_words
 from coverage_eval.metrics.base import Metric, plain_evidence
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.text.rows import Row
@@ -43,9 +43,8 @@ class MetricScorer:
             for number, (score, found) in enumerate(zip(scores, evidence, strict=True), start=1):
                 values[system, number] = score
                 words[system, number] = pointed_words(plain_evidence(found[index]))
-        known = {key: found for key, found in words.items() if found is not None}
-        whole = known if len(known) == len(words) else None
-        return [ScoreColumn(name, name, values, self.metric.higher_is_better, words=whole)]
+        pointed = all_known(words)
+        return [ScoreColumn(name, name, values, self.metric.higher_is_better, words=pointed)]
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,22 @@ time to make is kept in a folder, and read from there the next time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.link_files import read_links
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.bpe import BytePairs
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.vocabulary import Vocabulary
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import read_parallel, read_segments
-from coverage_eval.text.files import atomic_path, atomic_write
+from coverage_eval.text.corpus import read_parallel
+from coverage_eval.text.files import atomic_path, write_lines
 from fast_align_wrapper import FastAlign
-from fast_align_wrapper.links import Links, format_links, parse_links
+from fast_align_wrapper.links import Links, format_links
 from fast_align_wrapper.text import tokenize
 
 BYTE_PAIRS = "bpe.json"
@@ -129,16 +130,10 @@ def _links(folder: Path, *texts: Sequence[tuple[Pieces, Pieces]]) -> list[list[L
     paths = [folder / "train.links", folder / "valid.links"]
     if not all(path.exists() for path in paths):
         with FastAlign.train(texts[0]) as model:
-            for path, found in zip(
-                paths, (model.training_links(), model.align(texts[1])), strict=True
-            ):
-                with atomic_write(path) as file:
-                    file.writelines(f"{format_links(links)}\n" for links in found)
-    return [list(_read_links(path)) for path in paths]
-
-
-def _read_links(path: Path) -> Iterator[Links]:
-    return map(parse_links, read_segments(path))
+            links = (model.training_links(), model.align(texts[1]))
+            for path, found in zip(paths, links, strict=True):
+                write_lines(path, map(format_links, found))
+    return [list(read_links(path)) for path in paths]
 
 
 def _word_aligner(path: Path, lines: Sequence[tuple[str, ...]]) -> ModelAligner:

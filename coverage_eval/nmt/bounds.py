@@ -59,7 +59,6 @@ class FertilityBounds:
     ) -> None:
         self._bitext = bitext
         self._predict = predict
-        self._table: FertilityTable | None = None
 
     def train(self, fertility: Fertility) -> Bounds:
         """Of the training sources; where fertilities are predicted, they are trained on ACTUAL."""
@@ -94,13 +93,15 @@ class FertilityBounds:
         assert self._predict is not None
         return self._predict()
 
+    @cached_property
+    def _table(self) -> FertilityTable:
+        train = self._bitext.train
+        return guided(zip(train.sources, train.links, strict=True))
+
     def _by_source(self, fertility: Fertility, text: PieceText) -> Bounds:
         words = [source[:-1] for source in text.sources]
         if fertility.strategy == "constant":
             return with_sinks([constant(len(source), fertility.value) for source in words])
-        if self._table is None:
-            train = self._bitext.train
-            self._table = guided(zip(train.sources, train.links, strict=True))
         return with_sinks([self._table.fertilities(source) for source in words])
 
 

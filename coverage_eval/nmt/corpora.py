@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coverage_eval.text.corpus import check_source
+from fast_align_wrapper.whole_files import file_sha256
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,5 @@ class Corpora:
 
     def hashes(self) -> dict[str, str]:
         """SHA-256 of each file, by the name of its option."""
-        for path in asdict(self).values():
-            check_source(path)
-        return {
-            name: hashlib.sha256(Path(path).read_bytes()).hexdigest()
-            for name, path in asdict(self).items()
-        }
+        check_source(*asdict(self).values())
+        return {name: file_sha256(Path(path)) for name, path in asdict(self).items()}

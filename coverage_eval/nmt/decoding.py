@@ -96,12 +96,6 @@ def best_texts(lists: Iterable[Sequence[Translation]]) -> list[str]:
     return [join_words(translations[0].pieces, "bpe") for translations in lists]
 
 
-def write_texts(path: Path, texts: Iterable[str]) -> None:
-    """One segment a line."""
-    with atomic_write(path) as file:
-        file.writelines(f"{text}\n" for text in texts)
-
-
 def write_nbest(folder: Path, name: str, lists: Sequence[Sequence[Translation]]) -> None:
     """``NAME.nbest`` and ``NAME.coverage.jsonl``."""
     with atomic_write(folder / f"{name}.coverage.jsonl") as file:

@@ -10,10 +10,9 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from coverage_eval.alignment.fertility_files import format_fertilities
@@ -27,20 +26,16 @@ from coverage_eval.nmt.decoding import (
     translate,
     write_attention,
     write_nbest,
-    write_texts,
 )
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
-from coverage_eval.nmt.optimisation import TrainingState, train
+from coverage_eval.nmt.optimisation import Objective, train
 from coverage_eval.nmt.predictor import PREDICTOR, FertilityPredictor, predict_fertilities
 from coverage_eval.nmt.roster import System
-from coverage_eval.nmt.run_folder import RunFolder, Tuning
+from coverage_eval.nmt.run_folder import HYPOTHESES, RunFolder, Tuning
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.tuning import candidates_of, tune_by_beam, tune_by_lists
 from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_path, atomic_write
-
-HYPOTHESES = "test.hyp"
-"""The translations of a system's folder; written last, so that the folder is complete with it."""
+from coverage_eval.text.files import atomic_path, write_lines
 
 RESCORED = "test.rescored.hyp"
 """What rescoring n-best lists chooses, in the folder of a system with penalties."""
@@ -99,21 +94,17 @@ class Experiment:
         return FertilityBounds(self.bitext, self._predicted)
 
     def _predicted(self) -> tuple[Bounds, Bounds]:
-        preset, seed = self.run.settings.preset, self.run.settings.seed
-        torch.manual_seed(seed)
-        model = FertilityPredictor(preset, len(self.bitext.source)).to(self.device)
+        torch.manual_seed(self.run.settings.seed)
+        sizes = (self.run.settings.preset, len(self.bitext.source))
+        model = FertilityPredictor(*sizes).to(self.device)
         actual, bounds = Fertility("actual"), FertilityBounds(self.bitext)
-        state = train(
+        self._train(
             model,
             model.objective,
-            self._batches(self.bitext.train, bounds.train(actual)),
-            self._batches(self.bitext.valid, bounds.valid(actual)),
-            preset,
-            self.run.folder("models", PREDICTOR),
-            seed=seed,
+            PREDICTOR,
+            (bounds.train(actual), bounds.valid(actual)),
             label="fertility predictor",
         )
-        self.run.note(PREDICTOR, _training_note(state))
         valid, test = (
             predict_fertilities(model, self._batches(text))
             for text in (self.bitext.valid, self.bitext.test)
@@ -143,16 +134,15 @@ class Experiment:
         label = f"{system.name}: test set"
         lists = self._translate(model, self.bitext.test, bounds, penalties, label=label)
         if bounds is not None:
-            with atomic_write(folder / FERTILITIES) as file:
-                file.writelines(f"{format_fertilities(row)}\n" for row in bounds)
+            write_lines(folder / FERTILITIES, map(format_fertilities, bounds))
         write_nbest(folder, "test", lists)
         write_attention(folder / "test.attention.npz", self.bitext.test, lists)
-        write_texts(folder / HYPOTHESES, best_texts(lists))
+        write_lines(folder / HYPOTHESES, best_texts(lists))
         return True
 
     def _is_made(self, system: System) -> bool:
         """Whether it is decoded; if with penalties, with weights chosen as the run chooses them."""
-        if not (self.run.path / "systems" / system.folder / HYPOTHESES).exists():
+        if not self.run.has_decoded(system.folder):
             return False
         note = self.run.manifest.get("made", {}).get(system.folder, {})
         tuned = note.get("tuning", asdict(Tuning()))
@@ -160,26 +150,52 @@ class Experiment:
 
     def trained(self, system: System) -> Translator:
         """The model of a system, trained if it is not."""
-        preset, seed = self.run.settings.preset, self.run.settings.seed
-        torch.manual_seed(seed)
+        torch.manual_seed(self.run.settings.seed)
         sizes = (len(self.bitext.source), len(self.bitext.target))
-        model = Translator(preset, system.attention, *sizes).to(self.device)
-        train_bounds = valid_bounds = None
+        model = Translator(self.run.settings.preset, system.attention, *sizes).to(self.device)
+        bounds: tuple[Bounds | None, Bounds | None] = (None, None)
         if system.fertility is not None:
-            train_bounds = self.bounds.train(system.fertility)
-            valid_bounds = self.bounds.valid(system.fertility)
-        state = train(
+            bounds = (self.bounds.train(system.fertility), self.bounds.valid(system.fertility))
+        self._train(
             model,
             lambda batch: translation_loss(model, batch),
-            self._batches(self.bitext.train, train_bounds),
-            self._batches(self.bitext.valid, valid_bounds),
-            preset,
-            self.run.folder("models", system.model),
-            seed=seed,
+            system.model,
+            bounds,
             label=system.model,
         )
-        self.run.note(system.model, _training_note(state))
         return model
+
+    def _train(
+        self,
+        model: nn.Module,
+        objective: Objective,
+        name: str,
+        bounds: tuple[Bounds | None, Bounds | None],
+        *,
+        label: str,
+    ) -> None:
+        """Train under bounds of training and validation sources, and note what came of it."""
+        state = train(
+            model,
+            objective,
+            self._batches(self.bitext.train, bounds[0]),
+            self._batches(self.bitext.valid, bounds[1]),
+            self.run.settings.preset,
+            self.run.folder("models", name),
+            seed=self.run.settings.seed,
+            label=label,
+        )
+        words = sum(record["words"] for record in state.epochs)
+        seconds = sum(record["seconds"] for record in state.epochs)
+        self.run.note(
+            name,
+            {
+                "epochs": len(state.epochs),
+                "best epoch": state.best["epoch"],
+                "valid perplexity": state.best["valid_perplexity"],
+                "words per second": round(words / max(seconds, 1e-9), 1),
+            },
+        )
 
     def _tuned(self, system: System, model: Translator) -> Penalties:
         """Choose α and β on the validation text.
@@ -195,8 +211,8 @@ class Experiment:
         label = f"{system.name}: validation set"
         write_nbest(folder, "valid", self._translate(model, self.bitext.valid, bounds, label=label))
         of_lists = weights = tune_by_lists(folder / "valid", references)
-        plain = candidates_of(self.run.path / "systems" / system.model / "test")
-        write_texts(folder / RESCORED, plain.chosen_texts(of_lists.best.alpha, of_lists.best.beta))
+        plain = candidates_of(self.run.system(system.model) / "test")
+        write_lines(folder / RESCORED, plain.chosen_texts(of_lists.best.alpha, of_lists.best.beta))
         self.run.note(f"{system.folder}, rescoring", of_lists.note())
         if tuning.by == "beam":
             text = self.bitext.valid.first(tuning.sentences)
@@ -239,17 +255,6 @@ def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
     return loss, batch.words
 
 
-def _training_note(state: TrainingState) -> dict[str, Any]:
-    words = sum(record["words"] for record in state.epochs)
-    seconds = sum(record["seconds"] for record in state.epochs)
-    return {
-        "epochs": len(state.epochs),
-        "best epoch": state.best["epoch"],
-        "valid perplexity": state.best["valid_perplexity"],
-        "words per second": round(words / max(seconds, 1e-9), 1),
-    }
-
-
 def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[str]]:
     """The test set as each finished system translated it, by its name.
 
@@ -257,8 +262,8 @@ def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[s
     """
     found = {}
     for system in systems:
-        folder = run.path / "systems" / system.folder
-        if (folder / HYPOTHESES).exists():
+        if run.has_decoded(system.folder):
+            folder = run.system(system.folder)
             found[system.name] = list(read_segments(folder / HYPOTHESES))
             if system.penalized:
                 found[f"{system.name}, rescoring"] = list(read_segments(folder / RESCORED))

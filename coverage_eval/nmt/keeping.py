@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from coverage_eval.attention.penalties import coverage_penalty
-from coverage_eval.nmt.experiment import HYPOTHESES
 from coverage_eval.nmt.optimisation import EPOCHS
 from coverage_eval.nmt.roster import all_systems
 from coverage_eval.nmt.run_folder import RunFolder
@@ -65,9 +64,8 @@ def _write_scores(run: RunFolder, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
         for system in all_systems():
-            folder_of_system = run.path / "systems" / system.folder
-            if (folder_of_system / HYPOTHESES).exists():
-                writer.writerows(_rows(folder_of_system, system.name))
+            if run.has_decoded(system.folder):
+                writer.writerows(_rows(run.system(system.folder), system.name))
 
 
 def _rows(folder: Path, name: str) -> list[tuple[object, ...]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from coverage_eval.nmt.bitext import PieceText
 from coverage_eval.nmt.bounds import Bounds
@@ -101,12 +101,9 @@ def make_minibatches(
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
     """Rows of numbers as one tensor, with ``<blank>`` behind the shorter ones."""
-    longest = max(map(len, rows))
-    return torch.tensor([[*row, *[BLANK] * (longest - len(row))] for row in rows])
+    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=BLANK)
 
 
 def _padded_bounds(rows: Bounds) -> Tensor:
-    array = np.zeros((len(rows), max(map(len, rows))), dtype=np.float32)
-    for target, row in zip(array, rows, strict=True):
-        target[: len(row)] = row
-    return torch.from_numpy(array)
+    return pad_sequence([torch.from_numpy(row).float() for row in rows], batch_first=True)

@@ -24,7 +24,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
-from coverage_eval.text.files import atomic_write
+from coverage_eval.text.files import write_lines
 
 CHECKPOINT, BEST, EPOCHS = "checkpoint.pt", "best.pt", "epochs.jsonl"
 _SECONDS_BETWEEN = 300.0
@@ -103,9 +103,8 @@ def train(
         _end_epoch(state, perplexity, preset, label)
         if state.best["epoch"] == state.epoch - 1:
             save_checkpoint(folder / BEST, {"model": model.state_dict()})
-        _save(model, state, folder)
-        _write_epochs(state, folder)
-    _write_epochs(state, folder)
+        write_lines(folder / EPOCHS, map(json.dumps, state.epochs))
+        _save(model, state, folder)  # last: with it, the epoch is over
     model.load_state_dict(load_checkpoint(folder / BEST, _device(model))["model"])
     model.eval()
     return state
@@ -211,11 +210,6 @@ def _end_epoch(state: TrainingState, perplexity: float, preset: Preset, label: s
     state.finished = state.epoch >= preset.epochs or waited >= preset.patience
     state.epoch += 1
     state.batch, state.loss, state.words, state.seconds = 0, 0.0, 0, 0.0
-
-
-def _write_epochs(state: TrainingState, folder: Path) -> None:
-    with atomic_write(folder / EPOCHS) as file:
-        file.writelines(f"{json.dumps(record)}\n" for record in state.epochs)
 
 
 def _exp(mean: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coverage_eval.attention_maps.load import load
@@ -10,9 +11,8 @@ from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import merge_subwords
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
-from coverage_eval.nmt.experiment import HYPOTHESES
 from coverage_eval.nmt.roster import find_system
-from coverage_eval.nmt.run_folder import RunFolder
+from coverage_eval.nmt.run_folder import HYPOTHESES, RunFolder
 from coverage_eval.text.corpus import read_segments
 
 if TYPE_CHECKING:
@@ -34,18 +34,19 @@ def fixed_repetitions(run: RunFolder, names: tuple[str, str]) -> list[int]:
     """
     references = list(read_segments(run.path / "test.ref"))
     first, second = (
-        REP().sentence_scores(list(read_segments(_finished(run, name))), references)
+        REP().sentence_scores(list(read_segments(_folder(run, name) / HYPOTHESES)), references)
         for name in names
     )
     found = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a and b == 0]
     return [i + 1 for i in sorted(found, key=lambda i: (-(first[i] or 0.0), i))]
 
 
-def _finished(run: RunFolder, name: str) -> str:
-    path = run.path / "systems" / find_system(name).folder / HYPOTHESES
-    if not path.exists():
+def _folder(run: RunFolder, name: str) -> Path:
+    """The folder of a finished system."""
+    folder = find_system(name).folder
+    if not run.has_decoded(folder):
         raise DataError(f"{run.path}: {name} is not finished yet")
-    return str(path)
+    return run.system(folder)
 
 
 def draw_figure2(
@@ -86,9 +87,7 @@ def draw_figure2(
 
 
 def _map(run: RunFolder, name: str, number: int) -> AttentionMap:
-    folder = run.path / "systems" / find_system(name).folder
-    _finished(run, name)
-    maps = load(folder / "test.attention.npz")
+    maps = load(_folder(run, name) / "test.attention.npz")
     if number > len(maps):
         raise DataError(f"segment {number}: the test set has {len(maps)}")
     return merge_subwords([maps[number - 1]], source_scheme="bpe", target_scheme="bpe")[0]

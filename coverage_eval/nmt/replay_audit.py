@@ -13,7 +13,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.nmt.bitext import PieceText
 from coverage_eval.nmt.bounds import Bounds
 from coverage_eval.nmt.decoding import read_best
-from coverage_eval.nmt.experiment import FERTILITIES, HYPOTHESES
+from coverage_eval.nmt.experiment import FERTILITIES
 from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
 from coverage_eval.nmt.replaying import numpy_weights, replay
 from coverage_eval.nmt.roster import System, all_systems
@@ -41,11 +41,7 @@ def replay_claim(run: RunFolder, *, segments: int) -> Claim:
     Raises:
         DataError: No system is finished, or files of the run are damaged.
     """
-    finished = [
-        system
-        for system in all_systems()
-        if (run.path / "systems" / system.folder / HYPOTHESES).exists()
-    ]
+    finished = [system for system in all_systems() if run.has_decoded(system.folder)]
     if not finished:
         raise DataError(f"{run.path}: no system is finished yet")
     facts = [fact for system in finished for fact in _replayed(run, system, segments)]
@@ -59,7 +55,7 @@ def replay_claim(run: RunFolder, *, segments: int) -> Claim:
 
 
 def _replayed(run: RunFolder, system: System, segments: int) -> tuple[Fact, Fact]:
-    folder = run.path / "systems" / system.folder
+    folder = run.system(system.folder)
     trained = TrainedSystem.load(run, system)
     maps = load(folder / "test.attention.npz")[:segments]
     best = read_best(folder, trained.target)[:segments]

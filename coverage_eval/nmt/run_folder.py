@@ -22,7 +22,10 @@ from typing import Any
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.presets import Preset
-from coverage_eval.nmt.run_manifest import MANIFEST, open_manifest, read_manifest, write_manifest
+from coverage_eval.nmt.run_manifest import MANIFEST, open_manifest, read_manifest, write_record
+
+HYPOTHESES = "test.hyp"
+"""The translations of a system's folder; written last, so that the folder is complete with it."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +126,19 @@ class RunFolder:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
+    def system(self, name: str) -> Path:
+        """The folder of a system's translations, which may not exist."""
+        return self.path / "systems" / name
+
+    def has_decoded(self, name: str) -> bool:
+        """Whether a system's translations are complete."""
+        return (self.system(name) / HYPOTHESES).exists()
+
     def note(self, part: str, content: Mapping[str, Any]) -> None:
         """Keep what is known of a part that was made."""
         manifest = self.manifest
         manifest.setdefault("made", {})[part] = dict(content)
-        write_manifest(self.path / MANIFEST, manifest)
+        write_record(self.path / MANIFEST, manifest)
 
 
 def _described(corpora: Corpora) -> dict[str, dict[str, str]]:

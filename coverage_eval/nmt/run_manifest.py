@@ -62,7 +62,7 @@ def open_manifest(
     session = _session(packages)
     if session not in manifest["sessions"]:
         manifest["sessions"].append(session)
-    write_manifest(path, manifest)
+    write_record(path, manifest)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -92,8 +92,8 @@ def read_record(path: Path) -> dict[str, Any]:
     return parse_object(text, f"{path}: cannot be read")
 
 
-def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
-    """Write all of it; a kill leaves the old one or the new one."""
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Write such a file; a kill leaves the old one or the new one."""
     with atomic_write(path) as file:
         json.dump(content, file, indent=1, ensure_ascii=False)
         file.write("\n")

@@ -115,7 +115,6 @@ class TrainedSystem:
 
 
 def _parameters(run: RunFolder, model: str) -> dict[str, torch.Tensor]:
-    parameters: dict[str, torch.Tensor] = load_checkpoint(run.path / "models" / model / BEST)[
-        "model"
-    ]
+    content = load_checkpoint(run.path / "models" / model / BEST)
+    parameters: dict[str, torch.Tensor] = content["model"]
     return parameters

@@ -27,7 +27,7 @@ from coverage_eval.rescoring.search import (
     grid_search,
 )
 from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_write
+from coverage_eval.text.files import write_lines
 
 _BLEU = BLEU(tokenize="none", lowercase=True)
 
@@ -105,7 +105,8 @@ def tune_by_beam(
         for alpha, beta in bar:
             score = _BLEU.corpus_score(decode(Penalties(alpha, beta)), references)
             found[alpha, beta] = GridPoint(alpha, beta, float(score))
-            _write_points(kept, list(found.values()), len(references))
+            records = ({"sentences": len(references), "point": asdict(p)} for p in found.values())
+            write_lines(kept, map(json.dumps, records))
     points = tuple(found.values())
     best = best_point(points)
     signed = _BLEU.sign(references=1)
@@ -121,10 +122,3 @@ def _read_points(path: Path, sentences: int) -> dict[tuple[float, float], GridPo
     records = [json.loads(line) for line in read_segments(path)]
     points = [GridPoint(**item["point"]) for item in records if item["sentences"] == sentences]
     return {(point.alpha, point.beta): point for point in points}
-
-
-def _write_points(path: Path, points: Sequence[GridPoint], sentences: int) -> None:
-    with atomic_write(path) as file:
-        for point in points:
-            record = {"sentences": sentences, "point": asdict(point)}
-            file.write(json.dumps(record) + "\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coverage_eval.nmt.bpe import UNKNOWN
 from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_write
+from coverage_eval.text.files import write_lines
 
 UNKNOWN_ID, BLANK, START, END = range(4)
 _SPECIAL = (UNKNOWN, "<blank>", "<s>", "</s>")
@@ -40,8 +40,7 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write a piece a line, the special ones aside."""
-        with atomic_write(path) as file:
-            file.writelines(f"{piece}\n" for piece in self.pieces[len(_SPECIAL) :])
+        write_lines(path, self.pieces[len(_SPECIAL) :])
 
     def __len__(self) -> int:
         return len(self.pieces)

@@ -49,15 +49,12 @@ MODEL_ROWS = 1000
 """Pairs to align for :data:`FIT`, twice."""
 
 
-def check_model(
-    sample: Sample, model: FastAlign, *, name: str = "the model"
-) -> tuple[list[Finding], dict[str, float]]:
+def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[str, float]]:
     """Look at how well an aligner model knows the texts.
 
     Args:
         sample: Rows with sources, in the model's tokenisation and without the sink.
         model: The model that is to align them.
-        name: Its name for the messages.
 
     Returns:
         The findings, and two figures for reports: ``unknown_source_tokens`` and
@@ -71,7 +68,7 @@ def check_model(
     source, targets = sample.source_text, sample.targets
     if source is None or not targets:
         raise ValueError("a model is checked with sources and references or hypotheses")
-    known = _Known(sample, source, name, model.vocabulary())
+    known = _Known(sample, source, model.vocabulary())
     shares = {
         "unknown_source_tokens": known.unknown(source, 0),
         "unknown_target_tokens": fmean(known.unknown(target, 1) for target in targets),
@@ -89,7 +86,6 @@ class _Known:
 
     sample: Sample
     source: Text
-    model_name: str
     words: tuple[frozenset[str], frozenset[str]]
 
     @property
@@ -122,7 +118,7 @@ def _swapped(known: _Known, _: FastAlign) -> Iterator[Finding]:
     if min(gains) > SWAPPED and known.source.has_enough:
         yield Finding(
             "swapped-sides",
-            f"{known.source.name} and {target.name}: {known.model_name} knows the words of each as "
+            f"{known.source.name} and {target.name}: the model knows the words of each as "
             "those of its other side; swap source and target, or give the model of the other "
             "direction",
         )
@@ -142,7 +138,7 @@ def _model_case(known: _Known, _: FastAlign) -> Iterator[Finding]:
         yield Finding(
             "model-case",
             f"{named(seen)}: share of words with a capital letter; treat case as in the training "
-            f"text of {known.model_name}",
+            "text of the model",
         )
 
 
@@ -161,7 +157,7 @@ def _unknown_tokens(known: _Known, model: FastAlign) -> Iterator[Finding]:
     if seen:
         yield Finding(
             "unknown-tokens",
-            f"{named(seen)}: tokens that {known.model_name} does not know; check that it is the "
+            f"{named(seen)}: tokens that the model does not know; check that it is the "
             "model for these languages, tokeniser and case",
         )
 
@@ -180,7 +176,7 @@ def _token_ratio(known: _Known, model: FastAlign) -> Iterator[Finding]:
         yield Finding(
             "token-ratio",
             f"{source.name} and {wanted.name}: {here:.2f} target tokens a source token, and "
-            f"{training:.2f} in the training of {known.model_name}; check that each side is "
+            f"{training:.2f} in the training of the model; check that each side is "
             "tokenised as there",
         )
 
@@ -200,7 +196,7 @@ def _model_fit(known: _Known, model: FastAlign) -> Iterator[Finding]:
             place = where(sample, bad, [piece[0][0] for piece in pieces])
             yield Finding(
                 "model-fit",
-                f"{source.name} and {target.name}: to {known.model_name}, sources fit their own "
+                f"{source.name} and {target.name}: to the model, sources fit their own "
                 f"targets no better than the next line's, {place}; lines are in another order, or "
                 "it is not the model for this text",
             )

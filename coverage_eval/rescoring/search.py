@@ -8,7 +8,8 @@ cp(x; y)`, with α of the length penalty and β of the coverage penalty tuned by
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,22 +51,25 @@ class Candidates:
     count_eos: bool = False
     count_bos: bool = False
     subwords: Scheme = "none"
-    _penalties: Float64Array | None = field(init=False, repr=False)
-    _lengths: NDArray[np.int64] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        _ = self._penalties  # what is wrong with the coverage is said at once
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
         words = [len(tokenize(text)) for text in self.nbest.texts]
-        lengths = np.array(words, dtype=np.int64) + self.count_eos + self.count_bos
-        object.__setattr__(self, "_lengths", lengths)
-        penalties = None
-        if self.coverage is not None:
-            units = [
-                coverage_penalty(row, form=self.form, epsilon=self.epsilon) for row in self.coverage
-            ]
-            if len(units) != len(lengths):
-                raise DataError(f"{len(lengths)} hypotheses, but coverage of {len(units)}")
-            penalties = np.array(units, dtype=np.float64)
-        object.__setattr__(self, "_penalties", penalties)
+        return np.array(words, dtype=np.int64) + self.count_eos + self.count_bos
+
+    @cached_property
+    def _penalties(self) -> Float64Array | None:
+        if self.coverage is None:
+            return None
+        units = [
+            coverage_penalty(row, form=self.form, epsilon=self.epsilon) for row in self.coverage
+        ]
+        if len(units) != len(self.nbest.texts):
+            raise DataError(f"{len(self.nbest.texts)} hypotheses, but coverage of {len(units)}")
+        return np.array(units, dtype=np.float64)
 
     def scores(self, alpha: float, beta: float) -> Float64Array:
         """``[N]`` penalised score of each hypothesis.

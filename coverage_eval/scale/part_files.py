@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +27,7 @@ from coverage_eval.text.corpus import Source
 from coverage_eval.text.files import atomic_path
 from coverage_eval.text.spool import Spool
 from coverage_eval.version import __version__
-from fast_align_wrapper.inflation import check_inflation, open_archive
+from fast_align_wrapper.inflation import DAMAGE, check_inflation, open_archive
 from fast_align_wrapper.model import untimed_member
 
 FORMAT = "part of a coverage-eval result"
@@ -94,13 +92,6 @@ def _lines_name(number: int) -> str:
     return f"records/{number}.jsonl"
 
 
-# All that zipfile, NumPy and our own reading raise on damaged files, besides OSError.
-_DAMAGE = (
-    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
-    RuntimeError, AttributeError, LookupError, TypeError, ValueError,
-)  # fmt: skip
-
-
 def read_part(path: Source) -> ShardPart:
     """Read a part.
 
@@ -118,7 +109,7 @@ def read_part(path: Source) -> ShardPart:
         raise DataError(f"{path}: no such file") from None
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except _DAMAGE as error:
+    except (*DAMAGE, AttributeError, LookupError, TypeError) as error:
         shown = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: is not a part, as --shard writes them, or damaged ({shown})"

@@ -14,6 +14,7 @@ import os
 import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial, reduce
 from operator import add
 from pathlib import Path
@@ -135,16 +136,10 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
     from pyspark.sql import functions
 
     status = functions.when(functions.col(SET_ASIDE).isNull(), "scored").otherwise("set_aside")
-    writer = scored.withColumn("status", status).write.partitionBy("status").mode("error")
+    written = scored.withColumn("status", status)
     with _one_line_errors(path):
-        writer.parquet(path)
-        return scored.sparkSession.read.schema(_with_status(scored)).parquet(path)
-
-
-def _with_status(scored: DataFrame) -> Any:
-    from pyspark.sql.types import StringType
-
-    return scored.schema.add("status", StringType())
+        written.write.partitionBy("status").mode("error").parquet(path)
+        return scored.sparkSession.read.schema(written.schema).parquet(path)
 
 
 def sum_frame(scored: DataFrame, figures: Iterable[str]) -> Totals:
@@ -209,19 +204,14 @@ def collect_statistics(
     }
 
 
-class _one_line_errors:  # noqa: N801 (a context manager)
+@contextmanager
+def _one_line_errors(what: str) -> Iterator[None]:
     """What Spark says, in one line."""
+    from pyspark.errors import PySparkException
 
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        from pyspark.errors import PySparkException
-
-        if isinstance(error, PySparkException):
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            told = [line for line in lines if "Error: " in line or "Exception: " in line]
-            raise DataError(f"{self._what}: Spark: {(told or lines or ['failed'])[-1]}") from error
+    try:
+        yield
+    except PySparkException as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        told = [line for line in lines if "Error: " in line or "Exception: " in line]
+        raise DataError(f"{what}: Spark: {(told or lines or ['failed'])[-1]}") from error

@@ -73,13 +73,14 @@ class Draft:
         return self.words[run.start : run.stop]
 
 
-def _leave_out(draft: Draft, run: range) -> Edit:
-    del draft  # what takes their place is decided for all omissions alike
-    return Edit(run.start, run.stop, (), run)
+def _leave_out(runs: Sequence[range]) -> list[Edit]:
+    """What takes their place is decided for all omissions alike."""
+    return [Edit(run.start, run.stop, (), run) for run in runs]
 
 
-def _omit_word(draft: Draft) -> list[Edit]:
-    return [_leave_out(draft, run) for run in draft.some_words(draft.rate)]
+def _repeat(draft: Draft, runs: Sequence[range]) -> list[Edit]:
+    """Words come again right behind themselves."""
+    return [Edit(run.stop, run.stop, draft.take(run), run) for run in runs]
 
 
 def _omit_of(word_class: str) -> Callable[[Draft], list[Edit]]:
@@ -91,13 +92,9 @@ def _omit_of(word_class: str) -> Callable[[Draft], list[Edit]]:
                 f"{draft.rate:g} can be reached with them"
             )
         words = draft.pool.words(word_class)
-        return [_leave_out(draft, run) for run in draft.some_words(draft.rate / share, words)]
+        return _leave_out(draft.some_words(draft.rate / share, words))
 
     return omit
-
-
-def _omit_phrase(draft: Draft) -> list[Edit]:
-    return [_leave_out(draft, run) for run in draft.runs(draft.rate)]
 
 
 def _stop_early(draft: Draft) -> list[Edit]:
@@ -106,15 +103,7 @@ def _stop_early(draft: Draft) -> list[Edit]:
     if not draft.is_hit(max(1.0, length / 2)):
         return []
     missing = draft.generator.randint(1, max(1, length - 1))
-    return [_leave_out(draft, range(length - missing, length))]
-
-
-def _repeat_word(draft: Draft) -> list[Edit]:
-    return [Edit(run.stop, run.stop, draft.take(run), run) for run in draft.some_words(draft.rate)]
-
-
-def _repeat_phrase(draft: Draft) -> list[Edit]:
-    return [Edit(run.stop, run.stop, draft.take(run), run) for run in draft.runs(draft.rate)]
+    return _leave_out([range(length - missing, length)])
 
 
 def _repeat_later(draft: Draft) -> list[Edit]:
@@ -132,11 +121,10 @@ def _repeat_later(draft: Draft) -> list[Edit]:
 
 def _oscillate(draft: Draft) -> list[Edit]:
     """Phrases of two words on average come two to four times more."""
-    edits = []
-    for run in draft.runs(draft.rate / 3, mean=2.0):
-        times = draft.generator.randint(2, 4)
-        edits.append(Edit(run.stop, run.stop, [*draft.take(run)] * times, run))
-    return edits
+    return [
+        edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
+        for edit in _repeat(draft, draft.runs(draft.rate / 3, mean=2.0))
+    ]
 
 
 def _grow_a_tail(draft: Draft) -> list[Edit]:
@@ -184,12 +172,12 @@ def _hallucinate(draft: Draft) -> list[Edit]:
 
 
 KINDS: dict[str, Callable[[Draft], list[Edit]]] = {
-    "omission-word": _omit_word,
+    "omission-word": lambda draft: _leave_out(draft.some_words(draft.rate)),
     **{f"omission-{name}": _omit_of(name) for name in WORD_CLASSES},
-    "omission-phrase": _omit_phrase,
+    "omission-phrase": lambda draft: _leave_out(draft.runs(draft.rate)),
     "early-stop": _stop_early,
-    "repetition-word": _repeat_word,
-    "repetition-phrase": _repeat_phrase,
+    "repetition-word": lambda draft: _repeat(draft, draft.some_words(draft.rate)),
+    "repetition-phrase": lambda draft: _repeat(draft, draft.runs(draft.rate)),
     "repetition-distant": _repeat_later,
     "repetition-oscillating": _oscillate,
     "repetition-tail": _grow_a_tail,

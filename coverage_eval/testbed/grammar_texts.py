@@ -11,6 +11,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injection import inject_lines
 from coverage_eval.text.files import atomic_write
+from fast_align_wrapper.links import format_links
 
 TRAINING_PAIRS = 4000
 TEST_PAIRS = 500
@@ -75,16 +76,15 @@ def write_texts(texts: GrammarTexts, folder: Path) -> None:
     Raises:
         DataError: The folder has another file of one of these names, which is kept.
     """
-    links = (" ".join(f"{i}-{j}" for i, j in pair.links) for pair in texts.test)
     files: dict[str, Iterable[str]] = {
         "train.de": (" ".join(pair.source) for pair in texts.training),
         "train.en": (" ".join(pair.target) for pair in texts.training),
         "test.de": texts.sources,
         "test.en": texts.references,
-        "test.links": links,
+        "test.links": (format_links(pair.links) for pair in texts.test),
         **{f"{name}.en": lines for name, lines in texts.outputs.items()},
     }
-    contents = {folder / name: "".join(f"{line}\n" for line in files[name]) for name in files}
+    contents = {folder / name: "".join(f"{x}\n" for x in lines) for name, lines in files.items()}
     for path, content in contents.items():
         if path.exists() and not (path.is_file() and path.read_bytes() == content.encode()):
             raise DataError(f"{path}: is there already, and is another file; name a new folder")

@@ -99,9 +99,8 @@ class WordPool:
         ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
         limit = FUNCTION_SHARE * self.counts.total()
         sums = accumulate(self.counts[word] for word in ranked)
-        return {word: None for word, seen in zip(ranked, sums, strict=True) if seen <= limit} or {
-            ranked[0]: None
-        }
+        most = [word for word, seen in zip(ranked, sums, strict=True) if seen <= limit]
+        return dict.fromkeys(most or ranked[:1])
 
     @cached_property
     def _content(self) -> frozenset[str]:

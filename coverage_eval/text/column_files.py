@@ -24,6 +24,7 @@ from coverage_eval.text.corpus import (
     check_source,
     read_segments,
     source_name,
+    too_long,
 )
 from coverage_eval.text.delimited import check_columns, split_fields
 from coverage_eval.text.json_text import parse_object
@@ -217,7 +218,4 @@ def _check_bytes(text: str) -> None:
     except UnicodeEncodeError as error:
         raise ValueError(f"not valid Unicode: half a character at {error.start + 1}") from None
     if length > MAX_LINE_BYTES.get():
-        raise ValueError(
-            f"is longer than {MAX_LINE_BYTES.get():,} bytes; if it is text, raise the limit: "
-            "coverage-eval --max-line-bytes SIZE …"
-        )
+        raise ValueError(too_long())

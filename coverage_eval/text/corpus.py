@@ -97,17 +97,22 @@ def file_of(source: Text) -> Source:
     return source.columns.source if isinstance(source, Column) else source
 
 
-def check_source(source: Text) -> None:
-    """Raise :class:`DataError` if a text file does not exist or is a folder, or lacks a column."""
-    if str(file_of(source)) == STDIN:
-        return
-    path = Path(file_of(source))
-    if path.is_dir():
-        raise DataError(f"{path}: is a folder; name a text file")
-    if not path.exists():
-        raise DataError(f"{path}: no such file")
-    if isinstance(source, Column) and path.is_file():
-        next(read_segments(source), None)
+def check_source(*sources: Text | None) -> None:
+    """Refuse texts that cannot be read, before any is; None is none.
+
+    Raises:
+        DataError: A file does not exist or is a folder, or lacks a column.
+    """
+    for source in sources:
+        if source is None or str(file_of(source)) == STDIN:
+            continue
+        path = Path(file_of(source))
+        if path.is_dir():
+            raise DataError(f"{path}: is a folder; name a text file")
+        if not path.exists():
+            raise DataError(f"{path}: no such file")
+        if isinstance(source, Column) and path.is_file():
+            next(read_segments(source), None)
 
 
 def check_readable_again(*sources: Text) -> None:
@@ -217,17 +222,18 @@ def _blocks(source: Source, file: BinaryIO) -> Iterator[bytes]:
             block += file.readline(most + 1)
         if len(block) > most:
             for number, line in enumerate(io.BytesIO(block), start=before + 1):
-                _check_length(source, number, line, most)
+                if len(line) > most:
+                    raise DataError(f"{source_name(source)}: line {number} {too_long()}")
         before += block.count(b"\n")
         yield block
 
 
-def _check_length(source: Source, number: int, line: bytes, most: int) -> None:
-    if len(line) > most:
-        raise DataError(
-            f"{source_name(source)}: line {number} is longer than {most:,} bytes; if it "
-            "is text, raise the limit: coverage-eval --max-line-bytes SIZE …"
-        )
+def too_long() -> str:
+    """What is said of a segment of more than :data:`MAX_LINE_BYTES`, behind its place."""
+    return (
+        f"is longer than {MAX_LINE_BYTES.get():,} bytes; if it is text, raise the limit: "
+        "coverage-eval --max-line-bytes SIZE …"
+    )
 
 
 def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecodeError) -> str:
@@ -281,18 +287,13 @@ def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
             both counts); there is no line at all; ``-`` is named twice.
     """
     check_stdin(*sources)
-    for source in sources:
-        check_source(source)
-    count = 0
-    rows = zip_longest(*_streams(sources))
-    for row in rows:
-        if None in row:
-            raise DataError(_unequal(sources, count, chain([row], rows)))
-        count += 1
+    check_source(*sources)
+    names = [source_name(source) for source in sources]
+    row = None
+    for row in in_step(names, _streams(sources)):
         yield row
-    if count == 0:
-        names = " and ".join(source_name(source) for source in sources)
-        raise DataError(f"{names}: no segments: the file is empty")
+    if row is None:
+        raise DataError(f"{' and '.join(names)}: no segments: the file is empty")
 
 
 def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
@@ -309,13 +310,25 @@ def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
     ]
 
 
-def _unequal(sources: Sequence[Text], count: int, rest: Iterable[tuple[str | None, ...]]) -> str:
-    """The message on unequal files: every name with its count, the rest being counted here."""
-    counts = [count] * len(sources)
-    for row in rest:
-        counts = [n + (segment is not None) for n, segment in zip(counts, row, strict=True)]
-    parts = [f"{source_name(s)} has {n}" for s, n in zip(sources, counts, strict=True)]
-    return (
-        f"unequal numbers of lines: {', '.join(parts)}; "
-        "line N of one file must belong to line N of the other"
-    )
+def in_step(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of what belongs together line by line, with an item of each stream.
+
+    Args:
+        names: What the streams are called in the message.
+        streams: As many; None is no item of them.
+
+    Raises:
+        DataError: One ends before another; all are counted to their ends for the message.
+    """
+    rows = zip_longest(*streams)
+    for count, row in enumerate(rows):
+        if any(item is None for item in row):
+            counts = [count] * len(names)
+            for rest in chain([row], rows):
+                counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
+            parts = [f"{name} has {n}" for name, n in zip(names, counts, strict=True)]
+            raise DataError(
+                f"unequal numbers of lines: {', '.join(parts)}; "
+                "line N of one file must belong to line N of the other"
+            )
+        yield row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TextIO
@@ -30,3 +30,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
         temporary.open("w", encoding="utf-8", newline="\n") as file,
     ):
         yield file
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Write lines, each without its line end, to a file that appears only when all are there.
+
+    Raises:
+        DataError: As :func:`atomic_path`.
+    """
+    with atomic_write(path) as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -9,14 +9,14 @@ them says, such as ``1 0 1``). Without a header, each line is a label.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.text.corpus import Source, read_segments, source_name
 from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
-from coverage_eval.text.files import atomic_write
+from coverage_eval.text.files import write_lines
 from coverage_eval.text.tokenizers import Tokenizer
 
 
@@ -94,9 +94,9 @@ def write_texts(labels: Labels, folder: Path) -> None:
         if "\n" in item.source_text + item.target_text:
             raise bad_line(labels.name, item.line, "a text of more than one line")
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / "src.txt", (item.source_text or "" for item in labels.judgements))
-    _write(folder / "hyp.txt", (item.target_text or "" for item in labels.judgements))
-    _write(folder / "labels.tsv", _rows(labels))
+    write_lines(folder / "src.txt", (item.source_text or "" for item in labels.judgements))
+    write_lines(folder / "hyp.txt", (item.target_text or "" for item in labels.judgements))
+    write_lines(folder / "labels.tsv", _rows(labels))
 
 
 def _rows(labels: Labels) -> Iterator[str]:
@@ -118,8 +118,3 @@ def _rows(labels: Labels) -> Iterator[str]:
         yield "\t".join(
             [str(line), item.system, str(sources[item.source]), repr(item.grade), *known]
         )
-
-
-def _write(path: Path, lines: Iterable[str]) -> None:
-    with atomic_write(path) as file:
-        file.writelines(f"{line}\n" for line in lines)
