@@ -255,8 +255,7 @@ def corpus_options(command: F) -> Callable[..., Any]:
     options = [_TABLE, *(_COLUMNS[side] for side in sides)]
     options += [*(_SYSTEMS if "hyp" in sides or "systems" in sides else ()), *_FORM]
     options += _TEST_SETS if "ref" in sides else ()
-    wrapped: Callable[..., Any] = add_options(with_corpus, options)
-    return wrapped
+    return add_options(with_corpus, options)
 
 
 def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> dict[str, Any]:

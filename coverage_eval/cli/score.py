@@ -14,6 +14,7 @@ from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import (
     FiniteRange,
     WholeRange,
+    add_options,
     given_options,
     jobs_option,
     listed_options,
@@ -77,14 +78,17 @@ def score_command(name: str) -> click.Command:
         sharding.finish(chosen, results, present, output, strict=strict)
 
     command.__doc__ = _help(name, kinds[name])
-    wrapped: Any = scoring_options(shard_option(strict_option(command)))
-    decorators = [alignment_options() if aligned else jobs_option, *setting_options(name, kinds)]
-    for decorator in decorators:
-        wrapped = decorator(wrapped)
-    wrapped = click.argument("ref", nargs=-1, required=True)(wrapped)
-    wrapped = click.argument("hyp")(wrapped)
-    made: click.Command = click.command(name, cls=Command)(corpus_options(wrapped))
-    return made
+    options = [
+        corpus_options,
+        click.argument("hyp"),
+        click.argument("ref", nargs=-1, required=True),
+        *setting_options(name, kinds),
+        alignment_options() if aligned else jobs_option,
+        scoring_options,
+        shard_option,
+        strict_option,
+    ]
+    return click.command(name, cls=Command)(add_options(command, options))
 
 
 def _count(
@@ -258,7 +262,7 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[O
     if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
         options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
-    return list(reversed(options))
+    return options
 
 
 def _option(item: Field[Any], further_choice: str | None) -> Option:

@@ -13,7 +13,7 @@ import click
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.comparison_options import testing_options
 from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, WholeRange, gathered, parse_list
+from coverage_eval.cli.options import FiniteRange, WholeRange, add_options, gathered, parse_list
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score import choose_form, setting_options
@@ -147,10 +147,7 @@ def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[
     alignment.check_files([])
 
 
-def _rep_settings(function: Any) -> Any:
-    for option in setting_options("rep", {"rep": metric_class("rep")}):
-        function = option(function)
-    return function
+_rep_settings = partial(add_options, options=setting_options("rep", {"rep": metric_class("rep")}))
 
 
 @command.command("rep")
