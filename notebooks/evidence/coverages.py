@@ -34,6 +34,7 @@ KINDS = (
 WAYS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
     "sum": lambda forward, _: _at_most_one(forward.sum(axis=0)),
     "best link": lambda forward, _: forward.max(axis=0, initial=0.0),
+    "any link": lambda forward, _: 1.0 - np.maximum(0.0, 1.0 - forward).prod(axis=0),
     "mean of sum and best": lambda forward, _: (
         (_at_most_one(forward.sum(axis=0)) + forward.max(axis=0, initial=0.0)) / 2
     ),

@@ -36,6 +36,7 @@ class Variant:
         way: How coverage is measured.
         expected: ``reference``, ``normal``, ``blend`` (two thirds and one third), or a number.
         spread: Losses are divided by the words' spread and this; None for not at all.
+        link: Losses are divided by the words' best link with the reference and this; likewise.
         rarity: Share of the words' rarity in their weights.
         smoothing: Strength of the smoothing of normal coverages.
         penalty: Taken off each loss in the run.
@@ -48,6 +49,7 @@ class Variant:
     way: str = "sum"
     expected: str = "reference"
     spread: float | None = None
+    link: float | None = None
     rarity: float = 0.0
     smoothing: float = 1.0
     penalty: float = 0.1
@@ -72,6 +74,8 @@ class Variant:
         losses = expected - covered[1 + kind]
         if self.spread is not None:
             losses = losses / (spread + self.spread)
+        if self.link is not None:
+            losses = losses / (unit.covered["best link"][0] + self.link)
         losses = losses * (1 - self.rarity + self.rarity * unit.rarity)
         return np.where(unit.inside, losses, 0.0)
 
@@ -117,6 +121,7 @@ WITH_REFERENCE: Mapping[str, Variant] = {
     "sketch: best run (0.15) + ½ sum": Variant(("words",), penalty=0.15, share=0.5),
     "sketch: best run (0.1), stems": Variant(_STEMS, share=0),
     "expected: ⅓ normal, ⅔ reference": replace(KEPT, expected="blend"),
+    "any link, by the best link + ½": replace(KEPT, way="any link", link=0.5),
 }
 WITHOUT_REFERENCE: Mapping[str, Variant] = {
     "kept: best run (0.4) + ¼ sum, in spreads": KEPT_WITHOUT,
@@ -140,8 +145,8 @@ def _changes(kept: Variant, penalties: Sequence[float]) -> Mapping[str, Variant]
         **{f"divided by {d}": replace(kept, divided=d) for d in ("words", "√words")},
         "weights by rarity, half": replace(kept, rarity=0.5),
         **{f"coverage: {way}": replace(kept, way=way) for way in (
-            "best link", "mean of sum and best", "sum of links from 0.1", "reverse",
-            "mean of forward and reverse", "forward and reverse agree")},
+            "any link", "best link", "mean of sum and best", "sum of links from 0.1",
+            "reverse", "mean of forward and reverse", "forward and reverse agree")},
         **{f"unit: {unit}": replace(kept, units=(unit,)) for unit in BOTH},
     }  # fmt: skip
 
