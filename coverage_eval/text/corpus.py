@@ -289,11 +289,12 @@ def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
     check_stdin(*sources)
     check_source(*sources)
     names = [source_name(source) for source in sources]
-    row = None
-    for row in in_step(names, _streams(sources)):
-        yield row
-    if row is None:
+    rows = in_step(names, _streams(sources))
+    first = next(rows, None)
+    if first is None:
         raise DataError(f"{' and '.join(names)}: no segments: the file is empty")
+    yield first
+    yield from rows
 
 
 def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
@@ -322,7 +323,7 @@ def in_step(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterator[
     """
     rows = zip_longest(*streams)
     for count, row in enumerate(rows):
-        if any(item is None for item in row):
+        if None in row:
             counts = [count] * len(names)
             for rest in chain([row], rows):
                 counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
