@@ -127,13 +127,13 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     if purpose is not None:
         check_readable_again(src, tgt)
-    watch = InputWatch([], [tgt], src)
+    watch = InputWatch({}, [tgt], src)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     for path in (output, forward_links, reverse_links, links):
         if path is not None:
             check_target(path)
     with Aligner.train_pairs(
-        watch.watch_pairs(read_parallel(src, tgt)),
+        watch.pairs(),
         tokenize=tokenize or "none",
         src_tokenize=src_tokenize,
         lowercase=lowercase,
@@ -194,9 +194,8 @@ def apply(
             src_tokenize=src_tokenize,
             lowercase=lowercase or None,
         )
-        watch = InputWatch([], [tgt], src)
-        texts = watch.watch_pairs(read_parallel(src, tgt))
-        pairs = ((aligner.source_tokens(one), aligner.tokens(two)) for one, two in texts)
+        watch = InputWatch({}, [tgt], src)
+        pairs = ((aligner.source_tokens(one), aligner.tokens(two)) for one, two in watch.pairs())
         rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
         lines = (row.format(scores=scores) for row in _with_bar(rows, output))
 

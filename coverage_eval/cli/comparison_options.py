@@ -42,7 +42,6 @@ from coverage_eval.metrics.significance import (
 )
 from coverage_eval.preflight import Finding
 from coverage_eval.text.corpus import Text, check_source
-from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 from coverage_eval.text.tokenizers import TOKENIZERS
 
@@ -252,9 +251,8 @@ class ComparisonOptions:
             check_source(text)
         alignment.check_files([*self.ref, *self.systems.values()])
         of_links = alignment.settings()
-        watch = InputWatch(list(self.systems), self.ref, alignment.src)
-        files = list(self.systems.values())
-        rows = Spool(sharding.take(watch.watch(read_rows(files, self.ref, alignment.src))))
+        watch = InputWatch(self.systems, self.ref, alignment.src)
+        rows = Spool(sharding.take(watch.rows()))
         columns.leave_out_unfit(watch)
         aligner = sharding.make_aligner(alignment) if columns.need_aligner else None
         tokens = alignment.tokens

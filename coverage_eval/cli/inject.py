@@ -32,7 +32,6 @@ from coverage_eval.text.corpus import (
     source_name,
 )
 from coverage_eval.text.files import atomic_write
-from coverage_eval.text.rows import read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 
@@ -111,11 +110,11 @@ def command(
         aligner = Aligner.load(model, threads=threads, fast_align=fast_align)
     elif links:
         aligner = Aligner.from_links([], links)
-    watch = InputWatch([source_name(hyp)], [], src)
+    watch = InputWatch({source_name(hyp): hyp}, [], src)
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     words = WordPool.of(map(tokens, read_segments(pool or hyp)))
     injection = Injection(kinds, rate, words, seed, repair)
-    segments = clean_segments(watch.watch(read_rows([hyp], [], src)), aligner)
+    segments = clean_segments(watch.rows(), aligner)
 
     with atomic_write(gold) as errors:
 

@@ -42,7 +42,7 @@ from coverage_eval.report.pictures import save_figure
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.rows import Row, read_rows
+from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
@@ -310,8 +310,8 @@ def _read_rows(
     strict: bool,
 ) -> list[Row]:
     """The text with its source and references, checked."""
-    watch = InputWatch([source_name(text)], refs, alignment.src)
-    rows = list(watch.watch(read_rows([text], refs, alignment.src)))
+    watch = InputWatch({source_name(text): text}, refs, alignment.src)
+    rows = list(watch.rows())
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     echo_findings(watch.check(tokens, aligner)[0], strict=strict)
     return rows

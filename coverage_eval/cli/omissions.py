@@ -102,8 +102,8 @@ def command(
     finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
     if calibrates:
         finder = _calibrate(finder, read_rows([hyp], ref, alignment.src), rate, alignment)
-    watch = InputWatch([source_name(hyp)], ref, alignment.src)
-    rows = sharding.take(watch.watch(read_rows([hyp], ref, alignment.src)))
+    watch = InputWatch({source_name(hyp): hyp}, ref, alignment.src)
+    rows = sharding.take(watch.rows())
     share = (AdditionShare if additions else OmissionShare)(finder, threshold)
     statistics, segments = _look_through(rows, finder, share, output)
     results = Results(

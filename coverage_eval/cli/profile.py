@@ -22,7 +22,6 @@ from coverage_eval.report.profile import present_profile, present_profile_segmen
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.corpus import Text, source_name
-from coverage_eval.text.rows import read_rows
 
 
 @click.command("profile", cls=Command)
@@ -64,7 +63,7 @@ def command(
     alignment.check_files([hyp, *ref])
     sharding.check_target(output)
     of_links = alignment.settings()
-    watch = InputWatch([source_name(hyp)], ref, alignment.src)
+    watch = InputWatch({source_name(hyp): hyp}, ref, alignment.src)
     aligner = sharding.make_aligner(alignment)
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
     figures = make_figures(
@@ -74,7 +73,7 @@ def command(
         lowercase=alignment.lowercase,
         **of_links,
     )
-    rows = sharding.take(watch.watch(read_rows([hyp], ref, alignment.src)))
+    rows = sharding.take(watch.rows())
     blocks = count_figures(figures, rows, aligner, jobs=jobs)
     results = Results(
         figures,

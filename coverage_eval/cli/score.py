@@ -32,7 +32,6 @@ from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import Text, source_name
-from coverage_eval.text.rows import read_rows
 from coverage_eval.text.spool import Spool
 
 Option = Callable[[Any], Any]
@@ -104,8 +103,8 @@ def _count(
     """Count the statistics of two files, and keep the evidence if it is to be printed."""
     aligner = getattr(metric, "aligner", None)
     tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
-    watch = InputWatch([source_name(hyp)], ref, source)
-    observed = metric.observe(sharding.take(watch.watch(read_rows([hyp], ref, source))))
+    watch = InputWatch({source_name(hyp): hyp}, ref, source)
+    observed = metric.observe(sharding.take(watch.rows()))
     evidence: Spool[Evidence] = Spool()
     if output.sentence_level:
         observed = _explained(metric, observed, evidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +19,8 @@ from coverage_eval.preflight import (
     check_texts,
 )
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, source_name
-from coverage_eval.text.rows import Row
+from coverage_eval.text.corpus import Text, read_parallel, source_name
+from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_WORDS = {"untokenised", "unsegmented"}
@@ -28,35 +28,39 @@ _OF_WORDS = {"untokenised", "unsegmented"}
 
 
 class InputWatch:
-    """Watches a test set while it is scored, and then says what looks wrong about it.
+    """Reads a test set to be scored, keeping some of it, and then says what looks wrong.
 
     Args:
-        systems: The names of the hypotheses.
+        systems: Name of a system → the text of its hypotheses.
         references: The texts of the references.
         source: The text of the source, if there is one.
     """
 
     def __init__(
-        self, systems: Sequence[str], references: Sequence[Text], source: Text | None
+        self, systems: Mapping[str, Text], references: Sequence[Text], source: Text | None
     ) -> None:
-        self._systems = list(systems)
-        self._references = [source_name(name) for name in references]
-        self._source = None if source is None else source_name(source)
+        self._systems = systems
+        self._references = references
+        self._source = source
         self._sampler: Sampler[Row] = Sampler()
 
-    def watch(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Pass rows through unchanged, keeping some of them."""
-        return self._sampler.watch(rows)
+    def rows(self) -> Iterator[Row]:
+        """The rows of the test set; to be read once."""
+        texts = (list(self._systems.values()), self._references, self._source)
+        return self._sampler.watch(read_rows(*texts))
 
-    def watch_pairs(self, pairs: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-        """The same of sources and their translations, which stand for references."""
-        rows = self.watch(Row((), (target,), source) for source, target in pairs)
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """The same of a source and its translation, which stands for a reference."""
+        assert self._source is not None
+        pairs = read_parallel(self._source, *self._references)
+        rows = self._sampler.watch(Row((), (target,), source) for source, target in pairs)
         return ((str(row.source), str(row.references[0])) for row in rows)
 
     def objection(self, metric: Metric[Any]) -> str | None:
         """Why a metric is not for the references, with their names; None if it is."""
         found = metric.objection(self._sampler.rows)
-        return None if found is None else f"{', '.join(self._references)}: {found}"
+        names = ", ".join(map(source_name, self._references))
+        return None if found is None else f"{names}: {found}"
 
     def check(
         self,
@@ -92,9 +96,9 @@ class InputWatch:
     def _sample(self, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
         return Sample.from_rows(
             self._sampler,
-            hypotheses=self._systems,
-            references=self._references,
-            source=self._source,
+            hypotheses=list(self._systems),
+            references=list(map(source_name, self._references)),
+            source=None if self._source is None else source_name(self._source),
             tokens=tokens,
             source_tokens=source_tokens,
         )
