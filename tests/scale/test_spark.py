@@ -99,7 +99,8 @@ def _plain(score: dict[str, Any]) -> dict[str, Any]:
 def test_many_partitions_give_the_figures_of_one_process(
     on_spark: tuple[str, ...], here: tuple[str, ...], invoke: Any, folder: Path
 ) -> None:
-    out = folder / f"{on_spark[0]}.parquet"
+    form = "-letters" if "--letters" in on_spark else ""
+    out = folder / f"{on_spark[0]}{form}.parquet"
     found = invoke(
         "spark", on_spark[0], "in.parquet", "-o", str(out), *TEXTS, *on_spark[1:],
         "--partitions", "11",
