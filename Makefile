@@ -2,6 +2,8 @@
 # test-lowest | bench | evidence | fuzz: each creates its environment and installs what it needs,
 # once. PyTorch's tests and Spark's have one of their own, since these are large.
 PYTHON ?= python3
+# Tests start the command a thousand times: what Python compiles is kept, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
