@@ -45,10 +45,10 @@ def find_metric(comparison: Compared, evidence: str) -> str | None:
 
 
 def required_metric(comparison: Compared, evidence: str) -> str:
-    """The same.
+    """As :func:`find_metric`, of a metric that a table cannot do without.
 
     Raises:
-        ValueError: There is none.
+        ValueError: No metric has such evidence.
     """
     name = find_metric(comparison, evidence)
     if name is None:
