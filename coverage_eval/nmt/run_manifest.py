@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -100,15 +101,38 @@ def write_record(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def _session(packages: Sequence[str]) -> dict[str, Any]:
-    """The command and the versions; results may depend on the number of threads."""
+    """The command, the versions and the machine.
+
+    Results may depend on the number of threads and, in the last bits of every sum, on the kernels
+    that the libraries choose for a processor: from those a training grows apart within an epoch.
+    """
     import torch
 
     return {
         "command": shlex.join(["coverage-eval", *map(_without_folders, sys.argv[1:])]),
         "coverage-eval": __version__,
         "threads": torch.get_num_threads(),
+        "processor": _processor(),
+        "kernels": {
+            "torch": torch.backends.cpu.get_cpu_capability(),
+            "mkl": torch.backends.mkl.is_available(),
+            "mkldnn": torch.backends.mkldnn.is_available(),
+        },
         **{name: version(name) for name in packages},
     }
+
+
+def _processor() -> str:
+    """Name, family and model of the processor, as Linux has them; elsewhere what Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    facts = {
+        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)
+    }
+    known = [facts[name] for name in ("model name", "cpu family", "model") if name in facts]
+    return " / ".join(known) or platform.machine()
 
 
 def _without_folders(argument: str) -> str:
