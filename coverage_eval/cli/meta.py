@@ -24,7 +24,8 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
@@ -35,14 +36,14 @@ from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
 from coverage_eval.meta.labels.plain import write_texts
 from coverage_eval.meta.matching import of_system
 from coverage_eval.meta.score_files import read_scores
+from coverage_eval.metrics.measure import check_inputs
+from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
-from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
@@ -260,7 +261,7 @@ def _evaluate_injected(
     if alignment.has_links:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
-    aligner = alignment.make(equip)
+    aligner = alignment.make(add_omission_data)
     names = list(metrics or default_scores(aligner))
     try:
         computed = make_scores(names, aligner, alignment.settings())
@@ -310,8 +311,8 @@ def _read_rows(
     strict: bool,
 ) -> list[Row]:
     """The text with its source and references, checked."""
-    watch = InputWatch({source_name(text): text}, refs, alignment.src)
-    rows = list(watch.rows())
+    dataset = Dataset.of_files({source_name(text): text}, refs, alignment.src)
+    rows = list(dataset.rows())
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
-    echo_findings(watch.check(tokens, aligner)[0], strict=strict)
+    echo_findings(check_inputs(dataset, tokens=tokens, aligner=aligner)[0], strict=strict)
     return rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.meta.score_files import ScoreColumn
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
-from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
 _SHORTENED = ("omission", "early-stop")
@@ -38,7 +38,7 @@ def baseline_scores(
         lengths = [len(tokens(row.references[0])) for row in rows]
         columns["hyp/ref length"] = _ratios(rows, tokens, lengths), shortened
         for metric in (BLEU(tokenize=tokens.name, lowercase=tokens.lowercase), CHRF()):
-            columns[metric.name] = metric.segment_scores(metric.count(rows)[0]), True
+            columns[metric.name] = metric.segment_scores(metric.count(Batch(rows))[0]), True
     return [
         ScoreColumn(name, "baselines", dict(zip(keys, values, strict=True)), higher)
         for name, (values, higher) in columns.items()

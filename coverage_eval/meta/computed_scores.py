@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
-from coverage_eval.metrics.base import TokenMetric
-from coverage_eval.metrics.profile.figures import FIGURES
+from coverage_eval.meta.score_files import ScoreColumn, all_known, pointed_words
+from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.measure import Metric, Result, TokenMetric
+from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
-from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.metrics.score import Evidence, plain_evidence
 
 _FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
 
@@ -35,7 +36,7 @@ def make_scores(
     names: Sequence[str],
     aligner: Aligner | None,
     settings: Mapping[str, Any] | None = None,
-) -> dict[str, Scorer]:
+) -> dict[str, Metric]:
     """Make what gives scores, with the aligner's words and case where it counts words.
 
     Args:
@@ -49,21 +50,43 @@ def make_scores(
     cut: Mapping[str, Any] = {}
     if aligner is not None:
         cut = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
-    made: dict[str, Scorer] = {}
+    made: dict[str, Metric] = {}
     for name in names:
         if name in _FINDERS:
             if not isinstance(aligner, ModelAligner):
                 raise ValueError(f"{name} needs an aligner: a model")
-            made[name] = FinderScorer(OmissionFinder.of(aligner, referenced=_FINDERS[name]))
+            made[name] = Omissions(aligner, referenced=_FINDERS[name])
         elif name not in _FIGURES:
             words = cut if issubclass(metric_class(name), TokenMetric) else {}
-            made[name] = MetricScorer(
-                make_metric(name, {**(settings or {}), **words, "aligner": aligner})
-            )
+            made[name] = make_metric(name, {**(settings or {}), **words, "aligner": aligner})
         elif "links" not in _FIGURES[name].needs:
-            made[name] = MetricScorer(_FIGURES[name].make(**cut))
+            made[name] = _FIGURES[name].make(**cut)
         elif aligner is None:
             raise ValueError(f"{name} needs an aligner: a model or links")
         else:
-            made[name] = MetricScorer(_FIGURES[name].make(aligner))
+            made[name] = _FIGURES[name].make(aligner)
     return made
+
+
+def score_columns(result: Result) -> list[ScoreColumn]:
+    """The scores of every segment and system as columns, with the source words they point at."""
+    columns = []
+    keys = [(s, number) for s in result.systems for number in range(1, result.segments + 1)]
+    for name, metric in result.metrics.items():
+        scores: list[float | None] = []
+        evidence: list[Evidence] = []
+        for system in result.systems:
+            scores += result.segment_scores(name, system)
+            evidence += result.evidence_of(name, system)
+        words = {
+            key: pointed_words(plain_evidence(found))
+            for key, found in zip(keys, evidence, strict=True)
+        }
+        values = dict(zip(keys, scores, strict=True))
+        pointed = all_known(words)
+        columns.append(ScoreColumn(name, name, values, metric.higher_is_better, words=pointed))
+        chances = [found.get("probability") for found in evidence]
+        if None not in chances:
+            of_keys = dict(zip(keys, chances, strict=True))
+            columns.append(ScoreColumn(f"P({name})", name, of_keys, probability=True))
+    return columns

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.meta.baselines import baseline_scores
+from coverage_eval.meta.computed_scores import score_columns
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.injected import label_errors
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.score_files import ScoreColumn
 from coverage_eval.meta.texts import with_source_words
-from coverage_eval.meta.ways_to_score import Scorer
+from coverage_eval.metrics.measure import Metric, measure
 from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
@@ -84,7 +85,7 @@ def spoil_text(
 def evaluate_own_text(
     rows: Sequence[Row],
     spoiling: Spoiling,
-    scorers: Mapping[str, Scorer],
+    metrics: Mapping[str, Metric],
     aligner: Aligner | None = None,
     evaluating: Evaluating | None = None,
     *,
@@ -95,7 +96,7 @@ def evaluate_own_text(
     Args:
         rows: As :func:`spoil_text` takes them.
         spoiling: Which errors.
-        scorers: What gives scores, by their names.
+        metrics: What gives scores, by their names.
         aligner: As :func:`spoil_text` takes it.
         evaluating: How scores are evaluated.
         baselines: Whether length ratios, BLEU and chrF are evaluated, too.
@@ -105,7 +106,7 @@ def evaluate_own_text(
         AlignerError: The aligner failed.
     """
     spoilt, labels = spoil_text(rows, spoiling, aligner)
-    columns = score_text(spoilt, scorers, spoiling.systems)
+    columns = score_text(spoilt, metrics, spoiling.systems)
     cut = whole_words(aligner.tokens) if aligner else Tokenizer()
     if baselines:
         columns += _baselines(spoilt, spoiling, labels, cut)
@@ -128,9 +129,9 @@ def _baselines(
 
 
 def score_text(
-    rows: Sequence[Row], scorers: Mapping[str, Scorer], systems: Sequence[str]
+    rows: Sequence[Row], metrics: Mapping[str, Metric], systems: Sequence[str]
 ) -> list[ScoreColumn]:
     """Scores of every segment of every system, in the order of each row's hypotheses."""
-    return [
-        column for name, scorer in scorers.items() for column in scorer.columns(name, rows, systems)
-    ]
+    references = [f"reference {number}" for number in range(1, len(rows[0].references) + 1)]
+    dataset = Dataset(lambda: rows, systems, references, "the source")
+    return score_columns(measure(dataset, metrics, evidence=True))

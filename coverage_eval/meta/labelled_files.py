@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
@@ -12,8 +13,7 @@ from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.score_files import Key, ScoreColumn
 from coverage_eval.meta.texts import judged_rows, with_source_words
-from coverage_eval.text.corpus import Source, read_segments
-from coverage_eval.text.rows import Row, read_rows
+from coverage_eval.text.corpus import Source, read_segments, source_name
 from coverage_eval.text.tokenizers import Tokenizer
 
 
@@ -101,6 +101,7 @@ def _rows(labels: Labels, files: TextFiles) -> dict[Key, Row]:
     """The texts by system and segment: the labels' own, or the files' lines."""
     references = [] if files.reference is None else [files.reference]
     if files.hypothesis is not None:
-        lines = read_rows([files.hypothesis], references, files.source)
+        hypothesis = {source_name(files.hypothesis): files.hypothesis}
+        lines = Dataset.of_files(hypothesis, references, files.source).rows()
         return {("", number): row for number, row in enumerate(lines, start=1)}
     return judged_rows(labels, list(read_segments(references[0])) if references else None)

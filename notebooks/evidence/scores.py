@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
+
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.data.dataset import Row
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
 from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import match
-from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
-from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.letter_rep import LetterREP
-from coverage_eval.metrics.profile.against_source import UncoveredSource
-from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition, SeqRep
-from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.text.rows import Row
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.figures import LetterRepetition, SeqRep, UncoveredSource
+from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.metrics.rep import REP, LetterREP
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper import FastAlign, Links
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from corpora import Corpus, Pairs, sampled, train
+from coverage_eval.meta.ways_to_score import MetricScorer
 from scores import FullTables, Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.meta.ways_to_score import MetricScorer
 from coverage_eval.metrics.aer import F1
 from coverage_eval.metrics.drop import DENOMINATORS, DROP
 from coverage_eval.tables.table import Table

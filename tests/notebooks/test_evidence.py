@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.meta.injection_loop import Spoiling, spoil_text
-from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.metrics.omissions import OmissionFinder
 from coverage_eval.testbed.grammar import generate
 from tests.conftest import ROOT
 
