@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from coverage_eval.preflight.sampler import BLOCK_ROWS, MOST_BLOCKS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.dataset import Row
-from coverage_eval.preflight import Sample, Sampler
+from coverage_eval.data.dataset import BLOCK_ROWS, MOST_BLOCKS, Row, Sampler
+from coverage_eval.preflight import Sample
 
 
 def expected_rows(number: int) -> list[int]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.dataset import Row, make_rows, read_rows, split_references
+from coverage_eval.data.dataset import Dataset, Row, make_rows, split_references
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from tests.rows import make_text_rows
@@ -77,10 +77,10 @@ def test_files_are_read_in_step(tmp_path: Path) -> None:
     for name in "hgrs":
         (tmp_path / name).write_text(f"{name}1\n{name}2\n")
     hyp, other, ref, src = (tmp_path / name for name in "hgrs")
-    assert list(read_rows([hyp, other], [ref], src)) == [
+    assert list(Dataset.of_files({"h": hyp, "o": other}, [ref], src).rows()) == [
         Row((f"h{n}", f"g{n}"), (f"r{n}",), f"s{n}") for n in (1, 2)
     ]
-    assert next(iter(read_rows([hyp]))) == Row(("h1",), (), None)
+    assert next(Dataset.of_files({"h": hyp}).rows()) == Row(("h1",), (), None)
 
 
 def test_texts_may_be_iterators() -> None:
