@@ -556,20 +556,20 @@ class TestMeteor:
         return {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
 
     def test_without_the_extra_other_metrics_go_on(
-        self, run_cli: RunCli, corpus: Path, hidden: dict[str, str]
+        self, run_process: RunCli, corpus: Path, hidden: dict[str, str]
     ) -> None:
         options = ("--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
-        result = run_cli("compare", *options, cwd=corpus, env=hidden)
+        result = run_process("compare", *options, cwd=corpus, env=hidden)
         assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
         (line,) = result.stderr.splitlines()
         assert "no METEOR" in line
         assert "pip install 'coverage-eval[meteor]'" in line
 
     def test_asked_for_without_the_extra_is_an_error(
-        self, run_cli: RunCli, corpus: Path, hidden: dict[str, str]
+        self, run_process: RunCli, corpus: Path, hidden: dict[str, str]
     ) -> None:
         options = ("--ref", "ref", "few=few", "--metrics", "meteor,rep")
-        result = run_cli("compare", *options, cwd=corpus, env=hidden, check=False)
+        result = run_process("compare", *options, cwd=corpus, env=hidden, check=False)
         assert result.returncode == 1
         assert result.stdout == ""
         (line,) = result.stderr.splitlines()

@@ -215,19 +215,19 @@ def test_an_interval(meteor: RunCli, files: tuple[Path, Path]) -> None:
 
 
 def test_without_the_extra_one_line_says_what_to_install(
-    meteor: RunCli, run_cli: RunCli, files: tuple[Path, Path], tmp_path: Path
+    run_process: RunCli, files: tuple[Path, Path], tmp_path: Path
 ) -> None:
     for package in ("pycocoevalcap", "snowballstemmer"):
         folder = tmp_path / package
         folder.mkdir()
         env = without(package, folder)
-        done = meteor(*files, env=env, check=False)
+        done = run_process("meteor", *files, env=env, check=False)
         assert (done.returncode, done.stdout) == (1, "")
         assert re.fullmatch(
             rf"coverage-eval: error: .*{package}.*pip install 'coverage-eval\[meteor\]'\n",
             done.stderr,
         )
-        assert run_cli("rep", *files, "-b", env=env).stdout.strip()
+        assert run_process("rep", *files, "-b", env=env).stdout.strip()
 
 
 def test_errors(meteor: RunCli, files: tuple[Path, Path], tmp_path: Path) -> None:

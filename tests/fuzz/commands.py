@@ -317,10 +317,9 @@ def _command(arguments: list[str], folder: Path) -> None:
     )
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.argv = ["coverage-eval", *arguments]
     status = 99
     try:
-        main()
+        status = main(arguments)
     except SystemExit as leave:
         status = leave.code if isinstance(leave.code, int) else 0
     except BaseException:

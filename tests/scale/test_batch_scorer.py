@@ -192,8 +192,7 @@ def test_a_job_travels_pickled_and_a_worker_loads_its_model_once(
 def test_without_pyarrow_it_says_what_to_install(name: str) -> None:
     program = (
         "import sys; sys.modules['pyarrow'] = None; from coverage_eval.cli import main; "
-        f"sys.argv = 'coverage-eval spark {name} t.parquet -o x --hyp-col a --ref-col b'.split(); "
-        "main()"
+        f"sys.exit(main('spark {name} t.parquet -o x --hyp-col a --ref-col b'.split()))"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
