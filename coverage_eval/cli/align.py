@@ -129,7 +129,7 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     if purpose is not None:
         check_readable_again(src, tgt)
-    dataset = Dataset.of_files({}, [tgt], src)
+    dataset = Dataset.of_pairs(src, tgt)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     for path in (output, forward_links, reverse_links, links):
         if path is not None:
@@ -196,7 +196,7 @@ def apply(
             src_tokenize=src_tokenize,
             lowercase=lowercase or None,
         )
-        dataset = Dataset.of_files({}, [tgt], src)
+        dataset = Dataset.of_pairs(src, tgt)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
             for row in dataset.rows()

@@ -66,7 +66,7 @@ def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable
     return RunTable(comparison, note)
 
 
-def _metrics(aligner: Aligner) -> tuple[list[Metric[object]], str | None]:
+def _metrics(aligner: Aligner) -> tuple[list[Metric], str | None]:
     names, missing = default_metrics(aligned=True)
     settings = {"bleu": {"tokenize": "none", "lowercase": True}}
     made = [make_metric(name, {"aligner": aligner, **settings.get(name, {})}) for name in names]

@@ -50,7 +50,7 @@ def make_systems(references: list[str]) -> dict[str, list[str]]:
 
 
 def count(
-    metrics: dict[str, Metric[Any]], systems: dict[str, list[str]], references: list[str]
+    metrics: dict[str, Metric], systems: dict[str, list[str]], references: list[str]
 ) -> dict[str, dict[str, Statistics]]:
     generator = np.random.default_rng(1)
     expected = generator.integers(5, 30, size=SEGMENTS)
@@ -71,7 +71,7 @@ def main() -> None:
     systems = make_systems(references)
     names, missing = default_metrics(aligned=False)
     columns = ("chrf" if missing else "meteor", *(name for name in names if name != "meteor"))
-    metrics: dict[str, Metric[Any]] = {name: make_metric(name, {}) for name in columns}
+    metrics: dict[str, Metric] = {name: make_metric(name, {}) for name in columns}
     metrics["drop"] = DROP(Aligner.from_links([], []))
     counting, statistics = timed(lambda: count(metrics, systems, references))
     size = (

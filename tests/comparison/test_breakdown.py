@@ -174,7 +174,7 @@ def test_lists_by_hand() -> None:
 
 def test_buckets_by_hand() -> None:
     comparison = by_hand()
-    (frequency,) = comparison.break_down(["frequency"], Options(5, {"a": 10, "b": 1}))
+    (frequency,) = comparison.break_down(["frequency"], frequencies={"a": 10, "b": 1})
     assert "the training text" in frequency.title
     assert frequency.rows == (
         ("0", "one", 1, 0, 0.0),
