@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from coverage_eval.alignment.aligner import Aligner as Aligner
     from coverage_eval.comparison.table import Comparison as Comparison
     from coverage_eval.comparison.table import compare as compare
+    from coverage_eval.data.corpus import read_segments as read_segments
     from coverage_eval.errors import CoverageEvalError as CoverageEvalError
     from coverage_eval.errors import DataError as DataError
     from coverage_eval.metrics.drop import DROP as DROP
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from coverage_eval.omissions.finder import OmissionFinder as OmissionFinder
     from coverage_eval.published.catalogue import run_audits as run_audits
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
-    from coverage_eval.text.corpus import read_segments as read_segments
     from fast_align_wrapper.errors import AlignerError as AlignerError
 
 # Module → names; imported when first asked for, so that importing the package costs nothing.
@@ -76,7 +76,7 @@ _NAMES = {
     "coverage_eval.nmt.run_audit": ("audit_runs",),
     "coverage_eval.published.catalogue": ("run_audits",),
     "coverage_eval.testbed.demonstration": ("demonstrate",),
-    "coverage_eval.text.corpus": ("read_segments",),
+    "coverage_eval.data.corpus": ("read_segments",),
     "fast_align_wrapper.errors": ("AlignerError",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -21,10 +21,10 @@ from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, Posteri
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.alignment.training_pairs import cut_pairs, strict_pairs, with_sink
+from coverage_eval.data.corpus import CorpusWarning, Source, in_step
+from coverage_eval.data.rows import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning, Source, in_step
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.text import Segment
 

@@ -9,8 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import (
+from coverage_eval.data.corpus import (
     STDIN,
     Source,
     check_source,
@@ -18,6 +17,7 @@ from coverage_eval.text.corpus import (
     read_segments,
     source_name,
 )
+from coverage_eval.errors import DataError
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
@@ -157,7 +157,7 @@ def read_links(source: Source) -> Iterator[Links]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed link
+        DataError: As :func:`~coverage_eval.data.corpus.read_segments`; a malformed link
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign

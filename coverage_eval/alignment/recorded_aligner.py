@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from coverage_eval.alignment.aligned_rows import AlignedRow
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.rows import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)

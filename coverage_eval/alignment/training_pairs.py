@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from coverage_eval.data.rows import check_list
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.rows import check_list
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 

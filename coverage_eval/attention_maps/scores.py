@@ -13,9 +13,9 @@ from coverage_eval.attention_maps import coverage as cov
 from coverage_eval.attention_maps import dispersion
 from coverage_eval.attention_maps.gold import GoldAgreement
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
+from coverage_eval.data.spool import Spool
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Signature
-from coverage_eval.text.spool import Spool
 
 
 @dataclass(frozen=True)

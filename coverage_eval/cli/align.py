@@ -32,11 +32,11 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
+from coverage_eval.data.corpus import Text, check_readable_again, read_parallel, source_name
+from coverage_eval.data.files import check_target
+from coverage_eval.data.input_checks import Sampler, check_gold
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.omissions.units import equip
-from coverage_eval.preflight import Sampler, check_gold
-from coverage_eval.text.corpus import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.text.files import check_target
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,

@@ -32,6 +32,10 @@ from coverage_eval.comparison.buckets import read_frequencies
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, compare_counted
 from coverage_eval.comparison.testing import Testing
+from coverage_eval.data.corpus import Text, check_source
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.spool import Spool
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, TokenMetric
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -40,10 +44,6 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
-from coverage_eval.preflight import Finding
-from coverage_eval.text.corpus import Text, check_source
-from coverage_eval.text.spool import Spool
-from coverage_eval.text.tokenizers import TOKENIZERS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

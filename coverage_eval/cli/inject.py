@@ -13,6 +13,17 @@ from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.data.corpus import (
+    STDIN,
+    Text,
+    check_source,
+    check_stdin,
+    file_of,
+    read_segments,
+    source_name,
+)
+from coverage_eval.data.files import atomic_write
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
@@ -22,17 +33,6 @@ from coverage_eval.testbed.injection import (
     whole_words,
 )
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import (
-    STDIN,
-    Text,
-    check_source,
-    check_stdin,
-    file_of,
-    read_segments,
-    source_name,
-)
-from coverage_eval.text.files import atomic_write
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("inject", cls=Command)

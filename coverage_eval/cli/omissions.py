@@ -17,6 +17,10 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
+from coverage_eval.data.corpus import Text, check_readable_again, source_name
+from coverage_eval.data.files import check_target
+from coverage_eval.data.rows import Row, read_rows
+from coverage_eval.data.spool import Spool
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
@@ -26,10 +30,6 @@ from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, check_readable_again, source_name
-from coverage_eval.text.files import check_target
-from coverage_eval.text.rows import Row, read_rows
-from coverage_eval.text.spool import Spool
 
 
 @click.command("omissions", cls=Command)

@@ -13,6 +13,7 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
+from coverage_eval.data.corpus import Text, source_name
 from coverage_eval.metrics.profile.profile import (
     count_figures,
     make_figures,
@@ -21,7 +22,6 @@ from coverage_eval.metrics.profile.profile import (
 from coverage_eval.report.profile import present_profile, present_profile_segments
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, source_name
 
 
 @click.command("profile", cls=Command)

@@ -24,15 +24,15 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
+from coverage_eval.data.batches import batched
+from coverage_eval.data.corpus import Text, source_name
+from coverage_eval.data.spool import Spool
 from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.batches import batched
-from coverage_eval.text.corpus import Text, source_name
-from coverage_eval.text.spool import Spool
 
 Option = Callable[[Any], Any]
 

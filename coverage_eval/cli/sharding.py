@@ -13,11 +13,11 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import given_options, listed_options
 from coverage_eval.cli.output import Output, show
 from coverage_eval.cli.warnings import echo_findings, warn
+from coverage_eval.data.files import check_target
+from coverage_eval.data.rows import Row
 from coverage_eval.scale.results import Results
 from coverage_eval.scale.shards import Shard, TextDigest
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.files import check_target
-from coverage_eval.text.rows import Row
 
 _OF_MERGE = {"output_format", "width", "score_only", "details", "plot"}
 _NOT_IN_PARTS = {

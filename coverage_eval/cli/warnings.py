@@ -8,9 +8,8 @@ from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.cli.messages import say
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Metric
-from coverage_eval.preflight import (
+from coverage_eval.data.corpus import Text, read_parallel, source_name
+from coverage_eval.data.input_checks import (
     Finding,
     Sample,
     Sampler,
@@ -18,10 +17,11 @@ from coverage_eval.preflight import (
     check_model,
     check_texts,
 )
+from coverage_eval.data.rows import Row, read_rows
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Metric
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, read_parallel, source_name
-from coverage_eval.text.rows import Row, read_rows
-from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_WORDS = {"untokenised", "unsegmented"}
 """Checks of whether a text was cut into words."""

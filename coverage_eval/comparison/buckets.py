@@ -19,9 +19,9 @@ from coverage_eval.comparison.evidence import (
     required_metric,
     superfluous_starts,
 )
+from coverage_eval.data.corpus import Source, read_segments
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.text.corpus import Source, read_segments
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)

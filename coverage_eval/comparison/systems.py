@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
+from coverage_eval.data.rows import Row
+from coverage_eval.data.spool import Spool
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.base import Evidence, Metric, Statistics
-from coverage_eval.text.rows import Row
-from coverage_eval.text.spool import Spool
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")

@@ -15,6 +15,8 @@ from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.testing import SIGNIFICANT, Cell, Testing
+from coverage_eval.data.rows import make_rows
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics, TokenMetric
 from coverage_eval.metrics.registry import make_metric, metric_class
@@ -28,8 +30,6 @@ from coverage_eval.metrics.significance import (
     percentile_interval,
     sample_scores,
 )
-from coverage_eval.text.rows import make_rows
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:

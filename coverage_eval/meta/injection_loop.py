@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.rows import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
 from coverage_eval.meta.judgements import Judgement, Labels
@@ -16,8 +18,6 @@ from coverage_eval.meta.texts import with_source_words
 from coverage_eval.meta.ways_to_score import Scorer
 from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 

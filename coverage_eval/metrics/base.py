@@ -18,12 +18,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.batches import map_batches
+from coverage_eval.data.rows import Row, make_text_rows, row_length
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Interval, Score, Signature
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
-from coverage_eval.text.batches import map_batches
-from coverage_eval.text.rows import Row, make_text_rows, row_length
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment
 
 Statistics = NDArray[Any]

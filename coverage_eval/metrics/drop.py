@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligned_rows import AlignedRow
+from coverage_eval.data.rows import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Evidence, Statistics, setting
 from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
 from fast_align_wrapper.links import Links
 
 DENOMINATORS = ("aligned", "source")

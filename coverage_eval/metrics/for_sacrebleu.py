@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics.base import Metric, Score, Signature
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics import rep
-from coverage_eval.text.rows import Row
 from coverage_eval.version import __version__
 
 

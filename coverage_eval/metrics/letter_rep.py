@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.rep import (
     REP,
     Excess,
@@ -26,7 +27,6 @@ from coverage_eval.metrics.rep import (
     closest_length,
     repeated_ngrams,
 )
-from coverage_eval.text.rows import Row
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LetterREP(REP):
         n: Length of the longest n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row.
-        tokenize: The tokeniser to apply, one of ``coverage_eval.text.tokenizers.TOKENIZERS``.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:

@@ -23,10 +23,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.rows import Row
 from coverage_eval.errors import check_whole
 from coverage_eval.metrics.base import Evidence, Statistics, TokenMetric, setting
 from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
 
 _MOST_WEIGHT = 1_000_000
 
@@ -85,7 +85,7 @@ class REP(TokenMetric):
         n: Length of the n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
-        tokenize: The tokeniser to apply, one of ``coverage_eval.text.tokenizers.TOKENIZERS``.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.rows import Row
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.metrics.base import Statistics, TextMetric, setting
 from coverage_eval.metrics.score import Signature
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
 

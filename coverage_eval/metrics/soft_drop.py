@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligned_rows import CoveredRow
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Evidence, Statistics
-from coverage_eval.text.rows import Row
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from coverage_eval.data.corpus import CorpusWarning, Source, read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning, Source, read_segments, source_name
 from fast_align_wrapper.text import tokenize
 
 
@@ -40,7 +40,7 @@ class StopWords:
         """One word a line; white space around it and empty lines do not count.
 
         Raises:
-            DataError: As :func:`coverage_eval.text.corpus.read_segments`; a line has several
+            DataError: As :func:`coverage_eval.data.corpus.read_segments`; a line has several
                 words, which no word of a text can be.
 
         Warns:

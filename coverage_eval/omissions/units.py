@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.rows import Row
 from coverage_eval.omissions.normal_coverage import NormalCoverage
-from coverage_eval.text.rows import Row
 from fast_align_wrapper.settings import Direction
 
 Floats = NDArray[np.float64]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
+from coverage_eval.data.spool import Spool
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.text.spool import Spool
 
 
 def present_attention(scores: ScoreTable) -> Printout:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.base import Evidence, Formula, Metric, Statistics, plain_evidence
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.share import OmissionShare
-from coverage_eval.text.rows import Row
 
 
 class MeasuredRows(NamedTuple):

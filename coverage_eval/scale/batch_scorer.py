@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from coverage_eval.data.rows import Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Formula
 from coverage_eval.scale.arrow import pa
 from coverage_eval.scale.batch_figures import BatchFigure, MeasuredRows, batch_figure
 from coverage_eval.scale.text_columns import BatchColumns, ReadBatch
-from coverage_eval.text.rows import Row
 
 SET_ASIDE = "set_aside"
 """The column with the reason why a row has no figures."""

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from coverage_eval.data.corpus import Source
+from coverage_eval.data.files import atomic_path
+from coverage_eval.data.spool import Spool
 from coverage_eval.errors import DataError
 from coverage_eval.scale.plain_values import from_plain, to_plain
 from coverage_eval.scale.results import Results, join_results
 from coverage_eval.scale.shards import Shard
-from coverage_eval.text.corpus import Source
-from coverage_eval.text.files import atomic_path
-from coverage_eval.text.spool import Spool
 from coverage_eval.version import __version__
 from fast_align_wrapper.inflation import DAMAGE, check_inflation, open_archive
 from fast_align_wrapper.model import untimed_member

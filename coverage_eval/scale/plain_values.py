@@ -19,6 +19,9 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.alignment.recorded_aligner import RecordedAligner
 from coverage_eval.comparison.breakdown import Options
 from coverage_eval.comparison.testing import Testing
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.rows import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.drop import DroppedWord
 from coverage_eval.metrics.meteor.metric import MeteorMatch
 from coverage_eval.metrics.profile.figures import FIGURES
@@ -35,9 +38,6 @@ from coverage_eval.omissions.finder import (
     Scan,
 )
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
-from coverage_eval.preflight import Finding
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 @cache

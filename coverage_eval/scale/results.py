@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.spool import Spool
 from coverage_eval.metrics.base import Formula, Statistics
-from coverage_eval.preflight import Finding
-from coverage_eval.text.spool import Spool
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import Any, TypeVar
 
-from coverage_eval.text.rows import Row
+from coverage_eval.data.rows import Row
 
 T = TypeVar("T")
 

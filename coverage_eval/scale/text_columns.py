@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from coverage_eval.data.corpus import MAX_LINE_BYTES
+from coverage_eval.data.rows import Row
 from coverage_eval.errors import DataError
 from coverage_eval.scale.arrow import pa
-from coverage_eval.text.corpus import MAX_LINE_BYTES
-from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import MAX_CELLS
 
 

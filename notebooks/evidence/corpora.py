@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.corpus import read_segments
+from coverage_eval.data.rows import Row
 from coverage_eval.omissions.units import equip
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.rows import Row
 from fast_align_wrapper import Links
 
 Pairs = list[tuple[str, str]]

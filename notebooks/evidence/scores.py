@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.data.rows import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
 from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
@@ -20,8 +22,6 @@ from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition, Seq
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper import FastAlign, Links
 
 RATE = 0.05

@@ -23,12 +23,12 @@ from scipy.stats import mannwhitneyu
 from tabulate import tabulate
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.corpus import read_parallel
+from coverage_eval.data.rows import Row
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.omissions.units import equip
 from coverage_eval.testbed.injection import CleanSegment, Injection, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import read_parallel
-from coverage_eval.text.rows import Row
 
 SHARED = Path(
     os.environ.get("COVERAGE_EVAL_SHARED", Path(__file__).resolve().parents[3] / "shared")

@@ -26,14 +26,14 @@ from coverage_eval.comparison.table import (
     compare_counted,
     compare_statistics,
 )
+from coverage_eval.data.corpus import CorpusWarning
+from coverage_eval.data.rows import make_rows, make_text_rows
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import CorpusWarning
-from coverage_eval.text.rows import make_rows, make_text_rows
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import tokenize
 from tests.comparison.systems import damaged
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.base import Statistics, TextMetric
-from coverage_eval.text.rows import Row
 
 
 def count(metric: TextMetric, segments: Iterable[Sequence[Any]]) -> Statistics:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.profile.against_source import (
     CDR,
     LengthRatio,
@@ -20,7 +21,6 @@ from coverage_eval.metrics.profile.against_source import (
 from coverage_eval.metrics.profile.compression import CompressionRatio, DuplicateNgrams
 from coverage_eval.metrics.profile.loops import TNG, SubstringRepetition, TailLoop
 from coverage_eval.metrics.profile.ngram_repetition import DistinctN, Diversity, RepN, SeqRep
-from coverage_eval.text.rows import Row
 
 TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".join), min_size=1)
 

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import expit
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.rows import Row
 from coverage_eval.errors import DataError
 from coverage_eval.omissions.calibration import (
     Calibration,
@@ -22,7 +23,6 @@ from coverage_eval.omissions.reliability import calibration_error, reliability_s
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
 from tests.omissions.conftest import TRAINING, equipped
 
 

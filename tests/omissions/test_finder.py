@@ -9,13 +9,13 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.rows import Row
 from coverage_eval.errors import DataError
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
 from coverage_eval.omissions.share import OmissionShare
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
 from tests.omissions.conftest import TRAINING, equipped
 
 TEST = generate(300, seed=2)

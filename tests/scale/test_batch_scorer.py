@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 
 import coverage_eval as ce
+from coverage_eval.data.corpus import MAX_LINE_BYTES
+from coverage_eval.data.rows import make_rows
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import plain_evidence
 from coverage_eval.metrics.profile.profile import make_figures
@@ -31,8 +33,6 @@ from coverage_eval.scale.batch_scorer import BatchScorer
 from coverage_eval.scale.scoring_job import ScoringJob, make_metrics, worker_scorer
 from coverage_eval.scale.text_columns import BatchColumns
 from coverage_eval.scale.totals import Totals
-from coverage_eval.text.corpus import MAX_LINE_BYTES
-from coverage_eval.text.rows import make_rows
 from tests.scale.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))

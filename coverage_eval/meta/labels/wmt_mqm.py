@@ -15,13 +15,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from coverage_eval.data.by_system import SystemRow, SystemTexts
+from coverage_eval.data.corpus import CorpusWarning, Source, source_name
+from coverage_eval.data.delimited import Record, bad_line, read_header, read_records
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.marked_text import marked_words, without_marks
-from coverage_eval.text.by_system import SystemRow, SystemTexts
-from coverage_eval.text.corpus import CorpusWarning, Source, source_name
-from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
-from coverage_eval.text.tokenizers import Tokenizer
 
 _COLUMNS = ("system", "rater", "source", "target", "category", "severity")
 _SEGMENT = ("globalSegId", "seg_id")

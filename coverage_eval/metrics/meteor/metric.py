@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.batches import map_batches
+from coverage_eval.data.rows import Row, row_length
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Evidence, Statistics, TextMetric, one_segment, setting
 from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
@@ -35,8 +37,6 @@ from coverage_eval.metrics.meteor.statistics import (
     score_parts,
     without_perfect_chunks,
 )
-from coverage_eval.text.batches import map_batches
-from coverage_eval.text.rows import Row, row_length
 from fast_align_wrapper.text import Segment
 
 VARIANTS = {"full": 4, "exact-stem": 2}

@@ -19,12 +19,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.base import Statistics, TextMetric
 from coverage_eval.metrics.meteor.english import object_to_other_languages
 from coverage_eval.metrics.meteor.lexicon import find_synsets
 from coverage_eval.metrics.meteor.resources import jar_path, package_version, read_synsets
 from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import Segment, tokenize
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligned_rows import AlignedRow
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.profile.ratio import SegmentRatio
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.base import Statistics, TokenMetric
 from coverage_eval.metrics.letter_rep import LetterREP
 from coverage_eval.metrics.profile.ratio import SegmentRatio
 from coverage_eval.metrics.rep import Tokens
 from coverage_eval.metrics.sums import PERCENT
-from coverage_eval.text.rows import Row
 
 
 def count_ngrams(tokens: Sequence[str], n: int, loop: str = "exact") -> tuple[int, int]:

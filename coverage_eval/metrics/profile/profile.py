@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
+from coverage_eval.data.batches import map_batches
+from coverage_eval.data.rows import Row, make_text_rows, row_length
+from coverage_eval.data.spool import Spool
 from coverage_eval.metrics.aligned import AlignedMetric
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR
@@ -17,9 +20,6 @@ from coverage_eval.metrics.profile.figures import FIGURES, Figure, select_figure
 from coverage_eval.metrics.score import Score, interval_ends
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.batches import map_batches
-from coverage_eval.text.rows import Row, make_text_rows, row_length
-from coverage_eval.text.spool import Spool
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:

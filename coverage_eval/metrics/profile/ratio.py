@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.rows import Row
 from coverage_eval.metrics.base import Statistics, TokenMetric
 from coverage_eval.metrics.sums import PERCENT, ratio_of_sums
-from coverage_eval.text.rows import Row
 
 
 @dataclass(frozen=True)

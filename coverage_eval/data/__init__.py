@@ -1,0 +1,1 @@
+"""Texts: read, checked and written; segments, tokens, parallel files, tables, batches."""
