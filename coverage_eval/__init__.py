@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from coverage_eval.alignment.aligner import Aligner as Aligner
     from coverage_eval.comparison.table import Comparison as Comparison
     from coverage_eval.comparison.table import compare as compare
-    from coverage_eval.data.corpus import read_segments as read_segments
+    from coverage_eval.data.files import read_segments as read_segments
     from coverage_eval.errors import CoverageEvalError as CoverageEvalError
     from coverage_eval.errors import DataError as DataError
     from coverage_eval.metrics.drop import DROP as DROP
@@ -76,7 +76,7 @@ _NAMES = {
     "coverage_eval.nmt.run_audit": ("audit_runs",),
     "coverage_eval.published.catalogue": ("run_audits",),
     "coverage_eval.testbed.demonstration": ("demonstrate",),
-    "coverage_eval.data.corpus": ("read_segments",),
+    "coverage_eval.data.files": ("read_segments",),
     "fast_align_wrapper.errors": ("AlignerError",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

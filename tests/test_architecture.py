@@ -73,7 +73,7 @@ SAME_MODULE_NAMES = {
     "registry": "what a room has by name: transformations, and metrics",
     "systems": "systems compared, and their picture",
     "table": "a table of anything, and the table of systems",
-    "tables": "the room, and the tables that the papers print",
+    "tables": "the room, tables that are read, and those that the papers print",
 }
 SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
 

@@ -21,7 +21,7 @@ from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, Posteri
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
 from coverage_eval.alignment.training_pairs import cut_pairs, strict_pairs, with_sink
-from coverage_eval.data.corpus import CorpusWarning, Source, in_step
+from coverage_eval.data.files import CorpusWarning, Source, zip_lines
 from coverage_eval.data.rows import Row
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
@@ -383,7 +383,7 @@ class GivenLinks(Aligner):
         else:
             chosen = (islice(column, *self._lines) for column in columns)
             names = ["the text", *(column.name for column in columns)]
-            together = in_step(names, [rows, *chosen])
+            together = zip_lines(names, [rows, *chosen])
         split = len(self._references)
         for row, *found in together:
             source = None if row.source is None else self.source_tokens(row.source)

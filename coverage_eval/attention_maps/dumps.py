@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from coverage_eval.attention_maps.heads import Head
 from coverage_eval.attention_maps.maps import Level, Weights
-from coverage_eval.data.corpus import STDIN, check_source, read_segments, source_name
+from coverage_eval.data.files import STDIN, check_source, read_segments, source_name
 from coverage_eval.errors import DataError
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]

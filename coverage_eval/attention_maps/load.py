@@ -15,7 +15,7 @@ from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
-from coverage_eval.data.corpus import STDIN, CorpusWarning
+from coverage_eval.data.files import STDIN, CorpusWarning
 from coverage_eval.data.spool import Spool
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import Segment, tokenize

@@ -32,8 +32,13 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
-from coverage_eval.data.corpus import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.data.files import check_target
+from coverage_eval.data.files import (
+    Text,
+    check_readable_again,
+    check_target,
+    read_parallel,
+    source_name,
+)
 from coverage_eval.data.input_checks import Sampler, check_gold
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.omissions.units import equip

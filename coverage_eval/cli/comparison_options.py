@@ -32,7 +32,7 @@ from coverage_eval.comparison.buckets import read_frequencies
 from coverage_eval.comparison.systems import Counted, TestSet, count_systems
 from coverage_eval.comparison.table import Comparison, compare_counted
 from coverage_eval.comparison.testing import Testing
-from coverage_eval.data.corpus import Text, check_source
+from coverage_eval.data.files import Text, check_source
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.spool import Spool
 from coverage_eval.data.tokenizers import TOKENIZERS

@@ -14,7 +14,7 @@ from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.load import load_spooled
 from coverage_eval.attention_maps.subwords import SCHEMES, merged_maps
 from coverage_eval.cli.options import add_options
-from coverage_eval.data.corpus import check_stdin, read_segments
+from coverage_eval.data.files import check_stdin, read_segments
 from coverage_eval.data.spool import Spool
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -13,16 +13,16 @@ from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
-from coverage_eval.data.corpus import (
+from coverage_eval.data.files import (
     STDIN,
     Text,
+    atomic_write,
     check_source,
     check_stdin,
     file_of,
     read_segments,
     source_name,
 )
-from coverage_eval.data.files import atomic_write
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import (

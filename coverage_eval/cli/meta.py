@@ -25,7 +25,7 @@ from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
-from coverage_eval.data.corpus import check_readable_again, check_source, source_name
+from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.rows import Row
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError

@@ -17,8 +17,7 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.data.corpus import Text, check_readable_again, source_name
-from coverage_eval.data.files import check_target
+from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.rows import Row, read_rows
 from coverage_eval.data.spool import Spool
 from coverage_eval.metrics.base import Statistics

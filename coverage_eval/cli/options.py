@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.data.corpus import CorpusWarning
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.significance import DEFAULT_SEED

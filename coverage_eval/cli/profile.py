@@ -13,7 +13,7 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.data.corpus import Text, source_name
+from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.profile.profile import (
     count_figures,
     make_figures,

@@ -18,8 +18,7 @@ from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.comparison.evidence import required_counts
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.comparison.verdict import plain_verdict
-from coverage_eval.data.corpus import Text, check_source, read_segments
-from coverage_eval.data.files import check_target
+from coverage_eval.data.files import Text, check_source, check_target, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Signature
 from coverage_eval.omissions.finder import FoundSpan, OmissionFinder

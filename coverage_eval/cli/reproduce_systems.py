@@ -16,7 +16,7 @@ from coverage_eval.cli.output import Output, output_option, output_options, prin
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.data.corpus import read_segments
+from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.report.pictures import save_figure
 

@@ -10,7 +10,7 @@ from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
-from coverage_eval.data.corpus import check_stdin, read_segments
+from coverage_eval.data.files import check_stdin, read_segments
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid

@@ -25,7 +25,7 @@ from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_op
 from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.data.batches import batched
-from coverage_eval.data.corpus import Text, source_name
+from coverage_eval.data.files import Text, source_name
 from coverage_eval.data.spool import Spool
 from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class

@@ -8,7 +8,7 @@ from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.cli.messages import say
-from coverage_eval.data.corpus import Text, read_parallel, source_name
+from coverage_eval.data.files import Text, read_parallel, source_name
 from coverage_eval.data.input_checks import (
     Finding,
     Sample,

@@ -19,7 +19,7 @@ from coverage_eval.comparison.evidence import (
     required_metric,
     superfluous_starts,
 )
-from coverage_eval.data.corpus import Source, read_segments
+from coverage_eval.data.files import Source, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.tables.table import Cell, Table
 from fast_align_wrapper.text import Segment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
-from coverage_eval.data.corpus import Text, read_parallel
+from coverage_eval.data.files import Text, read_parallel
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import Segment
 
@@ -40,7 +40,7 @@ def read_rows(
         source: The source's text.
 
     Raises:
-        DataError: As :func:`~coverage_eval.data.corpus.read_parallel`.
+        DataError: As :func:`~coverage_eval.data.files.read_parallel`.
     """
     files = [*hypotheses, *references, *([] if source is None else [source])]
     first, last = len(hypotheses), len(hypotheses) + len(references)

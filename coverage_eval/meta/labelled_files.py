@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from coverage_eval.data.corpus import Source, read_segments
+from coverage_eval.data.files import Source, read_segments
 from coverage_eval.data.rows import Row, read_rows
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError

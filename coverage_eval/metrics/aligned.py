@@ -12,7 +12,7 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.data.batches import batched
-from coverage_eval.data.corpus import CorpusWarning
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric, Statistics
 from coverage_eval.metrics.stopwords import StopWords

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from coverage_eval.data.corpus import CorpusWarning, Source, read_segments, source_name
+from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import tokenize
 
@@ -40,7 +40,7 @@ class StopWords:
         """One word a line; white space around it and empty lines do not count.
 
         Raises:
-            DataError: As :func:`coverage_eval.data.corpus.read_segments`; a line has several
+            DataError: As :func:`coverage_eval.data.files.read_segments`; a line has several
                 words, which no word of a text can be.
 
         Warns:

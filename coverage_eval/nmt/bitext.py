@@ -13,8 +13,7 @@ from typing import TypeAlias
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.link_files import read_links
-from coverage_eval.data.corpus import read_parallel
-from coverage_eval.data.files import atomic_path, write_lines
+from coverage_eval.data.files import atomic_path, read_parallel, write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.bpe import BytePairs
 from coverage_eval.nmt.corpora import Corpora

@@ -19,8 +19,7 @@ from tqdm import tqdm
 from coverage_eval.attention_maps.formats.native import save
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import join_words
-from coverage_eval.data.corpus import read_segments
-from coverage_eval.data.files import atomic_write
+from coverage_eval.data.files import atomic_write, read_segments
 from coverage_eval.nmt.beam import Hypothesis, Penalties, beam_search
 from coverage_eval.nmt.bitext import Pieces, PieceText
 from coverage_eval.nmt.minibatches import Minibatch

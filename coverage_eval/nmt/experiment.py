@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from coverage_eval.alignment.fertility_files import format_fertilities
-from coverage_eval.data.corpus import read_segments
-from coverage_eval.data.files import atomic_path, write_lines
+from coverage_eval.data.files import atomic_path, read_segments, write_lines
 from coverage_eval.nmt.beam import Penalties
 from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
 from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds

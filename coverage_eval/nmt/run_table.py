@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.table import Comparison, compare
-from coverage_eval.data.corpus import read_segments
-from coverage_eval.data.files import atomic_write
+from coverage_eval.data.files import atomic_write, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import default_metrics, make_metric

@@ -15,8 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from coverage_eval.data.corpus import read_segments
-from coverage_eval.data.files import write_lines
+from coverage_eval.data.files import read_segments, write_lines
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Signature
 from coverage_eval.nmt.beam import Penalties

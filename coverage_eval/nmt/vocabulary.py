@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from coverage_eval.data.corpus import read_segments
-from coverage_eval.data.files import write_lines
+from coverage_eval.data.files import read_segments, write_lines
 from coverage_eval.nmt.bpe import UNKNOWN
 
 UNKNOWN_ID, BLANK, START, END = range(4)

@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.data.corpus import read_segments
+from coverage_eval.data.files import read_segments
 from coverage_eval.errors import DataError
 
 _FREE_CELLS = 1 << 24

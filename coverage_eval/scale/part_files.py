@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.data.corpus import Source
-from coverage_eval.data.files import atomic_path
+from coverage_eval.data.files import Source, atomic_path
 from coverage_eval.data.spool import Spool
 from coverage_eval.errors import DataError
 from coverage_eval.scale.plain_values import from_plain, to_plain

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from coverage_eval.data.corpus import MAX_LINE_BYTES
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.data.rows import Row
 from coverage_eval.errors import DataError
 from coverage_eval.scale.arrow import pa

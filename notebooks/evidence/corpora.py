@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.corpus import read_segments
+from coverage_eval.data.files import read_segments
 from coverage_eval.data.rows import Row
 from coverage_eval.omissions.units import equip
 from fast_align_wrapper import Links

@@ -14,7 +14,7 @@ import pytest
 from coverage_eval.attention_maps.huggingface import from_huggingface
 from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.data.corpus import CorpusWarning
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 from tests.attention_maps.writers import SAMPLES
 

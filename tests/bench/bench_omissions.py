@@ -23,7 +23,7 @@ from scipy.stats import mannwhitneyu
 from tabulate import tabulate
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.corpus import read_parallel
+from coverage_eval.data.files import read_parallel
 from coverage_eval.data.rows import Row
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.omissions.units import equip

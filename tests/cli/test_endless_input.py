@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.data.corpus import MAX_LINE_BYTES, read_segments
+from coverage_eval.data.files import MAX_LINE_BYTES, read_segments
 from coverage_eval.errors import DataError
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.errors import AlignerError

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from coverage_eval.cli import cli
-from coverage_eval.data.corpus import zstd
+from coverage_eval.data.files import zstd
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged

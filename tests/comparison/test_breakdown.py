@@ -26,7 +26,7 @@ from coverage_eval.comparison.table import (
     compare_counted,
     compare_statistics,
 )
-from coverage_eval.data.corpus import CorpusWarning
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.rows import make_rows, make_text_rows
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.json_text import parse_object, read_objects
+from coverage_eval.data.tables import parse_object, read_objects
 from coverage_eval.errors import DataError
 
 plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sacrebleu.dataset import DATASETS
 
-from coverage_eval.data.test_sets import find_test_set
+from coverage_eval.data.files import find_test_set
 from coverage_eval.errors import MissingDependencyError
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.corpus import read_parallel
+from coverage_eval.data.files import read_parallel
 from coverage_eval.data.input_checks import Sample, check_texts
 from coverage_eval.data.order import LAGS, _moved, _shared
 from fast_align_wrapper.text import tokenize

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.gold_links import Gold, read_gold, read_with_gold
-from coverage_eval.data.corpus import CorpusWarning
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
 
 positions = st.integers(0, 30)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.corpus import CorpusWarning, read_segments
+from coverage_eval.data.files import CorpusWarning, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels

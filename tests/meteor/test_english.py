@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.data.corpus import read_segments
+from coverage_eval.data.files import read_segments
 from coverage_eval.data.rows import Row
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.english import FEWEST_WORDS, looks_english

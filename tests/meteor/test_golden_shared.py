@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coverage_eval.data.corpus import read_segments
+from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.counting import MatchOptions, count_batch, prepare_index
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts

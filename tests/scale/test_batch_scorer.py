@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 
 import coverage_eval as ce
-from coverage_eval.data.corpus import MAX_LINE_BYTES
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.data.rows import make_rows
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import plain_evidence

@@ -25,7 +25,7 @@ from coverage_eval.attention_maps.parsing import (
     split_fields,
     tokens_of,
 )
-from coverage_eval.data.json_text import not_json
+from coverage_eval.data.tables import not_json
 from coverage_eval.errors import DataError
 
 

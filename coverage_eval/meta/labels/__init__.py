@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from coverage_eval.data.corpus import Source, source_name
+from coverage_eval.data.files import Source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Labels

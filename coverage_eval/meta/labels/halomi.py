@@ -8,8 +8,8 @@ number. Of a file that says so, only ``natural`` translations are read, as its a
 
 from __future__ import annotations
 
-from coverage_eval.data.corpus import Source, source_name
-from coverage_eval.data.delimited import Record, bad_line, read_header, read_records
+from coverage_eval.data.files import Source, source_name
+from coverage_eval.data.tables import Record, bad_line, read_header, read_records
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels

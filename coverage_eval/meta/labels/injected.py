@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from coverage_eval.data.corpus import Source, read_segments, source_name
+from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.data.corpus import CorpusWarning, read_parallel, read_segments
+from coverage_eval.data.files import CorpusWarning, read_parallel, read_segments
 from coverage_eval.errors import DataError
 from fast_align_wrapper.text import tokenize
 

@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from coverage_eval.data.column_files import ColumnFile
-from coverage_eval.data.corpus import (
+from coverage_eval.data.files import (
     MAX_LINE_BYTES,
     Column,
     CorpusWarning,
@@ -30,6 +29,7 @@ from coverage_eval.data.corpus import (
     read_segments,
     zstd,
 )
+from coverage_eval.data.tables import ColumnFile
 from coverage_eval.errors import DataError, MissingDependencyError
 
 Table = Mapping[str, Sequence[str]]
