@@ -66,7 +66,6 @@ SAME_MODULE_NAMES = {
     "coverage": "of attention maps: its arithmetic, and its picture",
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
-    "gold": "gold links against attention, and whether gold links look right",
     "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",

@@ -32,6 +32,7 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
+from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.files import (
     Text,
     check_readable_again,
@@ -39,7 +40,7 @@ from coverage_eval.data.files import (
     read_parallel,
     source_name,
 )
-from coverage_eval.data.input_checks import Sampler, check_gold
+from coverage_eval.data.sample import Sampler
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.omissions.units import equip
 from fast_align_wrapper.aligner import FastAlign

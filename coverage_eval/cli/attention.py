@@ -26,8 +26,8 @@ from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
+from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.files import source_name
-from coverage_eval.data.input_checks import check_gold
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale
 from coverage_eval.report.attention import present_attention, present_coverage

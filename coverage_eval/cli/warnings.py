@@ -8,16 +8,11 @@ from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.cli.messages import say
+from coverage_eval.data.alignment_checks import check_given_links, check_model
 from coverage_eval.data.files import Text, read_parallel, source_name
-from coverage_eval.data.input_checks import (
-    Finding,
-    Sample,
-    Sampler,
-    check_given_links,
-    check_model,
-    check_texts,
-)
+from coverage_eval.data.input_checks import Finding, check_texts
 from coverage_eval.data.rows import Row, read_rows
+from coverage_eval.data.sample import Sample, Sampler
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.base import Metric

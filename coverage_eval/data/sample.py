@@ -1,129 +1,84 @@
-"""What the checks look at: rows of texts that belong together, and what several checks count."""
+"""A sample of a test set for the checks of inputs: blocks of neighbouring rows from all over."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from statistics import fmean
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from coverage_eval.data.rows import Row
-from coverage_eval.data.sampler import BLOCK_ROWS, Sampler
 from fast_align_wrapper.text import Segment, tokenize
+
+T = TypeVar("T")
 
 Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
+
+BLOCK_ROWS = 50
+"""Rows that are kept together, so that each can be compared with its neighbours."""
+
+MOST_BLOCKS = 40
+"""2,000 rows are enough for every check; an even number, so that halving is exact."""
 
 FEWEST_SEGMENTS = 20
 """On fewer segments a share says little."""
 
 
-@dataclass(frozen=True)
-class Sample:
-    """Rows of texts that belong together line by line, in blocks of neighbouring lines.
+class Sampler(Generic[T]):
+    """Watches a stream of rows while it is scored, and keeps blocks of neighbouring rows.
 
-    Attributes:
-        hypotheses: Name of a system or file → tokens of each segment.
-        references: Name → tokens of each segment; one entry a reference.
-        sources: Name and tokens of each segment; None where there is no source.
-        blocks: Index of the first row of each block, ascending from 0.
-        lines: The line, counted from 1, of each block's first row in the whole text; may be empty.
-
-    Raises:
-        ValueError: The texts have unequal numbers of segments.
+    The blocks are spread evenly over the rows watched so far: when there are :data:`MOST_BLOCKS`,
+    every second one is dropped, and from then on only half as many are kept. So at most 2,000 rows
+    are in memory, and the same stream gives the same rows.
     """
 
-    hypotheses: Mapping[str, Rows]
-    references: Mapping[str, Rows]
-    sources: tuple[str, Rows] | None
-    blocks: Sequence[int] = (0,)
-    lines: Sequence[int] = ()
+    def __init__(self) -> None:
+        self._kept: dict[int, list[T]] = {}
+        self._stride = 1
 
-    def __post_init__(self) -> None:
-        counts = {text.name: len(text.rows) for text in self.texts}
-        if len(set(counts.values())) > 1:
-            raise ValueError(f"unequal numbers of segments: {counts}")
-
-    @classmethod
-    def from_rows(
-        cls,
-        sampler: Sampler[Row],
-        *,
-        hypotheses: Sequence[str] = (),
-        references: Sequence[str] = (),
-        source: str | None = None,
-        tokens: Callable[[Segment], Sequence[str]] = tokenize,
-        source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
-    ) -> Sample:
-        """Name and cut the segments of the rows that a sampler kept.
-
-        Args:
-            sampler: What watched the rows.
-            hypotheses: Names of their hypotheses.
-            references: Names of their references.
-            source: Name of their source; None where it is not looked at.
-            tokens: Cuts a hypothesis or a reference into words; by default at white space.
-            source_tokens: The same of a source.
-        """
-        rows = sampler.rows
-        return cls(
-            {n: [tokens(row.hypotheses[i]) for row in rows] for i, n in enumerate(hypotheses)},
-            {n: [tokens(row.references[i]) for row in rows] for i, n in enumerate(references)},
-            (source, [source_tokens(row.source or "") for row in rows]) if source else None,
-            sampler.blocks,
-            sampler.lines,
-        )
-
-    @cached_property
-    def outputs(self) -> list[Text]:
-        """The hypotheses."""
-        return [Text(name, rows) for name, rows in self.hypotheses.items()]
-
-    @cached_property
-    def wanted(self) -> list[Text]:
-        """The references."""
-        return [Text(name, rows) for name, rows in self.references.items()]
-
-    @cached_property
-    def source_text(self) -> Text | None:
-        """The source."""
-        return Text(*self.sources) if self.sources else None
+    def watch(self, rows: Iterable[T]) -> Iterator[T]:
+        """Pass rows through unchanged; for one stream only."""
+        for number, row in enumerate(rows):
+            block, place = divmod(number, BLOCK_ROWS)
+            if block % self._stride == 0:
+                if place == 0:
+                    if len(self._kept) == MOST_BLOCKS:
+                        self._stride *= 2
+                        kept = self._kept.items()
+                        self._kept = {b: some for b, some in kept if b % self._stride == 0}
+                    self._kept[block] = []
+                self._kept[block].append(row)
+            yield row
 
     @property
-    def texts(self) -> list[Text]:
-        """All texts: hypotheses, references, source."""
-        return [*self.outputs, *self.wanted, *([self.source_text] if self.source_text else [])]
+    def rows(self) -> list[T]:
+        """The kept rows, in their order."""
+        return list(chain.from_iterable(self._kept.values()))
 
     @property
-    def targets(self) -> list[Text]:
-        """What should be a translation of the source: the first reference, or else all outputs."""
-        return self.wanted[:1] or self.outputs
+    def blocks(self) -> list[int]:
+        """Index in :attr:`rows` of each block's first row."""
+        return list(range(0, BLOCK_ROWS * len(self._kept), BLOCK_ROWS))
 
-    @cached_property
-    def pieces(self) -> list[range]:
-        """Neighbouring rows, at most :data:`BLOCK_ROWS` and enough of them to compare shares."""
-        count = len(self.texts[0].rows) if self.texts else 0
-        ends = [*self.blocks[1:], count]
-        pieces = [
-            range(first, min(first + BLOCK_ROWS, end))
-            for start, end in zip(self.blocks, ends, strict=True)
-            for first in range(start, end, BLOCK_ROWS)
-        ]
-        return [piece for piece in pieces if len(piece) >= FEWEST_SEGMENTS]
-
-    def line(self, row: int) -> int | None:
-        """The line of a row in the whole text, counted from 1; None if it is not known."""
-        block = sum(start <= row for start in self.blocks) - 1
-        return self.lines[block] + row - self.blocks[block] if self.lines else None
+    @property
+    def lines(self) -> list[int]:
+        """The number, counted from 1, that each block's first row had in the stream."""
+        return [block * BLOCK_ROWS + 1 for block in self._kept]
 
 
 @dataclass(frozen=True, eq=False)
-class Text:
-    """A text with its name, and what several checks count in it."""
+class SampledText:
+    """A text of a sample, and the counts that several checks need.
+
+    Attributes:
+        name: The name of its system or file.
+        rows: The tokens of each segment.
+    """
 
     name: str
     rows: Rows
@@ -169,3 +124,96 @@ class Text:
     def has_enough(self) -> bool:
         """Whether enough segments have words for a share to say something."""
         return sum(map(bool, self.rows)) >= FEWEST_SEGMENTS
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of texts that belong together line by line, in blocks of neighbouring lines.
+
+    Attributes:
+        hypotheses: The text of each system.
+        references: The text of each reference.
+        source: The source; None where there is no source.
+        blocks: Index of the first row of each block, ascending from 0.
+        lines: The line, counted from 1, of each block's first row in the whole text; may be empty.
+
+    Raises:
+        ValueError: The texts have unequal numbers of segments.
+    """
+
+    hypotheses: Sequence[SampledText] = ()
+    references: Sequence[SampledText] = ()
+    source: SampledText | None = None
+    blocks: Sequence[int] = (0,)
+    lines: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        counts = {text.name: len(text.rows) for text in self.texts}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"unequal numbers of segments: {counts}")
+
+    @classmethod
+    def from_rows(
+        cls,
+        sampler: Sampler[Row],
+        *,
+        hypotheses: Sequence[str] = (),
+        references: Sequence[str] = (),
+        source: str | None = None,
+        tokens: Callable[[Segment], Sequence[str]] = tokenize,
+        source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
+    ) -> Sample:
+        """Name and tokenise the segments of the rows that a sampler kept.
+
+        Args:
+            sampler: The sampler, after it watched the rows.
+            hypotheses: Names of the rows' hypotheses.
+            references: Names of the rows' references; a file that is named twice is one text.
+            source: Name of the rows' source; None to leave it out.
+            tokens: Cuts a hypothesis or a reference into words; by default at spaces and tabs.
+            source_tokens: Cuts a source into words.
+        """
+        rows = sampler.rows
+        outputs = {
+            name: SampledText(name, [tokens(row.hypotheses[place]) for row in rows])
+            for place, name in enumerate(hypotheses)
+        }
+        wanted = {
+            name: SampledText(name, [tokens(row.references[place]) for row in rows])
+            for place, name in enumerate(references)
+        }
+        sources = [source_tokens(row.source or "") for row in rows] if source else []
+        return cls(
+            list(outputs.values()),
+            list(wanted.values()),
+            SampledText(source, sources) if source else None,
+            sampler.blocks,
+            sampler.lines,
+        )
+
+    @property
+    def texts(self) -> list[SampledText]:
+        """All texts: hypotheses, references, source."""
+        return [*self.hypotheses, *self.references, *([self.source] if self.source else [])]
+
+    @property
+    def targets(self) -> Sequence[SampledText]:
+        """The translations to compare with the source: the first reference, or else all outputs."""
+        return self.references[:1] or self.hypotheses
+
+    @cached_property
+    def pieces(self) -> list[range]:
+        """Neighbouring rows, at most :data:`BLOCK_ROWS` and enough of them to compare shares."""
+        count = len(self.texts[0].rows) if self.texts else 0
+        ends = [*self.blocks[1:], count]
+        pieces = [
+            range(first, min(first + BLOCK_ROWS, end))
+            for start, end in zip(self.blocks, ends, strict=True)
+            for first in range(start, end, BLOCK_ROWS)
+        ]
+        return [piece for piece in pieces if len(piece) >= FEWEST_SEGMENTS]
+
+    def line(self, row: int) -> int | None:
+        """The line of a row in the whole text, counted from 1; None if it is not known."""
+        block = sum(start <= row for start in self.blocks) - 1
+        return self.lines[block] + row - self.blocks[block] if self.lines else None

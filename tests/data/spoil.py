@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from coverage_eval.data.input_checks import Sample, Sampler
 from coverage_eval.data.rows import Row
+from coverage_eval.data.sample import Sample, Sampler
 from coverage_eval.testbed.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]
