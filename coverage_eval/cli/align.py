@@ -32,13 +32,18 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import echo_findings, warn
+from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.dataset import Dataset, Sampler
+from coverage_eval.data.files import (
+    Text,
+    check_readable_again,
+    check_target,
+    read_parallel,
+    source_name,
+)
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
-from coverage_eval.preflight import check_gold
-from coverage_eval.text.corpus import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.text.files import check_target
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,

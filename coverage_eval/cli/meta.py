@@ -26,6 +26,8 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.files import check_readable_again, check_source, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
@@ -43,8 +45,6 @@ from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
-from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.files import STDIN, Text, file_of, read_parallel, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, Text, file_of, read_parallel, source_name
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
@@ -226,7 +226,7 @@ class Dataset:
             source: The source's text.
 
         Raises:
-            DataError: As :func:`~coverage_eval.text.corpus.read_parallel`, when rows are read.
+            DataError: As :func:`~coverage_eval.data.files.read_parallel`, when rows are read.
         """
         files = [*systems.values(), *references, *([] if source is None else [source])]
         first, last = len(systems), len(systems) + len(references)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.meta.score_files import ScoreColumn
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
-from coverage_eval.text.tokenizers import Tokenizer
 
 _SHORTENED = ("omission", "early-stop")
 """Kinds of errors that make a translation shorter; others make it longer, if anything."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.computed_scores import score_columns
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
@@ -18,7 +19,6 @@ from coverage_eval.meta.texts import with_source_words
 from coverage_eval.metrics.measure import Metric, measure
 from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.tokenizers import Tokenizer
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
@@ -13,8 +15,6 @@ from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.score_files import Key, ScoreColumn
 from coverage_eval.meta.texts import judged_rows, with_source_words
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 @dataclass(frozen=True)

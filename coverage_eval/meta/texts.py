@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from coverage_eval.data.dataset import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.matching import Matched
 from coverage_eval.meta.score_files import Key
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 

@@ -10,6 +10,7 @@ from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.meta.baselines import baseline_scores
 from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
 from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
@@ -19,7 +20,6 @@ from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.figures import LetterRepetition, SeqRep, UncoveredSource
 from coverage_eval.metrics.omissions import OmissionFinder
 from coverage_eval.metrics.rep import REP, LetterREP
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper import FastAlign, Links
 
 RATE = 0.05

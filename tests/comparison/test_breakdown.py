@@ -13,7 +13,6 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
     LENGTHS,
-    Options,
     frequency_class,
     position_class,
     read_frequencies,
@@ -27,14 +26,14 @@ from coverage_eval.comparison.comparison import (
 )
 from coverage_eval.comparison.presentation import evidence_records
 from coverage_eval.data.dataset import Dataset, make_rows
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import CorpusWarning
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import tokenize
 from tests.comparison.systems import damaged
 from tests.rows import make_text_rows

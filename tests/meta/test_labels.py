@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.files import CorpusWarning, read_segments
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels import read_labels
@@ -18,8 +20,6 @@ from coverage_eval.meta.labels.marked_text import marked_words, without_marks
 from coverage_eval.meta.labels.plain import write_texts
 from coverage_eval.meta.labels.wmt_mqm import read_translations
 from coverage_eval.meta.matching import of_system
-from coverage_eval.text.corpus import CorpusWarning, read_segments
-from coverage_eval.text.tokenizers import Tokenizer
 
 MQM = "system doc docSegId globalSegId rater source target category severity".replace(" ", "\t")
 HALOMI = (

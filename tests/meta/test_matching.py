@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
 from coverage_eval.meta.judgements import Judgement, Labels
@@ -15,7 +16,6 @@ from coverage_eval.meta.labelled_files import TextFiles, choose_columns, evaluat
 from coverage_eval.meta.matching import match
 from coverage_eval.meta.score_files import ScoreColumn, read_scores
 from coverage_eval.meta.texts import with_source_words
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 def write(path: Path, *lines: str) -> Path:

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.counting import MatchOptions, Row, count_batch, prepare_index
 from coverage_eval.metrics.meteor.statistics import score_parts, without_perfect_chunks
-from coverage_eval.text.corpus import read_segments
 from tests.meteor.counts import count
 
 FOLDER = Path(__file__).parents[1] / "golden" / "meteor"

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.counting import MatchOptions, count_batch, prepare_index
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
-from coverage_eval.text.corpus import read_segments
 from tests.meteor.counts import count
 
 CONFIGURATIONS = [("full", "full", (0, 1, 2, 3)), ("exact-stem", "exact_stem", (0, 1))]

@@ -24,13 +24,13 @@ from coverage_eval.scale.totals import Totals
 
 import coverage_eval as ce
 from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.omissions import OmissionFinder, Omissions
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import METRICS, make_metric
 from coverage_eval.metrics.score import plain_evidence
 from coverage_eval.spark import BatchColumns, BatchScorer, ScoringJob, make_metrics, worker_scorer
-from coverage_eval.text.corpus import MAX_LINE_BYTES
 from tests.scale.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))

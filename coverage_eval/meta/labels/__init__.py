@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from coverage_eval.data.files import Source, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Labels
 from coverage_eval.meta.labels import halomi, injected, plain, wmt_mqm
-from coverage_eval.text.corpus import Source, source_name
-from coverage_eval.text.tokenizers import Tokenizer
 
 __all__ = ["LABEL_FORMATS", "LabelFormat", "read_labels"]
 

@@ -8,12 +8,12 @@ number. Of a file that says so, only ``natural`` translations are read, as its a
 
 from __future__ import annotations
 
+from coverage_eval.data.files import Source, source_name
+from coverage_eval.data.tables import Record, bad_line, read_header, read_records
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.marked_text import marked_words, without_marks
-from coverage_eval.text.corpus import Source, source_name
-from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
-from coverage_eval.text.tokenizers import Tokenizer
 
 _COLUMNS = ("src_lang", "tgt_lang", "src_text", "mt_text", "omit_spans", "hall_spans")
 _DEGREES = {"omission": "class_omit", "hallucination": "class_hall"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from coverage_eval.text.tokenizers import Tokenizer
 
 _ALSO = {"early-stop": "omission"}
 """Kinds that belong to another than the first part of their name."""

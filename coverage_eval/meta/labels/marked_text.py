@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 def without_marks(text: str, opening: str, closing: str) -> tuple[str, list[bool]]:

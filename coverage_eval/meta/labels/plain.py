@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from coverage_eval.data.files import Source, read_segments, source_name, write_lines
+from coverage_eval.data.tables import Record, bad_line, read_header, read_records
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
-from coverage_eval.text.files import write_lines
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 def recognise(source: Source) -> bool:

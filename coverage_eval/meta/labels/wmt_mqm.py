@@ -15,13 +15,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from coverage_eval.data.files import CorpusWarning, Source, source_name
+from coverage_eval.data.tables import Record, SystemTexts, bad_line, read_header, read_records
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.meta.judgements import Judgement, Labels
 from coverage_eval.meta.labels.marked_text import marked_words, without_marks
-from coverage_eval.text.by_system import SystemRow, SystemTexts
-from coverage_eval.text.corpus import CorpusWarning, Source, source_name
-from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
-from coverage_eval.text.tokenizers import Tokenizer
 
 _COLUMNS = ("system", "rater", "source", "target", "category", "severity")
 _SEGMENT = ("globalSegId", "seg_id")
@@ -128,8 +127,7 @@ def read_translations(source: Source) -> SystemTexts:
     translations = _read_rows(source, lambda _: False)
     found = SystemTexts(source, ("source",))
     for (system, segment), item in translations.items():
-        place = f"line {item.line}"
-        found.add(SystemRow(place, system, str(segment), item.target, (item.source,)))
+        found.add(f"line {item.line}", system, str(segment), item.target, (item.source,))
     return found
 
 

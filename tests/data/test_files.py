@@ -15,8 +15,8 @@ import pytest
 
 import coverage_eval
 import fast_align_wrapper
+from coverage_eval.data.files import atomic_path, atomic_write
 from coverage_eval.errors import DataError
-from coverage_eval.text.files import atomic_path, atomic_write
 from fast_align_wrapper.held import HeldFolder
 
 
@@ -99,7 +99,7 @@ def test_names_as_long_as_a_folder_takes(tmp_path: Path) -> None:
 def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
     """With a limit on the size of files, which fails as a full disk does."""
     program = (
-        "import resource, sys; from coverage_eval.text.files import atomic_write\n"
+        "import resource, sys; from coverage_eval.data.files import atomic_write\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "with atomic_write(sys.argv[1]) as file: file.write('word ' * 1000)\n"
     )
@@ -123,7 +123,7 @@ def test_errors_of_other_files_are_left_alone(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from coverage_eval.text.files import atomic_write
+from coverage_eval.data.files import atomic_write
 from fast_align_wrapper.held import HeldFolder
 folder = HeldFolder("fast-align-")
 with atomic_write(sys.argv[1]) as file:

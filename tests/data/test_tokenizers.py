@@ -8,8 +8,8 @@ from importlib import import_module
 
 import pytest
 
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 
 TEXT = 'Die Häuser, d.h. 3.5 "alte" Häuser & 一所房子!'
 

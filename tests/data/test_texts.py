@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.preflight import Sample, check_texts
-from coverage_eval.preflight.order import LAGS, _moved, _shared
-from coverage_eval.text.corpus import read_parallel
+from coverage_eval.data.files import read_parallel
+from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_texts
+from coverage_eval.data.sample import Sample, SampledText
 from fast_align_wrapper.text import tokenize
-from tests.preflight.spoil import (
+from tests.data.spoil import (
     Rows,
     blank,
     capitalize,
@@ -98,7 +98,7 @@ def test_numbers_one_word_segments_and_lines_that_are_all_alike() -> None:
 
 def test_a_sample_without_references_or_texts() -> None:
     assert names(sample(sources(), None, hyp=omit(targets()))) == []
-    assert names(Sample({}, {}, None)) == []
+    assert names(Sample()) == []
     assert names(sample([[]] * 50, [[]] * 50, hyp=[[]] * 50)) == []
 
 
@@ -276,9 +276,8 @@ def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
 
 
 def test_a_further_reference_out_of_step() -> None:
-    seen = Sample(
-        {"hyp": OUTPUT}, {"ref": targets(), "ref2": shift(OUTPUT)}, None, range(0, 500, 50)
-    )
+    references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
+    seen = Sample([SampledText("hyp", OUTPUT)], references, None, range(0, 500, 50))
     assert [f.message.split(":")[0] for f in check_texts(seen)] == ["ref2"]
 
 
@@ -369,4 +368,4 @@ def test_any_tokens_give_the_same_single_lines(
 
 def test_unequal_texts_are_refused() -> None:
     with pytest.raises(ValueError, match=r"unequal numbers of segments: \{'a': 1, 'ref': 2\}"):
-        Sample({"a": [["x"]]}, {"ref": [["x"], ["y"]]}, None)
+        Sample([SampledText("a", [["x"]])], [SampledText("ref", [["x"], ["y"]])])

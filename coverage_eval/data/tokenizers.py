@@ -1,7 +1,7 @@
 """From a segment to its tokens: sacreBLEU's tokenisers by name, and lowercasing.
 
-A metric or an aligner holds a :class:`Tokenizer`, applies it and signs it, so that no signature
-can name a tokeniser that was not applied.
+A metric or an aligner holds a :class:`Tokenizer` and both applies it and signs with it, so no
+signature can name a tokeniser that was not applied.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Tokenizer:
     Args:
         name: One of :data:`TOKENIZERS`.
         lowercase: Lowercase the segment first.
-        stem: Keep so many letters of each token, a plain way of stemming; 0 for all.
+        stem: Number of first letters to keep of each token, a plain way of stemming; 0 for all.
 
     Raises:
         ValueError: No tokeniser has that name, or ``stem`` is below 0.
@@ -63,27 +63,23 @@ class Tokenizer:
         if self.stem < 0:
             raise ValueError(f"stem is a number of letters, not {self.stem}")
         if self.name != "none":
-            _ = self._function  # a missing package is said before any text is read
+            _ = self._function  # fails before any text is read if a package is missing
 
     def __call__(self, segment: Segment) -> Sequence[str]:
-        """The tokens of a segment; those of a list are joined by spaces to be cut anew."""
+        """The tokens of a segment; a list of tokens is joined by spaces and cut anew."""
         if self.name == "none" and not self.lowercase:
             tokens = tokenize(segment)
+        elif self.name == "none" and not isinstance(segment, str):
+            tokens = [token.lower() for token in segment]
         else:
-            tokens = self._rewritten(segment)
+            text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
+            text = text.lower() if self.lowercase else text
+            tokens = tokenize(text if self.name == "none" else self._function(text))
         return [token[: self.stem] for token in tokens] if self.stem else tokens
-
-    def _rewritten(self, segment: Segment) -> Sequence[str]:
-        """The tokens of a segment that is lowercased, cut by a tokeniser, or both."""
-        if self.name == "none" and not isinstance(segment, str):
-            return [token.lower() for token in segment]
-        text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
-        text = text.lower() if self.lowercase else text
-        return tokenize(text if self.name == "none" else self._function(text))
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a signature says of it."""
+        """Its part of a signature."""
         stem = {"stem": str(self.stem)} if self.stem else {}
         return {"case": "lc" if self.lowercase else "mixed", "tok": self.name, **stem}
 
@@ -103,7 +99,7 @@ class Tokenizer:
 
 
 def _check_model(name: str) -> None:
-    """Refuse a SentencePiece model that is not here: scoring never downloads anything."""
+    """Raise if a SentencePiece model is not here: scoring never downloads anything."""
     spm: Any = import_module("sacrebleu.tokenizers.tokenizer_spm")
     utils: Any = import_module("sacrebleu.utils")
     path = Path(utils.SACREBLEU_DIR) / "models" / Path(spm.SPM_MODELS[name]["url"]).name

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.files import CorpusWarning, read_parallel, read_segments
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning, read_parallel, read_segments
 from fast_align_wrapper.text import tokenize
 
 # Everything that Unicode or Python calls white space, but for space, tab and line end.

@@ -18,9 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from coverage_eval.errors import DataError, MissingDependencyError
-from coverage_eval.text.column_files import ColumnFile
-from coverage_eval.text.corpus import (
+from coverage_eval.data.files import (
     MAX_LINE_BYTES,
     Column,
     CorpusWarning,
@@ -31,6 +29,8 @@ from coverage_eval.text.corpus import (
     read_segments,
     zstd,
 )
+from coverage_eval.data.tables import ColumnFile
+from coverage_eval.errors import DataError, MissingDependencyError
 
 Table = Mapping[str, Sequence[str]]
 TEXTS = st.text(st.characters(exclude_characters="\n\t", exclude_categories=["Cs"]), max_size=8)

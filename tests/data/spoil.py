@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from coverage_eval.data.dataset import Row, Sampler
-from coverage_eval.preflight import Sample
+from coverage_eval.data.sample import Sample
 from coverage_eval.testbed.grammar import Pair, generate
 
 Rows = Sequence[Sequence[str]]

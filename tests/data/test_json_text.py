@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.tables import parse_object, read_objects
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_object, read_objects
 
 plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 objects = st.dictionaries(st.text(max_size=3), plain | st.lists(plain, max_size=3), max_size=3)

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.files import read_parallel, read_segments, source_name
+from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.errors import DataError
 from coverage_eval.meta.labels.wmt_mqm import read_translations
-from coverage_eval.text.by_system import SystemRow, SystemTexts
-from coverage_eval.text.column_files import ColumnFile
-from coverage_eval.text.corpus import read_parallel, read_segments, source_name
 
 HEADER = "system\tid\tsrc\thyp\n"
 
@@ -26,14 +25,14 @@ def test_any_order_of_rows_gives_the_same_texts(
     segments: list[tuple[str, str]], order: object
 ) -> None:
     rows = [
-        SystemRow(f"row {n}", system, str(n), texts[which], (f"source {n}",))
+        (f"row {n}", system, str(n), texts[which], (f"source {n}",))
         for which, system in enumerate("AB")
         for n, texts in enumerate(segments)
     ]
     order.shuffle(rows)  # type: ignore[attr-defined]
     found = SystemTexts(__file__, ("src",))
     for row in rows:
-        found.add(row)
+        found.add(*row)
     systems, shared = found.columns(["A", "B"])
     assert sorted(read_parallel(shared["src"], systems["A"], systems["B"])) == sorted(
         (f"source {n}", *texts) for n, texts in enumerate(segments)

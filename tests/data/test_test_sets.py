@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sacrebleu.dataset import DATASETS
 
+from coverage_eval.data.files import find_test_set
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.text.test_sets import find_test_set
 
 
 @pytest.fixture(autouse=True)

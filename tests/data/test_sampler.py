@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.dataset import BLOCK_ROWS, MOST_BLOCKS, Row, Sampler
-from coverage_eval.preflight import Sample
+from coverage_eval.data.sample import Sample, SampledText
 
 
 def expected_rows(number: int) -> list[int]:
@@ -48,14 +48,14 @@ def test_a_sample_knows_the_lines_of_its_rows() -> None:
     sampler: Sampler[list[str]] = Sampler()
     for _ in sampler.watch([[str(number)] for number in range(1, 5001)]):
         pass
-    sample = Sample({"hyp": sampler.rows}, {}, None, sampler.blocks, sampler.lines)
+    sample = Sample([SampledText("hyp", sampler.rows)], blocks=sampler.blocks, lines=sampler.lines)
     for row in (0, 49, 50, 777, len(sampler.rows) - 1):
         assert sample.line(row) == int(sampler.rows[row][0])
 
 
 def test_pieces_do_not_cross_blocks() -> None:
     rows = [["a"]] * 130
-    sample = Sample({"hyp": rows}, {}, None, blocks=[0, 30, 40])
+    sample = Sample([SampledText("hyp", rows)], blocks=[0, 30, 40])
     assert sample.pieces == [range(30), range(40, 90), range(90, 130)]
 
 
@@ -66,7 +66,12 @@ def test_rows_become_named_texts() -> None:
     sample = Sample.from_rows(
         sampler, hypotheses=["h", "i"], references=["r"], source="s", source_tokens=list
     )
-    assert sample.hypotheses == {"h": [["a", "b"], []], "i": [["c"], ["d"]]}
-    assert sample.references == {"r": [[], ["e"]]}
-    assert sample.sources == ("s", [["x", "\t", "y"], ["z"]])
+    assert [(text.name, text.rows) for text in sample.texts] == [
+        ("h", [["a", "b"], []]),
+        ("i", [["c"], ["d"]]),
+        ("r", [[], ["e"]]),
+        ("s", [["x", "\t", "y"], ["z"]]),
+    ]
+    assert [len(sample.hypotheses), len(sample.references)] == [2, 1]
+    assert sample.source is sample.texts[-1]
     assert (sample.blocks, sample.lines) == ([0], [1])

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.preflight import check_gold
+from coverage_eval.data.alignment_checks import check_gold
 from fast_align_wrapper.links import Link, Links
-from tests.preflight.spoil import pairs
+from tests.data.spoil import pairs
 
 Map = Callable[[Link], Link]
 

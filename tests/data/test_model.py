@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.preflight import Sample, check_model
-from coverage_eval.preflight.model import _fits
+from coverage_eval.data.alignment_checks import _fits, check_model
+from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.special_tokens import SINK
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.text import tokenize
-from tests.preflight.spoil import (
+from tests.data.spoil import (
     Rows,
     confuse,
     glue,
@@ -142,7 +142,7 @@ def test_lines_that_are_all_alike_say_nothing_of_the_fit(model: FastAlign) -> No
 
 
 def test_needs_sources_and_something_to_align_them_with(model: FastAlign) -> None:
-    for seen in (sample(None, TARGETS, hyp=OUTPUT), Sample({}, {}, ("src", SOURCES))):
+    for seen in (sample(None, TARGETS, hyp=OUTPUT), Sample(source=SampledText("src", SOURCES))):
         with pytest.raises(ValueError, match="sources and references or hypotheses"):
             check_model(seen, model)
 
