@@ -62,12 +62,11 @@ LIBRARIES = {
 """The only libraries of these rooms, which know neither texts nor files."""
 
 SAME_MODULE_NAMES = {
-    "aligner": "METEOR's matcher is called so by its authors",
     "coverage": "of attention maps: its arithmetic, and its picture",
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "labels": "beside the parts of a picture, and of translations with errors",
-    "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
+    "matching": "METEOR's matchers, and labels put together with scores",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",
     "systems": "systems compared, and their picture",

@@ -44,9 +44,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     )
 
 
-def _corpus_scores(
-    corpus: Corpus, systems: dict[str, list[str]], metric: Metric
-) -> list[Cell]:
+def _corpus_scores(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> list[Cell]:
     statistics = _count(corpus, systems, metric)
     (sampled,) = sample_scores([(metric, statistics)], 1000, 1)
     cells: list[Cell] = []

@@ -15,9 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.meteor.paraphrases import find_paraphrases
-from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, write_table
-from coverage_eval.metrics.meteor.runs import in_order
+from coverage_eval.metrics.meteor.matching import in_order
+from coverage_eval.metrics.meteor.paraphrases import (
+    PhraseTable,
+    find_paraphrases,
+    read_table,
+    write_table,
+)
 
 Pair = tuple[str, str]
 

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.metrics.meteor import aligner
-from coverage_eval.metrics.meteor.aligner import BEAM_SIZE, Match, count_chunks
-from coverage_eval.metrics.meteor.aligner import align as align_blocks
-from coverage_eval.metrics.meteor.crowded import extend_crowded
-from coverage_eval.metrics.meteor.runs import (
+from coverage_eval.metrics.meteor import matching
+from coverage_eval.metrics.meteor.matching import (
+    BEAM_SIZE,
     Block,
     Candidate,
     CandidateRun,
-    Prices,
-    gain_of,
+    Match,
+    count_chunks,
     in_order,
 )
+from coverage_eval.metrics.meteor.matching import align as align_blocks
 
 Found = list[list[Candidate]]
 
@@ -183,22 +182,19 @@ def test_a_crowded_position_keeps_the_best_of_all_extensions(
     blocks: list[list[Block]], states: list[tuple[int, int, int, int]], beam: int
 ) -> None:
     """Against every extension one by one, in the order of their ranks."""
-    prices, position = Prices(1 << 12, 1 << 16), 3
-    paths: list[aligner.Path] = sorted(((*state, None) for state in states), key=itemgetter(0))
-    options = [
-        (c, ((1 << c.length) - 1) << c.start, gain_of(*c[1:]) * prices.credit,
-         abs(position - c.start), c.start + c.length)
-        for c in in_order(blocks[0])
-    ]  # fmt: skip
-    expected = aligner._extend(paths, position, options, prices.chunk)
-    arguments = (paths, position, blocks[0], prices)
-    kept = extend_crowded(*arguments, beam_size=beam, last=False)
+    chunk, credit, position = 1 << 12, 1 << 16, 3
+    paths: list[matching._Path] = sorted(((*state, None) for state in states), key=itemgetter(0))
+    options = [matching._make_option(c, position, credit) for c in in_order(blocks[0])]
+    expected = matching._extend(paths, position, options, chunk)
+    arguments = (paths, position, blocks[0], chunk, credit, beam)
+    kept = matching._extend_crowded(*arguments, last=False)
     assert kept == sorted(expected, key=itemgetter(0))[:beam]
-    ends = [
-        (rank + (prices.chunk if end >= 0 else 0), used, free, end, chain)
-        for rank, used, free, end, chain in expected
-    ]
-    assert extend_crowded(*arguments, beam_size=beam, last=True) == [min(ends, key=itemgetter(0))]
+
+    def closed(path: matching._Path) -> int:
+        return path[0] + (chunk if path[3] >= 0 else 0)
+
+    kept = matching._extend_crowded(*arguments, last=True)
+    assert min(kept, key=closed) == min(expected, key=closed)
 
 
 @settings(max_examples=50, deadline=None)
