@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from coverage_eval.metrics.score import Score as Score
     from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
     from coverage_eval.metrics.stopwords import StopWords as StopWords
-    from coverage_eval.nmt.run_audit import audit_runs as audit_runs
     from coverage_eval.omissions.finder import OmissionFinder as OmissionFinder
-    from coverage_eval.published.catalogue import run_audits as run_audits
+    from coverage_eval.papers.audits import run_audits as run_audits
+    from coverage_eval.papers.reproduction.run_audit import audit_runs as audit_runs
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
     from coverage_eval.text.corpus import read_segments as read_segments
     from fast_align_wrapper.errors import AlignerError as AlignerError
@@ -73,8 +73,8 @@ _NAMES = {
     "coverage_eval.metrics.soft_drop": ("SoftDROP",),
     "coverage_eval.metrics.stopwords": ("StopWords",),
     "coverage_eval.omissions.finder": ("OmissionFinder",),
-    "coverage_eval.nmt.run_audit": ("audit_runs",),
-    "coverage_eval.published.catalogue": ("run_audits",),
+    "coverage_eval.papers.reproduction.run_audit": ("audit_runs",),
+    "coverage_eval.papers.audits": ("run_audits",),
     "coverage_eval.testbed.demonstration": ("demonstrate",),
     "coverage_eval.text.corpus": ("read_segments",),
     "fast_align_wrapper.errors": ("AlignerError",),

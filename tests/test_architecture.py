@@ -38,20 +38,17 @@ ARROWS = {
     "html_report": "version tables text",
     "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
     "html_report",
-    "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
-    "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting text "
-    "alignment metrics attention_maps rescoring comparison published",
-    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
-    "digits": "version errors torch text metrics attention_maps published nmt",
+    "papers": "fast_align_wrapper version errors special_tokens tables attention torch plotting "
+    "text alignment metrics attention_maps rescoring comparison",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison papers",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "meta": "fast_align_wrapper errors text alignment metrics testbed omissions",
     "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
     "omissions",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "digits omissions meta",
+    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring omissions "
+    "meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
-    "report torch",
+    "metrics attention_maps rescoring comparison papers testbed omissions meta scale report torch",
     "__main__": "cli",
 }
 
@@ -66,7 +63,6 @@ LIBRARIES = {
 SAME_MODULE_NAMES = {
     "aligner": "METEOR's matcher is called so by its authors",
     "coverage": "of attention maps: its arithmetic, and its picture",
-    "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",
     "labels": "beside the parts of a picture, and of translations with errors",
@@ -75,7 +71,6 @@ SAME_MODULE_NAMES = {
     "registry": "what a room has by name: transformations, and metrics",
     "systems": "systems compared, and their picture",
     "table": "a table of anything, and the table of systems",
-    "tables": "the room, and the tables that the papers print",
 }
 SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
 

@@ -7,13 +7,12 @@ import click
 from coverage_eval.cli.options import WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.reproduce_systems import needs_torch
-from coverage_eval.nmt.run_audit import TITLE, audit_runs
-from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
-from coverage_eval.published.tables import TABLES
-from coverage_eval.published.user_scores import compare_scores
-from coverage_eval.report.audits import present_audit, present_audits
-from coverage_eval.report.user_scores import present_user_scores
+from coverage_eval.cli.reproduce import needs_torch
+from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
+from coverage_eval.papers.claims import present_audit, present_audits
+from coverage_eval.papers.printed import TABLES
+from coverage_eval.papers.reproduction.run_audit import TITLE, audit_runs
+from coverage_eval.papers.user_scores import compare_scores, present_user_scores
 
 RUN = "run"
 _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITLE}.items())

@@ -1,0 +1,157 @@
+"""``audit run``: everything that can be checked of finished runs.
+
+Trained models are replayed in NumPy, and scores are set beside the printed ones: the direction of
+every effect, and the paper's claims. Several runs are the same experiment with different seeds; the
+mean is compared then, with the interval that Student's t gives the mean of so few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+
+from coverage_eval.errors import DataError
+from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
+from coverage_eval.papers.claims import Audit, Claim, Fact
+from coverage_eval.papers.printed import (
+    Key,
+    PrintedCell,
+    PrintedTable,
+    load_table,
+    mean_and_half_width,
+)
+from coverage_eval.papers.reproduction.run_folder import RunFolder
+from coverage_eval.papers.user_scores import read_scores
+
+TITLE = "Trained models replayed in NumPy, their scores beside the printed ones"
+
+_CLAIMS = {"table1": claims_of_table1, "table2": claims_of_table2}
+
+
+def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...]:
+    """One claim a metric about directions, then the paper's claims over the runs' own figures.
+
+    Args:
+        runs: One, or several of different seeds on the same corpora.
+        table: ``table1`` or ``table2``; nothing is said of a table that no run has.
+
+    Raises:
+        DataError: Runs on other corpora than the first one's, or twice the same seed.
+    """
+    first = runs[0]
+    for run in runs[1:]:
+        if run.manifest["corpora"] != first.manifest["corpora"]:
+            raise DataError(f"{run.path}: is a run on other texts than {first.path}")
+        if replace(run.settings, seed=first.settings.seed) != first.settings:
+            raise DataError(f"{run.path}: is a run of other settings than {first.path}")
+    seeds = [run.settings.seed for run in runs]
+    if len(set(seeds)) < len(seeds):
+        raise DataError(f"runs of the same seed: {', '.join(map(str, seeds))}")
+    scores = [
+        read_scores(path, [load_table(table)])
+        for run in runs
+        if (path := run.path / f"{table}.scores.csv").exists()
+    ]
+    if not scores:
+        return ()
+    printed = load_table(table)
+    cells = {k: cell for k, cell in printed.cells.items() if all(k in item for item in scores)}
+    printed = replace(
+        printed,
+        systems=tuple(s for s in printed.systems if any(k[0] == s for k in cells)),
+        columns=tuple(c for c in printed.columns if any(k[1:] == c for k in cells)),
+        cells=cells,
+    )
+    return (*_directions(printed, scores), *_claims_of_paper(printed, scores))
+
+
+def _directions(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> Iterator[Claim]:
+    for dataset, metric in printed.columns:
+        facts = tuple(
+            _direction(printed, scores, dataset, metric, pair)
+            for pair in combinations(printed.systems, 2)
+            if all((system, dataset, metric) in printed.cells for system in pair)
+        )
+        if facts:
+            yield Claim(
+                f"of two systems, the one with the better {metric} is the printed one",
+                f"{printed.citation.place}, {dataset}",
+                facts,
+                "Positive: the first system is better. "
+                + (
+                    f"Ours: mean of {len(scores)} seeds, with its 95 % interval."
+                    if len(scores) > 1
+                    else "Ours: one seed, whose chance has no interval here."
+                ),
+            )
+
+
+def _direction(
+    printed: PrintedTable,
+    scores: Sequence[Mapping[Key, float]],
+    dataset: str,
+    metric: str,
+    pair: tuple[str, str],
+) -> Fact:
+    keys = [(system, dataset, metric) for system in pair]
+    theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
+    gains = [printed.improvement(metric, *(item[key] for key in keys)) for item in scores]
+    ours, half = mean_and_half_width(gains)
+    shown = f"{ours:+.2f}" + ("" if half is None else f" ± {half:.2f}")
+    same = ours * theirs > 0
+    outcome = "same" if same else "tie" if ours * theirs == 0 else "opposite"
+    if half is not None and abs(ours) <= half:
+        outcome += ", within chance"
+    return Fact(" against ".join(pair), f"{theirs:+.2f}", shown, outcome, same, decisive=False)
+
+
+def _claims_of_paper(
+    printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
+) -> Iterator[Claim]:
+    """What section 5 says, over our means; only where every system and metric is there."""
+    whole = load_table(printed.name)
+    if printed.systems != whole.systems or printed.metrics != whole.metrics:
+        return
+    means = {key: fmean(item[key] for item in scores) for key in printed.cells}
+    ours = replace(
+        printed, cells={key: PrintedCell(f"{mean:.2f}", mean) for key, mean in means.items()}
+    )
+    for claim in _CLAIMS[printed.name](ours):
+        yield replace(claim, text=f"over our figures: {claim.text}")
+
+
+def audit_runs(paths: Sequence[str | Path], *, segments: int = 100) -> Audit:
+    """Replay the models of runs in NumPy, and set their scores beside the printed ones.
+
+    >>> import coverage_eval as ce
+    >>> try:
+    ...     ce.audit_runs(["seed1", "seed2"])
+    ... except ce.DataError as error:
+    ...     print(error)
+    seed1: no run is there (it would have a file manifest.json)
+
+    What ``reproduce keep`` kept of a run has no models; its scores are set beside the printed ones.
+
+    Args:
+        paths: Folders of runs: one, or several of different seeds on the same corpora.
+        segments: Test sentences to replay of each system.
+
+    Raises:
+        DataError: A folder without a run, with nothing finished, or runs that do not belong
+            together.
+        ImportError: PyTorch is needed to read models, and is not installed.
+    """
+    runs = [RunFolder.existing(Path(path)) for path in paths]
+    claims = []
+    for run in runs:
+        if (run.path / "models").is_dir():
+            from coverage_eval.papers.reproduction.trained_system import replay_claim
+
+            claims.append(replay_claim(run, segments=segments))
+    claims += [claim for table in _CLAIMS for claim in comparison_claims(runs, table)]
+    if not claims:
+        raise DataError(f"{paths[0]}: no system is finished yet")
+    return Audit("run", TITLE, tuple(claims))
