@@ -321,10 +321,11 @@ def translate(run: str, text: str, name: str, attention: str | None, output: str
 @click.option("-o", "--output", "folder", metavar="FOLDER", required=True,
               help="Write the files into this folder.")  # fmt: skip
 def keep(run: str, folder: str) -> None:
-    """Copy the figures of a run, fit to be published: no weights, no text of the corpora.
+    """Copy what may be published of a run: no weights, no text of the corpora.
 
-    These are the tables with their signatures, the manifest, what is known of every epoch, and the
-    scores of all hypotheses of the n-best lists. The names of the files written are printed.
+    These are the tables with their signatures, the manifest, what is known of every epoch, the
+    translations of the test set, and the scores of all hypotheses of the n-best lists. The names of
+    the files written are printed.
 
     \b
     Example:

@@ -1,21 +1,25 @@
 """``audit run``: everything that can be checked of finished runs.
 
-Trained models are replayed in NumPy, and scores are set beside the printed ones: the direction of
-every effect, and the paper's claims. Several runs are the same experiment with different seeds; the
-mean is compared then, with the interval that Student's t gives the mean of so few.
+Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations,
+and set beside the printed ones: the direction of every effect, and the paper's claims. Several runs
+are the same experiment with different seeds; the mean is compared then, with the interval that
+Student's t gives the mean of so few.
 """
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
-from coverage_eval.papers.claims import Audit, Claim, Fact
+from coverage_eval.papers.claims import Audit, Claim, Fact, equal
 from coverage_eval.papers.printed import (
     Key,
     PrintedCell,
@@ -23,10 +27,14 @@ from coverage_eval.papers.printed import (
     load_table,
     mean_and_half_width,
 )
-from coverage_eval.papers.reproduction.run_folder import RunFolder
+from coverage_eval.papers.reproduction.paper_systems import TABLES
+from coverage_eval.papers.reproduction.run_folder import WORD_ALIGNER, RunFolder
+from coverage_eval.papers.reproduction.run_results import hypotheses_of, table_metrics
 from coverage_eval.papers.user_scores import read_scores
+from coverage_eval.text.corpus import check_source, read_segments
+from fast_align_wrapper.whole_files import file_sha256
 
-TITLE = "Trained models replayed in NumPy, their scores beside the printed ones"
+TITLE = "Trained models replayed in NumPy, their scores recomputed and set beside the printed ones"
 
 _CLAIMS = {"table1": claims_of_table1, "table2": claims_of_table2}
 
@@ -123,8 +131,81 @@ def _claims_of_paper(
         yield replace(claim, text=f"over our figures: {claim.text}")
 
 
-def audit_runs(paths: Sequence[str | Path], *, segments: int = 100) -> Audit:
-    """Replay the models of runs in NumPy, and set their scores beside the printed ones.
+def score_claims(
+    run: RunFolder,
+    *,
+    ref: str | Path | None = None,
+    src: str | Path | None = None,
+    model: str | Path | None = None,
+) -> Iterator[Claim]:
+    """One claim a table: its scores come out again from the translations of the test set.
+
+    Nothing is said of a table without scores or translations. DROP needs the source and the
+    aligner's model, METEOR its data; without the references nothing can be recomputed.
+
+    Args:
+        run: A run, or what was kept of one.
+        ref: The reference of the test set; by default the one in the run's folder.
+        src: The source, likewise.
+        model: The word aligner that DROP's links are made with, likewise.
+
+    Raises:
+        DataError: A text that is not the one the run was made with, or a damaged file.
+    """
+    texts = {}
+    for option, named in (("test_ref", ref), ("test_src", src)):
+        path = Path(named) if named else run.path / option.replace("_", ".")
+        if named or path.exists():
+            check_source(path)
+            if file_sha256(path) != run.manifest["corpora"][option]["sha256"]:
+                raise DataError(f"{path}: is not the text that {run.path} was made with")
+            texts[option] = list(read_segments(path))
+    aligner_path = Path(model) if model else run.path / "prepared" / WORD_ALIGNER
+    aligned = "test_src" in texts and (model is not None or aligner_path.exists())
+    for table in _CLAIMS:
+        path = run.path / f"{table}.csv"
+        hypotheses = hypotheses_of(run, TABLES[table])
+        if not hypotheses or not path.exists():
+            continue
+        claim = f"the scores of {table} come out again from the translations of the test set"
+        if "test_ref" not in texts:
+            missing = "the references are not here; name them with --ref"
+            yield Claim(claim, run.path.name, (), unchecked=missing)
+            continue
+        kept = _kept_scores(path)
+        facts = []
+        with Aligner.load(aligner_path) if aligned else nullcontext() as aligner:
+            metrics, no_meteor = table_metrics(aligner)
+            for system, lines in hypotheses.items():
+                for metric in metrics:
+                    score = metric.corpus_score(lines, texts["test_ref"], texts.get("test_src"))
+                    if (system, score.metric) in kept:
+                        what = f"{system}: {score.metric}"
+                        was = kept[system, score.metric]
+                        facts.append(equal(what, was, score.score, digits=4))
+        notes = [f"METEOR is not recomputed: {no_meteor}."] if no_meteor else []
+        notes += [] if aligned else ["DROP is not recomputed: it needs --src and --model."]
+        yield Claim(claim, run.path.name, tuple(facts), " ".join(notes))
+
+
+def _kept_scores(path: Path) -> dict[tuple[str, str], float]:
+    """The figures of ``TABLE.csv`` by system and metric."""
+    try:
+        rows = csv.DictReader(read_segments(path), strict=True)
+        return {(row["system"], row["metric"]): float(row["score"]) for row in rows}
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        raise DataError(f"{path}: is no table of a run's scores") from error
+
+
+def audit_runs(
+    paths: Sequence[str | Path],
+    *,
+    segments: int = 100,
+    ref: str | Path | None = None,
+    src: str | Path | None = None,
+    model: str | Path | None = None,
+) -> Audit:
+    """Replay the models of runs in NumPy, recompute scores, and set them beside the printed ones.
 
     >>> import coverage_eval as ce
     >>> try:
@@ -133,11 +214,15 @@ def audit_runs(paths: Sequence[str | Path], *, segments: int = 100) -> Audit:
     ...     print(error)
     seed1: no run is there (it would have a file manifest.json)
 
-    What ``reproduce keep`` kept of a run has no models; its scores are set beside the printed ones.
+    What ``reproduce keep`` kept of a run has neither models nor the test set; with the test set's
+    reference, its scores are recomputed too.
 
     Args:
         paths: Folders of runs: one, or several of different seeds on the same corpora.
         segments: Test sentences to replay of each system.
+        ref: The reference of the test set, for scores of a run that was only kept.
+        src: Its source, for DROP.
+        model: The word aligner of a run, for DROP.
 
     Raises:
         DataError: A folder without a run, with nothing finished, or runs that do not belong
@@ -151,6 +236,7 @@ def audit_runs(paths: Sequence[str | Path], *, segments: int = 100) -> Audit:
             from coverage_eval.papers.reproduction.trained_system import replay_claim
 
             claims.append(replay_claim(run, segments=segments))
+        claims += score_claims(run, ref=ref, src=src, model=model)
     claims += [claim for table in _CLAIMS for claim in comparison_claims(runs, table)]
     if not claims:
         raise DataError(f"{paths[0]}: no system is finished yet")

@@ -6,7 +6,8 @@ import csv
 import gzip
 import io
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from coverage_eval.attention_maps.subwords import merge_subwords
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import default_metrics, make_metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.papers.printed import load_table
@@ -42,23 +44,34 @@ from fast_align_wrapper.text import tokenize
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BLEU_SETTINGS = {"tokenize": "none", "lowercase": True}
-"""BLEU is lowercased and of the tokens as they are, as the authors' scripts compute it."""
-
 
 def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[str]]:
     """The test set as each finished system translated it, by its name.
 
-    Where penalties are in the beam, what they choose of the plain beam's lists comes next.
+    The run may also be what was kept of one. Where penalties are in the beam, what they choose of
+    the plain beam's lists comes next.
     """
     found = {}
     for system in systems:
-        if run.has_decoded(system.folder):
-            folder = run.system(system.folder)
-            found[system.name] = list(read_segments(folder / HYPOTHESES))
-            if system.penalized:
-                found[f"{system.name}, rescoring"] = list(read_segments(folder / RESCORED))
+        for name, file in ((system.name, HYPOTHESES), (f"{system.name}, rescoring", RESCORED)):
+            kept = run.path / f"{system.folder}.{file}.gz"
+            paths = [path for path in (run.system(system.folder) / file, kept) if path.exists()]
+            if not paths:
+                break  # not finished, or without penalties
+            found[name] = list(read_segments(paths[0]))
     return found
+
+
+def table_metrics(aligner: Aligner | None) -> tuple[list[Metric[object]], str | None]:
+    """The metrics of Table 1, and why METEOR is not among them; None if it is.
+
+    BLEU is lowercased and of the tokens as they are, as the authors' scripts compute it; METEOR,
+    REP and DROP have their defaults, and there is no DROP without an aligner.
+    """
+    names, missing = default_metrics(aligned=aligner is not None)
+    settings = {"bleu": {"tokenize": "none", "lowercase": True}}
+    made = [make_metric(name, {"aligner": aligner, **settings.get(name, {})}) for name in names]
+    return made, missing
 
 
 @dataclass(frozen=True)
@@ -77,8 +90,7 @@ class RunTable:
 def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable:
     """Score the systems that are finished, and write ``TABLE.csv`` and ``TABLE.scores.csv``.
 
-    BLEU is lowercased and of the tokens as they are, as the authors' scripts compute it; METEOR,
-    REP and DROP have their defaults. DROP's links are by a model of the training text's words.
+    DROP's links are by a model of the training text's words.
 
     Args:
         run: The run.
@@ -92,11 +104,7 @@ def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable
     if not hypotheses:
         raise DataError(f"{run.path}: no system of {table} is finished yet")
     with Aligner.load(run.path / "prepared" / WORD_ALIGNER) as aligner:
-        names, note = default_metrics(aligned=True)
-        metrics = [
-            make_metric(name, {"aligner": aligner, **(BLEU_SETTINGS if name == "bleu" else {})})
-            for name in names
-        ]
+        metrics, note = table_metrics(aligner)
         comparison = compare(
             hypotheses,
             list(read_segments(run.path / "test.ref")),
@@ -122,10 +130,12 @@ _COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_
 
 
 def keep_results(run: RunFolder, folder: Path) -> list[Path]:
-    """Copy the figures of a run: tables with signatures, manifest, epochs, scores of n-best lists.
+    """Copy what may be published of a run: figures and translations, no weights and no corpora.
 
-    ``nbest_scores.csv.gz`` has the log-probability, the length in pieces and the coverage penalty
-    (β = 1, ε = 0.1) of every hypothesis, which is all that rescoring needs.
+    These are the tables with signatures, the manifest, the epochs, ``SYSTEM.test.hyp.gz`` with each
+    system's translations of the test set, and ``nbest_scores.csv.gz`` with the log-probability, the
+    length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is all
+    that rescoring needs.
 
     Args:
         run: The run, finished or not.
@@ -147,24 +157,34 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
     for source, target in copied.items():
         with atomic_path(target) as temporary:
             shutil.copyfile(source, temporary)
-    scores = folder / "nbest_scores.csv.gz"
-    _write_scores(run, scores)
-    return [*copied.values(), scores]
+    written = list(copied.values())
+    decoded = [system for system in all_systems() if run.has_decoded(system.folder)]
+    for system in decoded:
+        for file in (HYPOTHESES, RESCORED) if system.penalized else (HYPOTHESES,):
+            written.append(folder / f"{system.folder}.{file}.gz")
+            with _gzip_file(written[-1]) as packed:
+                packed.write((run.system(system.folder) / file).read_bytes())
+    written.append(folder / "nbest_scores.csv.gz")
+    with (
+        _gzip_file(written[-1]) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text,
+    ):
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for system in decoded:
+            writer.writerows(_rows(run.system(system.folder), system.name))
+    return written
 
 
-def _write_scores(run: RunFolder, path: Path) -> None:
-    # No date in the archive: the same run gives the same bytes.
+@contextmanager
+def _gzip_file(path: Path) -> Iterator[gzip.GzipFile]:
+    """A new gzip file without date and name: the same content gives the same bytes."""
     with (
         atomic_path(path) as temporary,
         temporary.open("wb") as raw,
         gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed,
-        io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as file,
     ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        for system in all_systems():
-            if run.has_decoded(system.folder):
-                writer.writerows(_rows(run.system(system.folder), system.name))
+        yield packed
 
 
 def _rows(folder: Path, name: str) -> list[tuple[object, ...]]:

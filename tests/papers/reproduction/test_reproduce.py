@@ -192,6 +192,8 @@ def test_the_audit_replays_all_systems(finished_run: Path, run_cli: RunCli) -> N
     claims = json.loads(done.stdout)["claims"]
     assert claims[0]["verdict"] == "holds"
     assert len(claims[0]["facts"]) == 16
+    assert claims[1]["claim"].startswith("the scores of table1 come out again")
+    assert claims[1]["verdict"] == "holds"
     directions = [claim for claim in claims if claim["claim"].startswith("of two systems")]
     assert {len(claim["facts"]) for claim in directions} == {28}
 
@@ -303,6 +305,32 @@ def test_what_is_kept_has_no_text_and_no_weights(
     for line in _lines(finished_run / "test.ref")[:20]:
         assert line.encode() not in kept
     assert str(finished_run).encode() not in kept
+
+
+def test_translations_are_kept_and_give_the_scores_again(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    kept, again = tmp_path / "kept", tmp_path / "again"
+    for folder in (kept, again):
+        run_cli("reproduce", "keep", finished_run, "-o", folder)
+    packed = sorted(path.name for path in kept.glob("*.hyp.gz"))
+    assert len(packed) == 10, "eight systems, and what rescoring chose for two of them"
+    for name in (*packed, "nbest_scores.csv.gz"):
+        assert (kept / name).read_bytes() == (again / name).read_bytes()
+        if name in packed:
+            folder, _, file = name.removesuffix(".gz").partition(".test.")
+            text = (finished_run / "systems" / folder / f"test.{file}").read_bytes()
+            assert gzip.decompress((kept / name).read_bytes()) == text
+    done = run_cli(
+        "audit", "run", kept, "--ref", finished_run / "test.ref", "--src",
+        finished_run / "test.src", "--model", finished_run / "prepared" / "words.model",
+        "-f", "json",
+    )  # fmt: skip
+    claim = json.loads(done.stdout)["claims"][0]
+    assert claim["claim"].startswith("the scores of table1 come out again")
+    assert claim["verdict"] == "holds"
+    with (finished_run / "table1.csv").open(encoding="utf-8", newline="") as file:
+        assert len(claim["facts"]) == len(list(csv.DictReader(file)))
 
 
 def test_a_finished_run_is_scored_again_at_once(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import math
 from pathlib import Path
@@ -9,10 +11,15 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+import coverage_eval as ce
 from coverage_eval.errors import DataError
 from coverage_eval.papers.claims import Verdict
 from coverage_eval.papers.printed import load_table
-from coverage_eval.papers.reproduction.run_audit import audit_runs, comparison_claims
+from coverage_eval.papers.reproduction.run_audit import (
+    audit_runs,
+    comparison_claims,
+    score_claims,
+)
 from coverage_eval.papers.reproduction.run_folder import PRESETS, RunFolder
 from tests.conftest import ROOT, RunCli
 
@@ -73,6 +80,112 @@ def test_several_seeds_have_the_interval_of_students_t(tmp_path: Path) -> None:
     assert fact.against == f"{mean:+.2f} ± {(high - low) / 2:.2f}"
     assert math.isclose((low + high) / 2, mean)
     assert fact.outcome == "same, within chance"
+
+
+REFERENCES = ["the cat sat on the mat .", "a dog ran to the old house .", "we saw it ."] * 5
+SOURCES = ["die katze sass auf der matte .", "ein hund lief zum alten haus .", "wir sahen es ."] * 5
+HYPOTHESES = {
+    "softmax": ["the cat cat sat on the mat .", "a dog ran to the house .", "we saw it ."] * 5,
+    "softmax-penalized": ["the cat sat on it .", "a dog ran ran to the old house .", "it ."] * 5,
+}
+RESCORED = ["the mat .", "a dog ran to the old house house house .", "we saw ."] * 5
+
+
+def _write(path: Path, lines: list[str]) -> Path:
+    content = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> RunFolder:
+    """What is kept of a run: translations, and the table that three metrics give them."""
+    run = _run(tmp_path / "kept", 1, {})
+    texts = {"test_ref": REFERENCES, "test_src": SOURCES}
+    manifest = run.manifest
+    for option, lines in texts.items():
+        file = _write(tmp_path / option, lines)
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        manifest["corpora"][option] = {"file": option, "sha256": sha256}
+    (run.path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    for folder, lines in HYPOTHESES.items():
+        _write(run.path / f"{folder}.test.hyp.gz", lines)
+    _write(run.path / "softmax-penalized.test.rescored.hyp.gz", RESCORED)
+    named = {
+        "softmax": HYPOTHESES["softmax"],
+        "softmax + COVPENALTY": HYPOTHESES["softmax-penalized"],
+        "softmax + COVPENALTY, rescoring": RESCORED,
+    }
+    rows = ["system,metric,score"]
+    with ce.Aligner.train_pairs(list(zip(SOURCES, REFERENCES, strict=True))) as aligner:
+        aligner.save(tmp_path / "words.model")
+        for system, lines in named.items():
+            scores = (
+                ce.bleu(lines, REFERENCES, tokenize="none", lowercase=True),
+                ce.rep(lines, REFERENCES),
+                ce.drop(lines, REFERENCES, SOURCES, aligner=aligner),
+            )
+            rows += [f'"{system}",{score.metric},{score.score!r}' for score in scores]
+    _write(run.path / "table1.csv", rows)
+    return run
+
+
+def test_kept_scores_come_out_of_the_kept_translations_again(kept: RunFolder) -> None:
+    texts = kept.path.parent
+    (claim,) = score_claims(kept, ref=texts / "test_ref")
+    assert claim.verdict is Verdict.HOLDS
+    assert len(claim.facts) == 6, "BLEU and REP of two systems, and of what rescoring chose"
+    assert {fact.outcome for fact in claim.facts} == {"equal"}
+    assert "DROP is not recomputed" in claim.note
+    (claim,) = score_claims(
+        kept, ref=texts / "test_ref", src=texts / "test_src", model=texts / "words.model"
+    )
+    assert claim.verdict is Verdict.HOLDS
+    assert sum(fact.what.endswith(": DROP") for fact in claim.facts) == 3
+    assert "DROP" not in claim.note
+
+
+def test_a_translation_that_was_changed_is_seen(kept: RunFolder) -> None:
+    _write(kept.path / "softmax.test.hyp.gz", REFERENCES)
+    (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
+    assert claim.verdict is Verdict.FAILS
+    assert {fact.what for fact in claim.exceptions} == {"softmax: BLEU", "softmax: REP"}
+    assert {fact.outcome for fact in claim.exceptions} == {"differs"}
+
+
+def test_without_the_references_no_score_is_recomputed(kept: RunFolder) -> None:
+    (claim,) = score_claims(kept)
+    assert claim.verdict is Verdict.UNCHECKED
+    assert "name them with --ref" in claim.unchecked
+    (kept.path / "softmax.test.hyp.gz").unlink()
+    (kept.path / "softmax-penalized.test.hyp.gz").unlink()
+    assert list(score_claims(kept)) == [], "of earlier runs no translations were kept"
+
+
+def test_other_texts_and_damaged_tables_are_refused(kept: RunFolder) -> None:
+    texts = kept.path.parent
+    with pytest.raises(DataError, match=r"test_src: is not the text that .* was made with"):
+        list(score_claims(kept, ref=texts / "test_src"))
+    with pytest.raises(DataError, match="no such file"):
+        list(score_claims(kept, ref=texts / "absent"))
+    for content in ("system,metric\n", "system,metric,score\nsoftmax,BLEU,high\n"):
+        (kept.path / "table1.csv").write_text(content + "softmax,BLEU\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"table1\.csv: is no table of a run's scores"):
+            list(score_claims(kept, ref=texts / "test_ref"))
+
+
+def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) -> None:
+    texts = kept.path.parent
+    done = run_cli(
+        "audit", "run", kept.path, "--ref", texts / "test_ref", "--src", texts / "test_src",
+        "--model", texts / "words.model", "-f", "json",
+    )  # fmt: skip
+    first = json.loads(done.stdout)["claims"][0]
+    assert first["claim"].startswith("the scores of table1 come out again")
+    assert (first["verdict"], len(first["facts"])) == ("holds", 9)
+    done = run_cli("audit", "table1", "--ref", texts / "test_ref", check=False)
+    assert done.returncode == 2
+    assert "--ref, --src and --model go with 'run'" in done.stderr
 
 
 def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
