@@ -146,8 +146,8 @@ def score_claims(
     Args:
         run: A run, or what was kept of one.
         ref: The reference of the test set; by default the one in the run's folder.
-        src: The source, likewise.
-        model: The word aligner that DROP's links are made with, likewise.
+        src: The source of the test set; by default the one in the run's folder.
+        model: The word aligner that makes DROP's links; by default the run's.
 
     Raises:
         DataError: A text that is not the one the run was made with, or a damaged file.
@@ -157,7 +157,8 @@ def score_claims(
         path = Path(named) if named else run.path / option.replace("_", ".")
         if named or path.exists():
             check_source(path)
-            if file_sha256(path) != run.manifest["corpora"][option]["sha256"]:
+            known = run.manifest.get("corpora", {}).get(option)
+            if not isinstance(known, dict) or known.get("sha256") != file_sha256(path):
                 raise DataError(f"{path}: is not the text that {run.path} was made with")
             texts[option] = list(read_segments(path))
     aligner_path = Path(model) if model else run.path / "prepared" / WORD_ALIGNER
@@ -185,7 +186,10 @@ def score_claims(
                         facts.append(equal(what, was, score.score, digits=4))
         notes = [f"METEOR is not recomputed: {no_meteor}."] if no_meteor else []
         notes += [] if aligned else ["DROP is not recomputed: it needs --src and --model."]
-        yield Claim(claim, run.path.name, tuple(facts), " ".join(notes))
+        absent = dict.fromkeys(system for system, _ in kept if system not in hypotheses)
+        notes += [f"There are no translations of {', '.join(absent)}."] if absent else []
+        unchecked = "" if facts else "no score of the table can be recomputed"
+        yield Claim(claim, run.path.name, tuple(facts), " ".join(notes), unchecked)
 
 
 def _kept_scores(path: Path) -> dict[tuple[str, str], float]:

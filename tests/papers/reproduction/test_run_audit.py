@@ -153,6 +153,17 @@ def test_a_translation_that_was_changed_is_seen(kept: RunFolder) -> None:
     assert {fact.outcome for fact in claim.exceptions} == {"differs"}
 
 
+def test_systems_without_translations_are_named(kept: RunFolder) -> None:
+    (kept.path / "softmax.test.hyp.gz").unlink()
+    (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
+    assert claim.verdict is Verdict.HOLDS
+    assert len(claim.facts) == 4
+    assert "There are no translations of softmax." in claim.note
+    _write(kept.path / "table1.csv", ["system,metric,score", "softmax,BLEU,30.0"])
+    (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
+    assert claim.verdict is Verdict.UNCHECKED
+
+
 def test_without_the_references_no_score_is_recomputed(kept: RunFolder) -> None:
     (claim,) = score_claims(kept)
     assert claim.verdict is Verdict.UNCHECKED
