@@ -28,7 +28,7 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITL
 )  # fmt: skip
 @click.option(
     "--segments", default=100, show_default=True, type=WholeRange(1),
-    help="With run, replay the translations of so many test sentences.",
+    help="With run, replay the translations of this many test sentences.",
 )  # fmt: skip
 @click.option(
     "-r",

@@ -63,7 +63,7 @@ def command() -> None:
 @command.command("iris")
 @click.option(
     "--splits", default=5, show_default=True, type=WholeRange(1),
-    help="Draw so many random splits into 135 training and 15 test flowers; the report has one.",
+    help="Draw this many random splits into 135 training and 15 test flowers; the report has one.",
 )  # fmt: skip
 @click.option(
     "--seed", default=0, show_default=True, type=WholeRange(0),
@@ -86,18 +86,18 @@ def iris(splits: int, seed: int, output: Output) -> None:
 @click.option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
 @click.option(
     "--seeds", default=5, show_default=True, type=WholeRange(1),
-    help="Train with so many seeds, from 1.",
+    help="Train with this many seeds, from 1.",
 )  # fmt: skip
 @click.option(
     "--examples", default=100_000, show_default=True, type=WholeRange(1),
-    help="Train on so many examples.",
+    help="Train on this many examples.",
 )  # fmt: skip
 @click.option("--batch", default=100, show_default=True, type=WholeRange(1),
-              help="Take a step of so many examples.")  # fmt: skip
+              help="Take a step of this many examples.")  # fmt: skip
 @click.option("--shortest", default=5, show_default=True, type=WholeRange(1),
-              help="Draw numbers of so many digits at least.")  # fmt: skip
+              help="Draw numbers of this many digits at least.")  # fmt: skip
 @click.option("--longest", default=20, show_default=True, type=WholeRange(1),
-              help="Draw numbers of so many digits at most.")  # fmt: skip
+              help="Draw numbers of this many digits at most.")  # fmt: skip
 @click.option("--size", default=32, show_default=True, type=WholeRange(1),
               help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
 @click.option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
@@ -105,7 +105,7 @@ def iris(splits: int, seed: int, output: Output) -> None:
 @click.option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
               help="Shorten a step's gradient to this norm.")  # fmt: skip
 @click.option("--valid", default=300, show_default=True, type=WholeRange(1),
-              help="Measure accuracy on so many examples.")  # fmt: skip
+              help="Measure accuracy on this many examples.")  # fmt: skip
 @output_options(width=1, file=False)
 def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
     """Spelled numbers into digits, by softmax and sparsemax attention (Figures 2 and 3).
@@ -135,12 +135,12 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
 @command.command("timing")
 @click.option(
     "--classes", "numbers", multiple=True, type=WholeRange(2), metavar="K",
-    help=f"Take random scores of so many classes; may be repeated.  "
+    help=f"Take random scores of this many classes; may be repeated.  "
     f"[default: {', '.join(map(str, CLASSES))}]",
 )  # fmt: skip
 @click.option(
     "--examples", default=1000, show_default=True, type=WholeRange(1),
-    help="Take so many rows of random scores.",
+    help="Take this many rows of random scores.",
 )  # fmt: skip
 @click.option(
     "--data", "files", multiple=True, metavar="FILE",
@@ -149,7 +149,7 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
 )  # fmt: skip
 @click.option(
     "--repeats", default=5, show_default=True, type=WholeRange(1),
-    help="Measure so many times.",
+    help="Measure this many times.",
 )  # fmt: skip
 @output_options
 def timing(
@@ -188,18 +188,18 @@ _OPTIONS = (
                  type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
     click.option("--size", type=WholeRange(2),
                  help="Take word vectors and layers of this size instead."),
-    click.option("--epochs", type=WholeRange(1), help="Train for so many epochs instead."),
+    click.option("--epochs", type=WholeRange(1), help="Train for this many epochs instead."),
     click.option("--halve-from", type=WholeRange(1),
                  help="Halve the learning rate after this epoch and each further one."),
     click.option("--merges", type=WholeRange(0),
-                 help="Learn so many operations of byte pair encoding instead."),
+                 help="Learn this many operations of byte pair encoding instead."),
     click.option("--seed", default=1, show_default=True, type=WholeRange(0),
                  help="Seed parameters, order of batches and dropout with this number."),
     click.option("--scoring", default="bilinear", show_default=True,
                  type=click.Choice(["bilinear", "additive"]),
                  help="Score attention so: bilinear is the paper's."),
     click.option("--beam", default=10, show_default=True, type=WholeRange(1),
-                 help="Keep so many hypotheses of each sentence."),
+                 help="Keep this many hypotheses of each sentence."),
     click.option("--tune-by", default="beam", show_default=True,
                  type=click.Choice(["beam", "lists"]),
                  help="Choose the weights of COVPENALTY by decoding the validation text with "
@@ -323,7 +323,7 @@ def translate(run: str, text: str, name: str, attention: str | None, output: str
 def keep(run: str, folder: str) -> None:
     """Copy what may be published of a run: no weights, no text of the corpora.
 
-    These are the tables with their signatures, the manifest, what is known of every epoch, the
+    These are the tables with their signatures, the manifest, the log of every epoch, the
     translations of the test set, and the scores of all hypotheses of the n-best lists. The names of
     the files written are printed.
 

@@ -6,7 +6,7 @@ The facts that audits are made of say that two sides are equal, or differ, or ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -41,7 +41,7 @@ class Fact:
     """One comparison that a claim rests on.
 
     Attributes:
-        what: What is compared.
+        what: The name of the comparison.
         printed: The paper's side: its figure, its formula's value, or what it says.
         against: The other side: what was computed, or the figure that it is compared with.
         outcome: The result in a word or a number, such as ``equal`` or ``+0.16``.
@@ -58,14 +58,8 @@ class Fact:
 
     def to_dict(self) -> dict[str, str | bool]:
         """The fact as plain values."""
-        return {
-            "fact": self.what,
-            "printed": self.printed,
-            "against": self.against,
-            "outcome": self.outcome,
-            "holds": self.holds,
-            "decisive": self.decisive,
-        }
+        values = asdict(self)
+        return {"fact": values.pop("what"), **values}
 
 
 @dataclass(frozen=True)

@@ -103,12 +103,12 @@ class Hypothesis:
 
 @dataclass
 class _Beams:
-    """What is alive: ``k`` hypotheses of each of ``n`` sentences, one after the other.
+    """The unfinished hypotheses: ``k`` of each of ``n`` sentences, one after the other.
 
     Attributes:
         sentences: ``[n]`` places in the batch.
         state: Of ``n · k`` rows.
-        source: Likewise.
+        source: Of as many rows.
         counted: ``[n · k, S]`` source pieces whose coverage counts.
         words: ``[n · k, t]`` pieces so far, the start symbol first.
         attention: ``[n · k, t - 1, S]``.
@@ -178,12 +178,16 @@ def beam_search(
         length += 1
         for place, hypothesis in ended:
             finished[place].append(hypothesis)
-        best = _best_alive(beams, penalties, length)
-        places = range(len(beams.sentences))
-        going = [p for p in places if not _is_done(finished[beams.sentences[p]], size, best[p])]
-        if len(going) < len(places):
+        alive = beams.total / penalties.length(length) + penalties.coverage(beams)
+        going = []
+        for place, best in enumerate(alive.amax(1).tolist()):
+            scores = sorted((h.score for h in finished[beams.sentences[place]]), reverse=True)
+            is_done = len(scores) >= size and scores[size - 1] >= best
+            if best > -np.inf and not is_done:
+                going.append(place)
+        if len(going) < len(beams.sentences):
             beams = beams.keep(going)
-    return [sorted(found, key=_by_score)[:size] for found in finished]
+    return [sorted(found, key=lambda h: -h.score)[:size] for found in finished]
 
 
 def _start(model: Translator, batch: Minibatch, size: int) -> _Beams:
@@ -270,23 +274,6 @@ def _ended(
         )
         found.append((beams.sentences[sentence], hypothesis))
     return found
-
-
-def _best_alive(beams: _Beams, penalties: Penalties, length: int) -> list[float]:
-    """The best score of each sentence's unfinished hypotheses."""
-    scores = beams.total / penalties.length(length) + penalties.coverage(beams)
-    best: list[float] = scores.amax(1).tolist()
-    return best
-
-
-def _is_done(finished: list[Hypothesis], size: int, best_alive: float) -> bool:
-    if best_alive == -np.inf:
-        return True
-    return len(finished) >= size and sorted(finished, key=_by_score)[size - 1].score >= best_alive
-
-
-def _by_score(hypothesis: Hypothesis) -> float:
-    return -hypothesis.score
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -134,7 +134,7 @@ def tune_by_beam(
 
     Args:
         decode: Translates the validation text with penalties in the beam.
-        references: Of as much of the validation text.
+        references: Of the sentences that are decoded.
         kept: Where each point's BLEU is kept, a JSON object a line, and read from if a search that
             was killed goes on; points of another number of sentences do not count.
         label: Before the progress bar.
@@ -205,23 +205,16 @@ class Experiment:
         """Fertilities, with a predictor that is trained when they are first asked for."""
         return FertilityBounds(self.bitext, self._predicted)
 
-    def _predicted(self) -> tuple[Bounds, Bounds]:
+    def _predicted(self) -> dict[str, Bounds]:
         torch.manual_seed(self.run.settings.seed)
-        sizes = (self.run.settings.preset, len(self.bitext.source))
-        model = FertilityPredictor(*sizes).to(self.device)
-        actual, bounds = Fertility("actual"), FertilityBounds(self.bitext)
-        self._train(
-            model,
-            model.objective,
-            PREDICTOR,
-            (bounds.train(actual), bounds.valid(actual)),
-            label="fertility predictor",
-        )
-        valid, test = (
-            predict_fertilities(model, self._batches(text))
-            for text in (self.bitext.valid, self.bitext.test)
-        )
-        return valid, test
+        model = FertilityPredictor(self.run.settings.preset, len(self.bitext.source))
+        model = model.to(self.device)
+        fertility, label = Fertility("actual"), "fertility predictor"
+        self._train(model, model.objective, PREDICTOR, fertility, label=label)
+        return {
+            part: predict_fertilities(model, self._batches(text))
+            for part, text in (("valid", self.bitext.valid), ("test", self.bitext.test))
+        }
 
     def _batches(
         self, text: PieceText, bounds: Bounds | None = None, size: int | None = None
@@ -237,12 +230,15 @@ class Experiment:
     def make(self, system: System) -> bool:
         """Train and decode a system, as far as that is not done; False if all of it was."""
         folder = self.run.folder("systems", system.folder)
-        if self._is_made(system):
+        note = self.run.manifest.get("made", {}).get(system.folder, {})
+        # Weights of penalties that were chosen otherwise than the run chooses them do not count.
+        tuned = note.get("tuning", asdict(Tuning())) == asdict(self.run.settings.tuning)
+        if self.run.has_decoded(system.folder) and (tuned or not system.penalized):
             return False
-        model = self.trained(system)
+        model = self._trained(system)
         (folder / HYPOTHESES).unlink(missing_ok=True)
         penalties = self._tuned(system, model) if system.penalized else None
-        bounds = None if system.fertility is None else self.bounds.test(system.fertility)
+        bounds = self.bounds.of("test", system.fertility)
         label = f"{system.name}: test set"
         lists = self._translate(model, self.bitext.test, bounds, penalties, label=label)
         if bounds is not None:
@@ -252,29 +248,13 @@ class Experiment:
         write_lines(folder / HYPOTHESES, best_texts(lists))
         return True
 
-    def _is_made(self, system: System) -> bool:
-        """Whether it is decoded; if with penalties, with weights chosen as the run chooses them."""
-        if not self.run.has_decoded(system.folder):
-            return False
-        note = self.run.manifest.get("made", {}).get(system.folder, {})
-        tuned = note.get("tuning", asdict(Tuning()))
-        return not system.penalized or tuned == asdict(self.run.settings.tuning)
-
-    def trained(self, system: System) -> Translator:
+    def _trained(self, system: System) -> Translator:
         """The model of a system, trained if it is not."""
         torch.manual_seed(self.run.settings.seed)
         sizes = (len(self.bitext.source), len(self.bitext.target))
         model = Translator(self.run.settings.preset, system.attention, *sizes).to(self.device)
-        bounds: tuple[Bounds | None, Bounds | None] = (None, None)
-        if system.fertility is not None:
-            bounds = (self.bounds.train(system.fertility), self.bounds.valid(system.fertility))
-        self._train(
-            model,
-            lambda batch: translation_loss(model, batch),
-            system.model,
-            bounds,
-            label=system.model,
-        )
+        objective = partial(translation_loss, model)
+        self._train(model, objective, system.model, system.fertility, label=system.model)
         return model
 
     def _train(
@@ -282,16 +262,17 @@ class Experiment:
         model: nn.Module,
         objective: Objective,
         name: str,
-        bounds: tuple[Bounds | None, Bounds | None],
+        fertility: Fertility | None,
         *,
         label: str,
     ) -> None:
         """Train under bounds of training and validation sources, and note what came of it."""
+        train_bounds, valid_bounds = (self.bounds.of(p, fertility) for p in ("train", "valid"))
         state = train(
             model,
             objective,
-            self._batches(self.bitext.train, bounds[0]),
-            self._batches(self.bitext.valid, bounds[1]),
+            self._batches(self.bitext.train, train_bounds),
+            self._batches(self.bitext.valid, valid_bounds),
             self.run.settings.preset,
             self.run.folder("models", name),
             seed=self.run.settings.seed,
@@ -318,7 +299,7 @@ class Experiment:
         self.make(replace(system, penalized=False))
         folder = self.run.folder("systems", system.folder)
         tuning = self.run.settings.tuning
-        bounds = None if system.fertility is None else self.bounds.valid(system.fertility)
+        bounds = self.bounds.of("valid", system.fertility)
         references = list(read_segments(self.corpora.valid_tgt))
         label = f"{system.name}: validation set"
         write_nbest(folder, "valid", self._translate(model, self.bitext.valid, bounds, label=label))
@@ -383,19 +364,19 @@ def reproduce_table(
 
     Args:
         table: ``table1`` or ``table2``.
-        corpora: The fields of :class:`~coverage_eval.nmt.corpora.Corpora`.
+        corpora: The fields of :class:`Corpora`.
         folder: Of the run.
         resume: Whether there may be a run in it.
-        preset_name: One of :data:`~coverage_eval.nmt.presets.PRESETS`.
+        preset_name: One of :data:`PRESETS`.
         size: Of word vectors and layers, instead of the preset's.
-        epochs: Likewise.
-        halve_from: Likewise.
-        merges: Likewise.
+        epochs: Passes over the training text, instead of the preset's.
+        halve_from: The epoch after which the rate is halved, instead of the preset's.
+        merges: Operations of byte pair encoding, instead of the preset's.
         seed: Of parameters, order and dropout.
-        scoring: Of the attention, as :class:`~coverage_eval.nmt.presets.Preset` has it.
+        scoring: Of the attention, as a preset has it.
         beam: Hypotheses a sentence.
-        tune_by: How the weights of penalties are chosen, see
-            :class:`~coverage_eval.nmt.run_folder.Tuning`. A run may go on with another choice.
+        tune_by: How the weights of penalties are chosen, see :class:`Tuning`. A run may go
+            on with another choice.
         tune_on: On how many validation sentences; None for all.
         dataset: Column of the printed table.
         names: Rows to make; all that are printed for none.

@@ -10,7 +10,7 @@ probabilities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,7 @@ from coverage_eval.papers.reproduction.paper_systems import Fertility
 from coverage_eval.papers.reproduction.run_folder import Preset
 
 ADDED = 1.0
-"""What is added to ACTUAL and PREDICTED fertilities."""
+"""The constant that is added to ACTUAL and PREDICTED fertilities."""
 
 
 class FertilityBounds:
@@ -33,46 +33,44 @@ class FertilityBounds:
 
     Args:
         bitext: The corpora.
-        predict: Gives the expected fertilities of validation and test sources, without their
-            sinks; called when they are first needed. None where PREDICTED is not asked for.
+        predict: Gives the expected fertilities of the sources of ``valid`` and ``test``, without
+            their sinks; called when they are first needed. None if PREDICTED is not asked for.
     """
 
     def __init__(
-        self, bitext: Bitext, predict: Callable[[], tuple[Bounds, Bounds]] | None = None
+        self, bitext: Bitext, predict: Callable[[], Mapping[str, Bounds]] | None = None
     ) -> None:
         self._bitext = bitext
         self._predict = predict
 
-    def train(self, fertility: Fertility) -> Bounds:
-        """Of the training sources; where fertilities are predicted, they are trained on ACTUAL."""
-        text = self._bitext.train
-        if fertility.strategy in {"actual", "predicted"}:
-            return with_sinks(_actual(text))
-        return self._by_source(fertility, text)
+    def of(self, part: str, fertility: Fertility | None) -> Bounds | None:
+        """The bounds of one part of the bitext.
 
-    def valid(self, fertility: Fertility) -> Bounds:
-        """Of the validation sources."""
-        if fertility.strategy == "actual":
-            return with_sinks(_actual(self._bitext.valid))
-        return self._without_target(fertility, self._bitext.valid, 0)
-
-    def test(self, fertility: Fertility) -> Bounds:
-        """Of the test sources.
+        Args:
+            part: ``train``, ``valid`` or ``test``.
+            fertility: How they are set. A system with PREDICTED fertilities is trained on ACTUAL
+                ones. None for no bounds.
 
         Raises:
-            ValueError: ACTUAL, which would need the reference.
+            ValueError: ACTUAL for the test set, which would need the reference.
         """
-        if fertility.strategy == "actual":
+        if fertility is None:
+            return None
+        text: PieceText = getattr(self._bitext, part)
+        words = [source[:-1] for source in text.sources]
+        if fertility.strategy == "constant":
+            return with_sinks([constant(len(source), fertility.value) for source in words])
+        if fertility.strategy == "guided":
+            return with_sinks([self._table.fertilities(source) for source in words])
+        if fertility.strategy == "predicted" and part != "train":
+            return with_sinks([row + ADDED for row in self._predicted[part]])
+        if part == "test":
             raise ValueError("actual fertilities need the reference: decode with predicted ones")
-        return self._without_target(fertility, self._bitext.test, 1)
-
-    def _without_target(self, fertility: Fertility, text: PieceText, part: int) -> Bounds:
-        if fertility.strategy != "predicted":
-            return self._by_source(fertility, text)
-        return with_sinks([row + ADDED for row in self._predicted[part]])
+        pairs = zip(words, text.links, strict=True)
+        return with_sinks([actual(links, len(source)) + ADDED for source, links in pairs])
 
     @cached_property
-    def _predicted(self) -> tuple[Bounds, Bounds]:
+    def _predicted(self) -> Mapping[str, Bounds]:
         assert self._predict is not None
         return self._predict()
 
@@ -80,19 +78,6 @@ class FertilityBounds:
     def _table(self) -> FertilityTable:
         train = self._bitext.train
         return guided(zip(train.sources, train.links, strict=True))
-
-    def _by_source(self, fertility: Fertility, text: PieceText) -> Bounds:
-        words = [source[:-1] for source in text.sources]
-        if fertility.strategy == "constant":
-            return with_sinks([constant(len(source), fertility.value) for source in words])
-        return with_sinks([self._table.fertilities(source) for source in words])
-
-
-def _actual(text: PieceText) -> Bounds:
-    return [
-        actual(links, len(source) - 1) + ADDED
-        for source, links in zip(text.sources, text.links, strict=True)
-    ]
 
 
 def with_sinks(rows: Bounds) -> Bounds:

@@ -114,7 +114,7 @@ class DigitsSettings:
 
 @dataclass(frozen=True)
 class TrainedReader:
-    """What is known of a training that has ended.
+    """The results of a finished training.
 
     Attributes:
         attention: One of :data:`ATTENTIONS`.

@@ -8,7 +8,7 @@ The folder::
 
     RUN/manifest.json              settings, commands, versions and threads
     RUN/ATTENTION/seed-N/          epochs.jsonl and checkpoint.pt
-    RUN/ATTENTION/seed-N.json      what is known of a training that has ended
+    RUN/ATTENTION/seed-N.json      the results of a finished training
     RUN/ATTENTION.attention.jsonl  attention for a few validation examples, of the first seed
     RUN/digits.csv                 accuracy of each training with its signature
 
@@ -118,7 +118,7 @@ def train_reader(
         folder: Where ``checkpoint.pt`` and ``epochs.jsonl`` are kept.
 
     Returns:
-        The model, and what is known of it.
+        The model and its results.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -205,7 +205,7 @@ def reproduce_digits(
         resume: Whether there may be a run in the folder already.
 
     Returns:
-        What is known of all trainings in the folder, those of earlier calls included.
+        The results of all trainings in the folder, those of earlier calls included.
 
     Raises:
         DataError: The folder has a run and ``resume`` is not set, or one with other settings.

@@ -44,7 +44,7 @@ FERTILITIES = "test.fertilities"
 """The bounds of the test sources, their sinks' included; of systems that have bounds."""
 
 EPOCHS = "epochs.jsonl"
-"""What is known of each epoch of a training, a line each."""
+"""The records of the epochs of a training, a line each."""
 
 WORD_ALIGNER = "words.model"
 """The aligner of whole words, for DROP; among the prepared files."""
@@ -71,7 +71,7 @@ class Preset:
         rate: SGD's learning rate at first.
         halve_from: The epoch after which the rate is halved each time, whether validation
             perplexity still falls or not; it starts earlier where that rises.
-        patience: Stop after so many epochs without a better validation perplexity.
+        patience: Stop after this many epochs without a better validation perplexity.
         clip: The largest norm of the gradient of all parameters.
         initial: Parameters are drawn from the interval of ± this number.
         scoring: How attention is scored: ``bilinear`` ("general" of Luong et al. 2015), the
@@ -367,7 +367,7 @@ class RunFolder:
         return (self.system(name) / HYPOTHESES).exists()
 
     def note(self, part: str, content: Mapping[str, Any]) -> None:
-        """Keep what is known of a part that was made."""
+        """Keep facts about a part that was made."""
         manifest = self.manifest
         manifest.setdefault("made", {})[part] = dict(content)
         write_record(self.path / MANIFEST, manifest)

@@ -17,7 +17,6 @@ import numpy as np
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention_maps.load import load
-from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import merge_subwords
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.comparison.table import Comparison, compare
@@ -263,17 +262,16 @@ def draw_figure2(
                 "choose one with --index"
             )
         number = found[0]
-    left, right = (_map(run, name, number) for name in names)
+    shown = []
+    for name in names:
+        maps = load(_folder(run, name) / "test.attention.npz")
+        if number > len(maps):
+            raise DataError(f"segment {number}: the test set has {len(maps)}")
+        shown += merge_subwords([maps[number - 1]], source_scheme="bpe", target_scheme="bpe")
+    left, right = shown
     return attention_heatmaps_side_by_side(
         (left.weights, right.weights),
         left.source_labels,
         (left.hypothesis_labels, right.hypothesis_labels),
         systems=names,
     )
-
-
-def _map(run: RunFolder, name: str, number: int) -> AttentionMap:
-    maps = load(_folder(run, name) / "test.attention.npz")
-    if number > len(maps):
-        raise DataError(f"segment {number}: the test set has {len(maps)}")
-    return merge_subwords([maps[number - 1]], source_scheme="bpe", target_scheme="bpe")[0]

@@ -158,7 +158,7 @@ def reproduce_timing(
         rng = np.random.default_rng(number)
         scores = rng.normal(size=(examples, number))
         targets = np.eye(number)[rng.integers(number, size=examples)]
-        works = _works(_evaluate_in_numpy, _evaluate_in_torch, scores, targets)
+        works = _works(lambda loss, *arrays: loss(*arrays), _evaluate_in_torch, scores, targets)
         for name, by_loss in works.items():
             seconds = _measure(by_loss, repeats, _clock(name))
             timings.append(Timing("random", examples, number, name, seconds))
@@ -201,10 +201,6 @@ def _works(
             for name, loss in zip(LOSSES, (cross_entropy, sparsemax_loss), strict=True)
         }
     return works
-
-
-def _evaluate_in_numpy(loss: Callable[..., Any], scores: Array, targets: Array) -> object:
-    return loss(scores, targets)
 
 
 def _evaluate_in_torch(loss: Callable[..., Any], scores: Any, targets: Any) -> object:

@@ -60,10 +60,10 @@ from coverage_eval.torch import AdditiveScorer
 from fast_align_wrapper.text import tokenize
 
 ATTENTION_LIMIT = 1e-4
-"""Attention may differ by so much: one side is in single precision."""
+"""The largest difference of attention; one side is in single precision."""
 
 LOG_LIMIT = 1e-2
-"""So may the log-probability of a whole translation, a sum over its pieces."""
+"""The largest difference of a translation's log-probability, a sum over its pieces."""
 
 _TRANSLATED, _REPLAYED = 32, 50  # sentences at once
 
@@ -114,6 +114,12 @@ class TrainedSystem:
             DataError: The system's fertilities need more than the source text, or the weights of
                 its penalties are not known.
         """
+        penalties = None
+        if self.system.penalized:
+            note = self.run.manifest.get("made", {}).get(self.system.folder)
+            if note is None:
+                raise DataError(f"{self.run.path}: {self.system.name} is not finished yet")
+            penalties = Penalties(note["alpha"], note["beta"])
         pairs = BytePairs.load(self.run.path / "prepared" / BYTE_PAIRS)
         sources = [(*pairs.split(tokenize(line)), SINK) for line in lines]
         text = PieceText(sources, [()] * len(sources))
@@ -123,7 +129,7 @@ class TrainedSystem:
             make_minibatches(text, self.source, self.target, self._bounds(text), size=_TRANSLATED),
             self.target,
             beam=self.run.settings.beam,
-            penalties=self._penalties(),
+            penalties=penalties,
             label=self.system.name,
         )
 
@@ -144,14 +150,6 @@ class TrainedSystem:
                 "kept with the run"
             )
         return with_sinks(rows)
-
-    def _penalties(self) -> Penalties | None:
-        if not self.system.penalized:
-            return None
-        note = self.run.manifest.get("made", {}).get(self.system.folder)
-        if note is None:
-            raise DataError(f"{self.run.path}: {self.system.name} is not finished yet")
-        return Penalties(note["alpha"], note["beta"])
 
 
 def _parameters(run: RunFolder, model: str) -> dict[str, torch.Tensor]:

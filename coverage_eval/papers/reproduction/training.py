@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -56,11 +56,8 @@ def load_checkpoint(path: Path, device: torch.device | None = None) -> dict[str,
     return content
 
 
-class Objective(Protocol):
-    """What is minimised."""
-
-    def __call__(self, batch: Minibatch) -> tuple[Tensor, int]:
-        """The summed loss of a batch's words, and how many they are."""
+Objective: TypeAlias = Callable[[Minibatch], tuple[Tensor, int]]
+"""Gives the summed loss of a batch's words, which is minimised, and how many words these are."""
 
 
 @dataclass
@@ -75,7 +72,7 @@ class TrainingState:
         loss: Sum over the words of the epoch so far.
         words: These words.
         seconds: Time spent on them.
-        epochs: What is known of each finished epoch; a line each of ``epochs.jsonl``.
+        epochs: A record of each finished epoch; a line each of ``epochs.jsonl``.
         finished: No epoch is left, or validation perplexity has long not fallen.
     """
 

@@ -41,7 +41,7 @@ class TranslatorState:
 
     Attributes:
         hidden: ``[B, D]`` of each layer, lowest first.
-        cells: Likewise.
+        cells: ``[B, D]`` of each layer.
         fed: ``[B, D]`` attentional state of the step before.
         received: ``[B, S]`` β, attention that each word has received.
     """
@@ -103,12 +103,6 @@ class Translator(nn.Module):
     @property
     def _layers(self) -> list[Any]:
         return list(self.decoder)
-
-    def forward(self, batch: Minibatch) -> Tensor:
-        """``[B, T, V]`` scores of every next piece, given the pieces before."""
-        attentional, _ = self.decode(batch)
-        scores: Tensor = self.output(attentional)
-        return scores
 
     def encode(self, batch: Minibatch) -> tuple[Source, TranslatorState]:
         """Encode sources.

@@ -110,7 +110,7 @@ def bitext(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
 def test_fertilities_follow_the_authors_system(bitext: Bitext) -> None:
     """1 is added to ACTUAL and PREDICTED bounds, and nothing to CONSTANT and GUIDED ones."""
     predicted = [[np.full(len(s) - 1, 1.5) for s in t.sources] for t in (bitext.valid, bitext.test)]
-    bounds = FertilityBounds(bitext, lambda: (predicted[0], predicted[1]))
+    bounds = FertilityBounds(bitext, lambda: dict(zip(("valid", "test"), predicted, strict=True)))
     counts = [
         np.maximum(np.bincount([i for i, _ in links], minlength=len(source) - 1), 1)
         for source, links in zip(bitext.train.sources, bitext.train.links, strict=True)
@@ -120,14 +120,16 @@ def test_fertilities_follow_the_authors_system(bitext: Bitext) -> None:
         for piece, count in zip(source, row.tolist(), strict=False):
             largest[piece] = max(largest.get(piece, 1), count)
     for strategy in ("actual", "predicted"):
-        for row, count in zip(bounds.train(Fertility(strategy)), counts, strict=True):
+        for row, count in zip(bounds.of("train", Fertility(strategy)), counts, strict=True):
             assert row.tolist() == [*(count + 1.0), np.inf]
-    for source, row in zip(bitext.test.sources, bounds.test(Fertility("guided")), strict=True):
+    for source, row in zip(
+        bitext.test.sources, bounds.of("test", Fertility("guided")), strict=True
+    ):
         assert row.tolist() == [*(largest.get(piece, 1) for piece in source[:-1]), np.inf]
-    assert all(set(row[:-1]) <= {3.0} for row in bounds.valid(Fertility("constant", 3)))
-    assert all(set(row[:-1]) <= {2.5} for row in bounds.test(Fertility("predicted")))
+    assert all(set(row[:-1]) <= {3.0} for row in bounds.of("valid", Fertility("constant", 3)))
+    assert all(set(row[:-1]) <= {2.5} for row in bounds.of("test", Fertility("predicted")))
     with pytest.raises(ValueError, match="reference"):
-        bounds.test(Fertility("actual"))
+        bounds.of("test", Fertility("actual"))
     with pytest.raises(ValueError, match="unknown fertilities"):
         Fertility("lucky")
 
