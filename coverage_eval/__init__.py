@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from coverage_eval.metrics.sacrebleu_adapters import BLEU as BLEU
     from coverage_eval.metrics.sacrebleu_adapters import CHRF as CHRF
     from coverage_eval.metrics.score import Score as Score
-    from coverage_eval.nmt.run_audit import audit_runs as audit_runs
-    from coverage_eval.published.catalogue import run_audits as run_audits
+    from coverage_eval.papers.audits import run_audits as run_audits
+    from coverage_eval.papers.reproduction.run_audit import audit_runs as audit_runs
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
     from fast_align_wrapper.errors import AlignerError as AlignerError
 
@@ -69,8 +69,8 @@ _NAMES = {
     "coverage_eval.metrics.sacrebleu_adapters": ("BLEU", "CHRF"),
     "coverage_eval.metrics.score": ("Score",),
     "coverage_eval.metrics.omissions": ("OmissionFinder",),
-    "coverage_eval.nmt.run_audit": ("audit_runs",),
-    "coverage_eval.published.catalogue": ("run_audits",),
+    "coverage_eval.papers.reproduction.run_audit": ("audit_runs",),
+    "coverage_eval.papers.audits": ("run_audits",),
     "coverage_eval.testbed.demonstration": ("demonstrate",),
     "coverage_eval.data.files": ("read_segments",),
     "fast_align_wrapper.errors": ("AlignerError",),

@@ -44,7 +44,7 @@ MODULES = [
 
 
 OPTIONAL_ROOMS = {
-    "digits": ["torch"], "nmt": ["torch", "tokenizers"], "torch": ["torch"], "scale": ["pyarrow"]
+    "papers.reproduction": ["torch", "tokenizers"], "torch": ["torch"], "scale": ["pyarrow"]
 }  # fmt: skip
 """Rooms whose modules may need what an extra installs."""
 
@@ -54,8 +54,9 @@ def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
     try:
         module = importlib.import_module(name)
     except ImportError:
-        for package in OPTIONAL_ROOMS.get(name.split(".")[1], ()):
-            pytest.importorskip(package, reason=f"{package} is in an extra")
+        for room, packages in OPTIONAL_ROOMS.items():
+            for package in packages if f"{name}.".startswith(f"coverage_eval.{room}.") else ():
+                pytest.importorskip(package, reason=f"{package} is in an extra")
         raise
     assert module.__doc__
     assert doctest.testmod(module).failed == 0

@@ -63,7 +63,6 @@ LIBRARIES = {
 
 SAME_MODULE_NAMES = {
     "coverage": "of attention maps: its arithmetic, and its picture",
-    "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
     "labels": "beside the parts of a picture, and of translations with errors",
     "matching": "METEOR's matchers, and labels put together with scores",

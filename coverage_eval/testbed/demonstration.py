@@ -19,7 +19,7 @@ from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.published.translations import SYSTEMS, load_appendix_b
+from coverage_eval.papers.printed import SYSTEMS, load_appendix_b
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.grammar_texts import RATES, GrammarTexts, make_texts, write_texts
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION

@@ -54,7 +54,7 @@ WRITERS = {
     "fertility": ("fertility constant src -o numbers", ("numbers",)),
     "shard": ("rep hyp ref --shard 1/2 -o part", ("part",)),
 }  # fmt: skip
-"""What each writes; `reproduce`, which goes on where it was killed, is in tests/nmt."""
+"""What each writes; `reproduce`, which goes on where it was killed, is in tests/papers."""
 
 
 @dataclass

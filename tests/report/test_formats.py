@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.metrics.rep import REP
-from coverage_eval.published.iris import IrisReproduction
-from coverage_eval.report.reproductions import present_iris
+from coverage_eval.papers.reproduction.iris import IrisReproduction
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.formats import FORMATS, Format, render
 from coverage_eval.tables.printout import Printout
@@ -238,6 +237,6 @@ def test_scores_are_lines_in_text_and_a_table_elsewhere() -> None:
 def test_iris_shows_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(IrisReproduction, "rows", lambda _: [["softmax", "JS", 0.1, *[0.2] * 4]])
     monkeypatch.setattr(IrisReproduction, "verdicts", lambda _: ["below in 3 of 5"])
-    printout = present_iris(IrisReproduction({}, {}, (), 5, 0))
+    printout = IrisReproduction({}, {}, (), 5, 0).present()
     assert render(printout).endswith("\n\nbelow in 3 of 5")
     assert json.loads(render(printout, "json"))[0]["printed"] == 0.1
