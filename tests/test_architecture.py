@@ -56,7 +56,7 @@ ARROWS = {
 }
 
 LIBRARIES = {
-    "tables": {"pandas", "tabulate"},
+    "tables": {"pandas", "tabulate", "wcwidth"},
     "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
@@ -67,7 +67,7 @@ SAME_MODULE_NAMES = {
     "aligner": "METEOR's matcher is called so by its authors",
     "coverage": "of attention maps: its arithmetic, and its picture",
     "files": "the files of the user, and the data files of the papers",
-    "formats": "one file a format: of tables, and of toolkits' attention",
+    "formats": "of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",
     "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
@@ -76,6 +76,7 @@ SAME_MODULE_NAMES = {
     "systems": "systems compared, and their picture",
     "table": "a table of anything, and the table of systems",
     "tables": "the room, and the tables that the papers print",
+    "text": "the room of texts, and tables as text",
 }
 SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
 

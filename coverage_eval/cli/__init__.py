@@ -19,7 +19,7 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.sizes import parse_size
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.tables.formats.cells import escape_controls
+from coverage_eval.tables.table import escape_controls
 from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError

@@ -39,8 +39,7 @@ from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.metrics.significance import MOST_RESAMPLES
 from coverage_eval.scale.results import Results
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 WORSE = 3
 """The exit status where a system is worse than the baseline."""
@@ -193,16 +192,16 @@ def make_comparison(results: Results) -> Comparison:
     )
 
 
-def present(results: Results) -> Printout:
+def present(results: Results) -> Printable:
     """The table with the breakdowns that were asked for."""
     facts, comparison = results.facts, make_comparison(results)
     options = Options(facts["top"], facts["frequencies"])
     tables = _break_down(comparison, facts["breakdown"], options)
-    printout = present_comparison(comparison, tables)
+    printable = present_comparison(comparison, tables)
     if gate := facts["gate"]:
         outcome = gate_as_dict(gate, _find_worse(comparison, gate))
-        printout = replace(printout, data=printout.data | {"gate": outcome})
-    return printout
+        printable = replace(printable, data=printable.data | {"gate": outcome})
+    return printable
 
 
 def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:

@@ -38,8 +38,8 @@ def command(parts: tuple[str, ...], files: ComparisonFiles, output: Output) -> N
         raise DataError(f"--plot and --details are of a comparison, and not of {whole.command}")
     if files.details and not results.records:
         raise DataError("--details needs the texts: make the parts with --breakdown")
-    printout = presenter(whole.command)(results)
-    show(warn(printout, results.findings, dict(results.figures), strict=False), output)
+    printable = presenter(whole.command)(results)
+    show(warn(printable, results.findings, dict(results.figures), strict=False), output)
     if whole.command == "compare":
         from coverage_eval.cli.compare import make_comparison
 

@@ -25,7 +25,7 @@ from coverage_eval.omissions.units import equip
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
 from coverage_eval.scale.results import Results
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows
@@ -116,7 +116,7 @@ def command(
     sharding.finish("omissions", results, present, output, strict=strict)
 
 
-def present(results: Results) -> Printout:
+def present(results: Results) -> Printable:
     """The share of segments, or each segment with what was found."""
     ((name, share),) = results.formulas.items()
     (statistics,) = results.statistics[name]

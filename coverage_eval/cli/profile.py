@@ -20,7 +20,7 @@ from coverage_eval.metrics.profile.profile import (
 )
 from coverage_eval.report.profile import present_profile, present_profile_segments
 from coverage_eval.scale.results import Results
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 from coverage_eval.text.corpus import Text, source_name
 
 
@@ -85,7 +85,7 @@ def command(
     sharding.finish("profile", results, present, output, strict=strict)
 
 
-def present(results: Results) -> Printout:
+def present(results: Results) -> Printable:
     """The corpus figures, or those of each segment."""
     references, output = results.facts["references"], ScoreOutput.of(results.facts)
     figures: Any = results.formulas

@@ -28,8 +28,7 @@ from coverage_eval.metrics.base import Evidence, Metric, known_score
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.scale.results import Results
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import LazyRows, Printable
 from coverage_eval.text.batches import batched
 from coverage_eval.text.corpus import Text, source_name
 from coverage_eval.text.spool import Spool
@@ -118,7 +117,7 @@ def _count(
     )
 
 
-def present(results: Results) -> Printout:
+def present(results: Results) -> Printable:
     """The corpus score, or one score a segment with its evidence."""
     (name,) = results.formulas
     formula, (statistics,) = results.formulas[name], results.statistics[name]
@@ -128,7 +127,7 @@ def present(results: Results) -> Printout:
         return present_scores([score])
     return present_segments(
         score,
-        Mapped(known_score, formula.formula(statistics)),
+        LazyRows(known_score, formula.formula(statistics)),
         evidence=results.records["evidence"],
         errors_only=output.errors_only,
     )

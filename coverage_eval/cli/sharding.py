@@ -15,7 +15,7 @@ from coverage_eval.cli.output import Output, show
 from coverage_eval.cli.warnings import echo_findings, warn
 from coverage_eval.scale.results import Results
 from coverage_eval.scale.shards import Shard, TextDigest
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row
 
@@ -85,7 +85,7 @@ class Sharding:
         self,
         command: str,
         results: Results,
-        present: Callable[[Results], Printout],
+        present: Callable[[Results], Printable],
         output: Any,
         *,
         strict: bool,
@@ -100,10 +100,10 @@ class Sharding:
             strict: Whether warnings are errors.
         """
         if self.shard is None:
-            printout = warn(
+            printable = warn(
                 present(results), results.findings, dict(results.figures), strict=strict
             )
-            show(printout, output)
+            show(printable, output)
             return
         from coverage_eval.scale.part_files import ShardPart, write_part
 

@@ -26,7 +26,7 @@ from coverage_eval.metrics.profile.profile import profile_counted
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.report.profile import present_profile
 from coverage_eval.report.scores import present_scores
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 
 
 @click.group("spark", cls=Group)
@@ -205,7 +205,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
         **alignment.settings(),
     )
 
-    def present(found: Any) -> Printout:
+    def present(found: Any) -> Printable:
         blocks = [
             next(iter(found.totals.statistics(name, formula).values()))
             for name, formula in found.figures.items()
@@ -289,7 +289,7 @@ def compare(
         name: {**alignment.settings(), **(words if name == "rep" else {})} for name in names
     }
 
-    def present(found: Any) -> Printout:
+    def present(found: Any) -> Printable:
         if not testing["resamples"]:
             return _present_scores(options, found)
         from coverage_eval.scale.spark_jobs import collect_statistics
@@ -322,7 +322,7 @@ def _score(
     alignment: AlignmentOptions,
     metrics: Mapping[str, Mapping[str, Any]],
     output: Output,
-    present: Callable[[Any], Printout] | None = None,
+    present: Callable[[Any], Printable] | None = None,
 ) -> None:
     """Score by metrics with their settings."""
     from coverage_eval.scale.scoring_job import make_metrics
@@ -335,7 +335,7 @@ def _run(
     options: SparkOptions,
     alignment: AlignmentOptions,
     make: Callable[[Any], Mapping[str, Formula]],
-    present: Callable[[Any], Printout],
+    present: Callable[[Any], Printable],
     output: Output,
 ) -> None:
     """Score, write and print; without a whole result there is no OUT."""
@@ -364,12 +364,12 @@ def _run(
         f"{options.target}: {totals.scored:,} rows scored"
         + (f", {totals.set_aside:,} set aside, see status=set_aside" if totals.set_aside else "")
     )
-    printout = present(_Found(job, figures, scored, totals))
+    printable = present(_Found(job, figures, scored, totals))
     rows = {"rows": {"scored": totals.scored, "set_aside": totals.set_aside}}
-    show(replace(printout, data={**(printout.data or {}), **rows}), output)
+    show(replace(printable, data={**(printable.data or {}), **rows}), output)
 
 
-def _present_scores(options: SparkOptions, found: Any) -> Printout:
+def _present_scores(options: SparkOptions, found: Any) -> Printable:
     scores = found.totals.scores(found.figures, references=len(options.references))
     alone = len(options.hypotheses) == 1
     return present_scores(

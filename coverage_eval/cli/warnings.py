@@ -18,7 +18,7 @@ from coverage_eval.preflight import (
     check_model,
     check_texts,
 )
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 from coverage_eval.text.corpus import Text, read_parallel, source_name
 from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.tokenizers import Tokenizer
@@ -119,15 +119,15 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
 
 
 def warn(
-    printout: Printout, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
-) -> Printout:
+    printable: Printable, findings: Sequence[Finding], figures: dict[str, float], *, strict: bool
+) -> Printable:
     """Print a warning for each finding; JSON has them, and the figures, too.
 
     Raises:
         DataError: There is a finding, and warnings are errors.
     """
     messages = echo_findings(findings, strict=strict)
-    if not isinstance(printout.data, dict):
-        return printout
+    if not isinstance(printable.data, dict):
+        return printable
     more: dict[str, Any] = {"warnings": messages, **({"model": figures} if figures else {})}
-    return replace(printout, data=printout.data | more)
+    return replace(printable, data=printable.data | more)

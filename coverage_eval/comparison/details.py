@@ -9,7 +9,7 @@ from typing import Any, TextIO
 from coverage_eval.comparison.evidence import required_counts
 from coverage_eval.comparison.table import Comparison
 from coverage_eval.metrics.base import known_score, plain_evidence
-from coverage_eval.tables.formats.cells import escape_json
+from coverage_eval.tables.table import escape_json
 from coverage_eval.version import __version__
 
 Record = dict[str, Any]

@@ -8,8 +8,7 @@ from typing import Any
 from coverage_eval.comparison.compared import Compared
 from coverage_eval.comparison.testing import Cell as Figure
 from coverage_eval.metrics.score import interval_ends
-from coverage_eval.tables.printout import Printout, tables_as_dicts
-from coverage_eval.tables.table import Cell, Measured, Named, Table
+from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, tables_as_dicts
 
 _TESTS = {
     "bootstrap": "sacreBLEU's paired bootstrap, with some 10 % false positives at 0.05",
@@ -21,7 +20,7 @@ _RECORDS = (
 )  # fmt: skip
 
 
-def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -> Printout:
+def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -> Printable:
     """The table with its notes and the metrics' signatures, and breakdowns.
 
     CSV, being one table, has no place for breakdowns.
@@ -29,11 +28,11 @@ def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = _main_table(comparison)
     cells = (cell for row in table.rows for cell in row)
-    return Printout(
+    return Printable(
         (table, *breakdowns),
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
-        numbers=tuple(cell.value for cell in cells if isinstance(cell, Measured)),
+        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
     )
 
 
@@ -42,7 +41,7 @@ def _main_table(comparison: Compared) -> Table:
     arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
     rows = tuple(
         (
-            Named(system, "(baseline)") if system == comparison.baseline else system,
+            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
             *map(_measured, figures.values()),
         )
         for system, figures in comparison.rows.items()
@@ -56,9 +55,9 @@ def _main_table(comparison: Compared) -> Table:
     )
 
 
-def _measured(figure: Figure) -> Measured:
+def _measured(figure: Figure) -> ScoreCell:
     score = figure.score
-    return Measured(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
+    return ScoreCell(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.html_report.document import Document
-from coverage_eval.tables.formats.cells import cell_lines, escape_controls, notes_with_mark, survey
+from coverage_eval.tables.table import cell_lines, escape_controls, notes_with_mark, survey
 from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.published.claims import Audit, Claim
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 _FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
 
 
-def present_audits(audits: Sequence[Audit]) -> Printout:
+def present_audits(audits: Sequence[Audit]) -> Printable:
     """One row for each claim: audit, claim, verdict, exceptions.
 
     People see the first exception and how many there are; CSV has all of them, and where the claim
@@ -23,7 +22,7 @@ def present_audits(audits: Sequence[Audit]) -> Printout:
     header = ("audit", "claim", "verdict", "exceptions")
     shown = tuple((name, *_overview_row(claim, most=1)) for name, claim in claims)
     full = tuple((name, *_overview_row(claim), claim.place) for name, claim in claims)
-    return Printout(
+    return Printable(
         (Table(header, shown),),
         records=Table((*header, "place"), full),
         data={"audits": [_as_dict(audit) for audit in audits]},
@@ -38,7 +37,7 @@ def _overview_row(claim: Claim, most: int | None = None) -> tuple[str, str, str]
     return claim.text, claim.verdict.value, claim.unchecked or which
 
 
-def present_audit(audit: Audit) -> Printout:
+def present_audit(audit: Audit) -> Printable:
     """One audit with every fact its claims rest on: a table a claim, in CSV one for all."""
     tables = tuple(
         Table(
@@ -54,7 +53,7 @@ def present_audit(audit: Audit) -> Printout:
         for claim in audit.claims
         for row in _facts(claim) or ((claim.unchecked, "", "", "", ""),)
     )
-    return Printout(
+    return Printable(
         tables,
         title=f"{audit.name}: {audit.title}",
         records=Table(("claim", "verdict", *_FACT_HEADER), records),

@@ -7,16 +7,14 @@ from typing import Any
 
 from coverage_eval.metrics.score import Score
 from coverage_eval.omissions.finder import FoundSegment
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 
 _LOSS_DIGITS = 4
 
 
 def present_found(
     corpus: Score, segments: Sequence[tuple[int, FoundSegment]], name: str = "spans"
-) -> Printout:
+) -> Printable:
     """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
 
     Args:
@@ -42,9 +40,9 @@ def present_found(
             "losses": found.losses.round(_LOSS_DIGITS).tolist(),
         }
 
-    rows = Mapped(cells, segments)
-    return Printout(
+    rows = LazyRows(cells, segments)
+    return Printable(
         (Table(header, rows, signatures=(str(corpus.signature),)),),
-        data={"scores": [{**corpus.to_dict(), "sentences": Mapped(plain, segments)}]},
-        numbers=Mapped(lambda segment: segment[1].score, segments),
+        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, segments)}]},
+        numbers=LazyRows(lambda segment: segment[1].score, segments),
     )

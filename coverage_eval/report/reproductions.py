@@ -9,21 +9,20 @@ from coverage_eval.digits.accuracy import ATTENTIONS, DigitsResult
 from coverage_eval.published.iris import IrisReproduction
 from coverage_eval.published.timing import TimingReproduction
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 
-def present_iris(result: IrisReproduction) -> Printout:
+def present_iris(result: IrisReproduction) -> Printable:
     """One row a printed figure, ours beside it; below, whether the printed order comes out."""
     rows = tuple(map(tuple, result.rows()))
-    return Printout((Table(result.header, rows, notes=tuple(result.verdicts())),))
+    return Printable((Table(result.header, rows, notes=tuple(result.verdicts())),))
 
 
-def present_digits(result: DigitsResult) -> Printout:
+def present_digits(result: DigitsResult) -> Printable:
     """One row an attention, the printed accuracy beside ours; below, the signature of each."""
     rows = tuple(map(tuple, result.rows()))
     notes, signatures = tuple(result.verdicts()), tuple(result.signatures())
-    return Printout((Table(result.header, rows, notes=notes, signatures=signatures),))
+    return Printable((Table(result.header, rows, notes=notes, signatures=signatures),))
 
 
 def draw_digits(folder: Path) -> None:
@@ -38,10 +37,10 @@ def draw_digits(folder: Path) -> None:
         save_figure(figure_of(ax), folder / f"{attention}.png", tight=True)
 
 
-def present_timing(result: TimingReproduction) -> Printout:
+def present_timing(result: TimingReproduction) -> Printable:
     """One row for each data and implementation."""
     rows = tuple(map(tuple, result.rows()))
     table = Table(
         result.header, rows, notes=tuple(result.notes()), signatures=tuple(result.signatures())
     )
-    return Printout((table,))
+    return Printable((table,))

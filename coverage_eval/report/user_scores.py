@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from coverage_eval.published.user_scores import UserScores
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, Printable, Table
 
 Rows: TypeAlias = "list[tuple[Cell, ...]]"
 
@@ -14,7 +13,7 @@ _CELLS = ("table", "system", "dataset", "metric", "printed", "yours", "differenc
 _DIRECTIONS = ("table", "system", "other", "dataset", "metric", "printed", "yours", "direction")
 
 
-def present_user_scores(comparison: UserScores) -> Printout:
+def present_user_scores(comparison: UserScores) -> Printable:
     """Differences and directions.
 
     People see, for each pair of systems and metric, on how many data sets the better system is the
@@ -30,7 +29,7 @@ def present_user_scores(comparison: UserScores) -> Printout:
     ]
     others = tuple(row for row in directions if row[-1] != "same")
     tables = [Table(_CELLS, tuple(cells)), _agreement(comparison), Table(_DIRECTIONS, others)]
-    return Printout(
+    return Printable(
         tuple(table for table in tables if table.rows),
         records=_records(cells, directions),
         data={

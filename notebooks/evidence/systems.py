@@ -14,7 +14,7 @@ from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import paired_test, percentile_interval, sample_scores
 from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.tables.table import Cell, ScoreCell, Table
 from coverage_eval.testbed.injection import inject_lines
 from coverage_eval.text.rows import make_rows
 
@@ -54,7 +54,7 @@ def _corpus_scores(
     for name, counted in statistics.items():
         interval = percentile_interval(sampled[name], seed=1)
         score = float(metric.formula(counted.sum(axis=0)))
-        cells.append(Measured(score, interval.low, interval.high))
+        cells.append(ScoreCell(score, interval.low, interval.high))
     return cells
 
 
