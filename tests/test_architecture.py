@@ -70,7 +70,6 @@ SAME_MODULE_NAMES = {
     "formats": "of tables, and of toolkits' attention",
     "gold": "gold links against attention, and whether gold links look right",
     "labels": "beside the parts of a picture, and of translations with errors",
-    "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",
     "systems": "systems compared, and their picture",

@@ -13,9 +13,9 @@ from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
-from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
+    KINDS,
     REPAIRS,
     Injection,
     clean_segments,

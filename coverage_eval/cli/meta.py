@@ -39,8 +39,7 @@ from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.testbed.error_kinds import KINDS
-from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
+from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer

@@ -21,7 +21,7 @@ from coverage_eval.comparison.presentation import (
 )
 from coverage_eval.comparison.segment_records import Record, segment_records
 from coverage_eval.comparison.verdict import plain_verdict
-from coverage_eval.html_report.document import Document, ReportBreakdown, Topic
+from coverage_eval.html_report.rendering import Document, ReportBreakdown, Topic
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Table, tables_as_dicts
 from coverage_eval.text.batches import batched

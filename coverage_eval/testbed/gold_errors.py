@@ -25,7 +25,7 @@ class GoldError:
 
     Attributes:
         segment: Number of its segment, from 1.
-        kind: One of :data:`coverage_eval.testbed.error_kinds.KINDS`, or any name in a file.
+        kind: One of :data:`coverage_eval.testbed.injection.KINDS`, or any name in a file.
         hypothesis: Its span in the output's tokens, from 0, the end excluded.
         source: The source positions it concerns, from 0, ascending: those left untranslated, or
             translated again; none if it has nothing to do with the source; None if not known.
