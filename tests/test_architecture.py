@@ -54,7 +54,7 @@ ARROWS = {
 }
 
 LIBRARIES = {
-    "tables": {"pandas", "tabulate"},
+    "tables": {"pandas", "tabulate", "wcwidth"},
     "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
@@ -68,7 +68,7 @@ SAME_MODULE_NAMES = {
     "matching": "METEOR's matchers, and labels put together with scores",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",
-    "systems": "systems compared, and their picture",
+    "scores": "of attention maps, and pictures of scores",
     "table": "a table of anything, and the table of systems",
     "tables": "the room, tables that are read, and those that the papers print",
 }

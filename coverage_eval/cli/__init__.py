@@ -25,7 +25,7 @@ from coverage_eval.cli.sizes import parse_size
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.tables.formats.cells import escape_controls
+from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 

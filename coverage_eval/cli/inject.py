@@ -26,9 +26,9 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.measure import check_inputs
-from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import (
     HIGHEST_RATE,
+    KINDS,
     REPAIRS,
     Injection,
     clean_segments,

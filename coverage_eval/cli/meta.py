@@ -43,8 +43,7 @@ from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.testbed.error_kinds import KINDS
-from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
+from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}

@@ -29,7 +29,7 @@ from coverage_eval.metrics.omissions import (
 )
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
-from coverage_eval.tables.mapped import Mapped
+from coverage_eval.tables.table import LazyRows
 from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 
 
@@ -109,7 +109,7 @@ def command(
     if output.sentence_level:
         found = result.statistics_of(metric.name)[:, 0]
         shown = np.flatnonzero(found) if output.errors_only else np.arange(result.segments)
-        evidence = Mapped(itemgetter(0), result.evidence(metric.name))
+        evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
         printout = present_found(score, evidence, shown, "added" if additions else "spans")
     show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
 

@@ -30,8 +30,7 @@ from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import LazyRows, Printable
 
 Option = Callable[[Any], Any]
 
@@ -93,7 +92,7 @@ def score_command(name: str) -> click.Command:
     return click.command(name, cls=Command)(add_options(command, options))
 
 
-def present_result(result: Result, output: ScoreOutput) -> Printout:
+def present_result(result: Result, output: ScoreOutput) -> Printable:
     """The corpus score of one system by one metric, or one score a segment with its evidence."""
     (name,) = result.metrics
     score = result.score(name, resamples=output.resamples, seed=output.seed)
@@ -102,7 +101,7 @@ def present_result(result: Result, output: ScoreOutput) -> Printout:
     return present_segments(
         score,
         result.segment_scores(name),
-        evidence=Mapped(itemgetter(0), result.evidence(name)),
+        evidence=LazyRows(itemgetter(0), result.evidence(name)),
         errors_only=output.errors_only,
     )
 

@@ -18,8 +18,7 @@ from coverage_eval.metrics.significance import (
     bootstrap_interval,
 )
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import LazyRows, Printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,7 +71,9 @@ def scoring_options(command: F) -> Callable[..., Any]:
     return gathered("output", ScoreOutput, options)(command)
 
 
-def present_counted(counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput) -> Printout:
+def present_counted(
+    counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput
+) -> Printable:
     """Figures of one corpus; the first alone, or with the others as evidence of segments."""
     (formula, statistics), *others = counted
     if not (output.score_only or output.sentence_level):
@@ -81,7 +82,7 @@ def present_counted(counted: Sequence[tuple[Formula, Statistics]], output: Score
     if not output.sentence_level:
         return present_scores([score])
     columns = {other.name: other.segment_scores(rows) for other, rows in others}
-    evidence = Mapped(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
+    evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
     values = formula.segment_scores(statistics)
     return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)
 

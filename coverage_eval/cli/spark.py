@@ -25,7 +25,7 @@ from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.report.profile import present_profile
 from coverage_eval.report.scores import present_scores
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 
 
 @click.group("spark", cls=Group)
@@ -204,7 +204,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
         **alignment.settings(),
     )
 
-    def present(found: _Found) -> Printout:
+    def present(found: _Found) -> Printable:
         return present_profile(profile_of(found.result))
 
     _run(options, alignment, make, present, output)
@@ -285,7 +285,7 @@ def compare(
         name: {**alignment.settings(), **(words if name == "rep" else {})} for name in names
     }
 
-    def present(found: _Found) -> Printout:
+    def present(found: _Found) -> Printable:
         if not testing["resamples"]:
             return _present_scores(options, found)
         from coverage_eval.spark import collect_frame
@@ -312,7 +312,7 @@ def _score(
     alignment: AlignmentOptions,
     metrics: Mapping[str, Mapping[str, Any]],
     output: Output,
-    present: Callable[[_Found], Printout] | None = None,
+    present: Callable[[_Found], Printable] | None = None,
 ) -> None:
     """Score by metrics with their settings."""
     from coverage_eval.spark import make_metrics
@@ -325,7 +325,7 @@ def _run(
     options: SparkOptions,
     alignment: AlignmentOptions,
     make: Callable[[Any], Mapping[str, Metric]],
-    present: Callable[[_Found], Printout],
+    present: Callable[[_Found], Printable],
     output: Output,
 ) -> None:
     """Score, write and print; without a whole result there is no OUT."""
@@ -359,7 +359,7 @@ def _run(
     show(replace(printout, data={**(printout.data or {}), **rows}), output)
 
 
-def _present_scores(options: SparkOptions, found: _Found) -> Printout:
+def _present_scores(options: SparkOptions, found: _Found) -> Printable:
     systems = [None] if len(options.hypotheses) == 1 else found.result.systems
     return present_scores(
         [found.result.score(name, system) for name in found.result.metrics for system in systems]

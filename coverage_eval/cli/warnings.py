@@ -8,7 +8,7 @@ from dataclasses import replace
 from coverage_eval.cli.messages import say
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 
 
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
@@ -26,12 +26,12 @@ def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[
 
 
 def warn(
-    printout: Printout,
+    printout: Printable,
     findings: Sequence[Finding],
     unknown_words: Mapping[str, float] | None = None,
     *,
     strict: bool,
-) -> Printout:
+) -> Printable:
     """Print a warning for each finding; JSON has them, and figures about the model, too.
 
     Raises:

@@ -174,7 +174,7 @@ class Comparison:
         Args:
             axes: Where to draw, one for each metric; a new figure if None.
         """
-        from coverage_eval.plotting.systems import plot_comparison
+        from coverage_eval.plotting.scores import plot_comparison
 
         figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
         values = np.array(figures, dtype=np.float64)

@@ -10,9 +10,17 @@ from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
 from coverage_eval.comparison.comparison import Cell as Figure
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.score import interval_ends, plain_evidence
-from coverage_eval.tables.formats.cells import escape_json
-from coverage_eval.tables.printout import Printout, tables_as_dicts
-from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figure, format_p
+from coverage_eval.tables.table import (
+    Cell,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    escape_json,
+    format_figure,
+    format_p,
+    tables_as_dicts,
+)
 from coverage_eval.version import __version__
 
 _TESTS = {
@@ -25,7 +33,7 @@ _RECORDS = (
 )  # fmt: skip
 
 
-def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printout:
+def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
     """The table with its notes and the metrics' signatures, and breakdowns.
 
     CSV, being one table, has no place for breakdowns.
@@ -33,11 +41,11 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = _main_table(comparison)
     cells = (cell for row in table.rows for cell in row)
-    return Printout(
+    return Printable(
         (table, *breakdowns),
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
-        numbers=tuple(cell.value for cell in cells if isinstance(cell, Measured)),
+        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
     )
 
 
@@ -46,7 +54,7 @@ def _main_table(comparison: Comparison) -> Table:
     arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
     rows = tuple(
         (
-            Named(system, "(baseline)") if system == comparison.baseline else system,
+            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
             *map(_measured, figures.values()),
         )
         for system, figures in comparison.rows.items()
@@ -60,9 +68,9 @@ def _main_table(comparison: Comparison) -> Table:
     )
 
 
-def _measured(figure: Figure) -> Measured:
+def _measured(figure: Figure) -> ScoreCell:
     score = figure.score
-    return Measured(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
+    return ScoreCell(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
 
 
 def _listed(names: Sequence[str]) -> str:

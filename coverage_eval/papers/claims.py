@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from coverage_eval.papers.printed import PrintedTable
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +210,7 @@ def _largest_gap(pairs: Pairs) -> tuple[float, str]:
     return gap, "0" if gap == 0 else f"{gap:.0e}" if gap < 1e-3 else f"{gap:.3g}"
 
 
-def present_audits(audits: Sequence[Audit]) -> Printout:
+def present_audits(audits: Sequence[Audit]) -> Printable:
     """One row for each claim: audit, claim, verdict, exceptions.
 
     People see the first exception and how many there are; CSV has all of them, and where the claim
@@ -229,7 +228,7 @@ def present_audits(audits: Sequence[Audit]) -> Printout:
             shown.append((*row, claim.unchecked or count + first))
             full.append((*row, claim.unchecked or count + "; ".join(names), claim.place))
             numbers.append(len(names))
-    return Printout(
+    return Printable(
         (Table(header, tuple(shown)),),
         records=Table((*header, "place"), tuple(full)),
         data={"audits": [audit.to_dict() for audit in audits]},
@@ -237,7 +236,7 @@ def present_audits(audits: Sequence[Audit]) -> Printout:
     )
 
 
-def present_audit(audit: Audit) -> Printout:
+def present_audit(audit: Audit) -> Printable:
     """One audit with every fact its claims rest on: a table for each claim, in CSV one for all."""
     tables: list[Table] = []
     records: list[tuple[str, ...]] = []
@@ -260,7 +259,7 @@ def present_audit(audit: Audit) -> Printout:
         )
         rows = facts or ((claim.unchecked, "", "", "", ""),)
         records += [(claim.text, verdict, *row) for row in rows]
-    return Printout(
+    return Printable(
         tuple(tables),
         title=f"{audit.name}: {audit.title}",
         records=Table(("claim", "verdict", *_FACT_HEADER), tuple(records)),

@@ -17,8 +17,7 @@ from itertools import combinations
 from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.papers.printed import TABLES, Key, PrintedCell, PrintedTable, load_table
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, Printable, Table
 
 COLUMNS = ("system", "dataset", "metric", "value")
 
@@ -201,7 +200,7 @@ def _shown(text: str) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
-def present_user_scores(comparison: UserScores) -> Printout:
+def present_user_scores(comparison: UserScores) -> Printable:
     """Differences and directions.
 
     People see, for each pair of systems and metric, on how many data sets the better system is the
@@ -221,7 +220,7 @@ def present_user_scores(comparison: UserScores) -> Printout:
         ("cell", table, system, None, *rest, None) for table, system, *rest in cells
     ]
     records += [("direction", *row[:-1], None, row[-1]) for row in directions]
-    return Printout(
+    return Printable(
         tuple(table for table in tables if table.rows),
         records=Table(("kind", *_DIRECTIONS[:-1], "difference", "direction"), tuple(records)),
         data={

@@ -7,12 +7,10 @@ from typing import Any
 
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 
 
-def present_attention(scores: ScoreTable) -> Printout:
+def present_attention(scores: ScoreTable) -> Printable:
     """One row a segment, numbered from 1, and a last one for the corpus.
 
     JSON also has every source word's coverage.
@@ -33,16 +31,16 @@ def present_attention(scores: ScoreTable) -> Printout:
         scored = {"segment": index + 1, **item.values, "coverage": list(item.coverage)}
         return scored | _named(item)
 
-    rows = Mapped(row, range(len(segments) + 1))
-    objects = Mapped(plain, range(len(segments)))
-    return Printout(
+    rows = LazyRows(row, range(len(segments) + 1))
+    objects = LazyRows(plain, range(len(segments)))
+    return Printable(
         (Table(header, rows, signatures=(signature,)),),
         data={"signature": signature, "corpus": scores.corpus, "segments": objects},
         numbers=corpus,
     )
 
 
-def present_coverage(scores: ScoreTable) -> Printout:
+def present_coverage(scores: ScoreTable) -> Printable:
     """One row a source word: segment and position from 1, coverage, and whether it stands out."""
     header = ("segment", "position", "word", "coverage", "attended")
     rows: DiskList[tuple[Cell, ...]] = DiskList(
@@ -51,9 +49,9 @@ def present_coverage(scores: ScoreTable) -> Printout:
         for position, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))
     )
     signature = str(scores.signature)
-    words = Mapped(lambda row: dict(zip(header, row, strict=True)), rows)
+    words = LazyRows(lambda row: dict(zip(header, row, strict=True)), rows)
     table = Table(header, rows, signatures=(signature,))
-    return Printout((table,), data={"signature": signature, "words": words})
+    return Printable((table,), data={"signature": signature, "words": words})
 
 
 def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:

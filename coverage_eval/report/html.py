@@ -22,8 +22,13 @@ from coverage_eval.comparison.presentation import (
     plain_verdict,
     present_comparison,
 )
-from coverage_eval.html_report.document import Document, ReportBreakdown, Topic
-from coverage_eval.html_report.rendering import Report, render_report
+from coverage_eval.html_report.rendering import (
+    Document,
+    Report,
+    ReportBreakdown,
+    Topic,
+    render_report,
+)
 from coverage_eval.report.segments import (
     Extras,
     Record,
@@ -32,8 +37,7 @@ from coverage_eval.report.segments import (
     segment_records,
 )
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.printout import tables_as_dicts
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Table, tables_as_dicts
 from coverage_eval.version import __version__
 
 MOST_OUTPUTS = 1_000_000

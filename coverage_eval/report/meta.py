@@ -11,8 +11,7 @@ from coverage_eval.meta.evaluation import MetaEvaluation, ScoreFigures
 from coverage_eval.meta.resampling import Estimate
 from coverage_eval.metrics.score import interval_ends
 from coverage_eval.omissions.reliability import ReliabilityBins
-from coverage_eval.tables.printout import Printout, tables_as_dicts
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.tables.table import Cell, Printable, ScoreCell, Table, tables_as_dicts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +21,7 @@ _DRAWN = 6
 """Curves in a panel: the best scores by AUROC."""
 
 
-def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
+def present_meta(evaluation: MetaEvaluation, kind: str) -> Printable:
     """The figures of every score, those of words and of systems in tables of their own.
 
     Args:
@@ -30,7 +29,7 @@ def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
         kind: The kind of error.
     """
     tables = tuple(table for table in _tables(evaluation, kind) if table is not None)
-    return Printout(
+    return Printable(
         tables,
         records=Table(_RECORDS, tuple(_records(evaluation))),
         data={"kind": kind, **_as_dict(evaluation), "tables": tables_as_dicts(tables)},
@@ -38,7 +37,7 @@ def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
     )
 
 
-def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printout:
+def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printable:
     """The AUROC of every score, which are the columns, for each kind of error.
 
     Intervals and tests are in CSV and JSON: with them the table would be too wide to be read.
@@ -55,14 +54,14 @@ def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printout:
     sizes = (_size(evaluation, kind) for kind, evaluation in evaluations.items())
     table = Table(("AUROC", *names), tuple(rows), notes=tuple(sizes))
     records = [(kind, *record) for kind, item in evaluations.items() for record in _records(item)]
-    return Printout(
+    return Printable(
         (table,),
         records=Table(("kind", *_RECORDS), tuple(records)),
         data={"kinds": [{"kind": kind, **_as_dict(item)} for kind, item in evaluations.items()]},
     )
 
 
-def _areas(evaluation: MetaEvaluation) -> list[Measured]:
+def _areas(evaluation: MetaEvaluation) -> list[ScoreCell]:
     best = max(score.auroc.value for score in evaluation.scores)
     return [
         _measured(score.auroc, p=score.adjusted, best=score.auroc.value == best)
@@ -70,8 +69,8 @@ def _areas(evaluation: MetaEvaluation) -> list[Measured]:
     ]
 
 
-def _measured(estimate: Estimate, p: float | None = None, *, best: bool = False) -> Measured:
-    return Measured(estimate.value, *interval_ends(estimate.interval), p, best)
+def _measured(estimate: Estimate, p: float | None = None, *, best: bool = False) -> ScoreCell:
+    return ScoreCell(estimate.value, *interval_ends(estimate.interval), p, best)
 
 
 def _cell(estimate: Estimate | None) -> Cell:

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from coverage_eval.metrics.score import Evidence, Score, plain_evidence
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 
 
 def present_found(
     corpus: Score, evidence: Sequence[Evidence], shown: Any, name: str = "spans"
-) -> Printout:
+) -> Printable:
     """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
 
     Args:
@@ -35,9 +33,9 @@ def present_found(
         spans = {name if key == "spans" else key: value for key, value in found.items()}
         return {"segment": int(index) + 1, **spans}
 
-    rows = Mapped(cells, shown)
-    return Printout(
+    rows = LazyRows(cells, shown)
+    return Printable(
         (Table(header, rows, signatures=(str(corpus.signature),)),),
-        data={"scores": [{**corpus.to_dict(), "sentences": Mapped(plain, shown)}]},
-        numbers=Mapped(lambda index: evidence[int(index)]["score"], shown),
+        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
+        numbers=LazyRows(lambda index: evidence[int(index)]["score"], shown),
     )

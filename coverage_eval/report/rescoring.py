@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from coverage_eval.report.scores import scores_table
 from coverage_eval.rescoring.search import GridSearch
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, Printable, Table
 
 
-def present_grid(search: GridSearch) -> Printout:
+def present_grid(search: GridSearch) -> Printable:
     """BLEU of all pairs of weights, and the best score with its signature.
 
     The tables for people have one row an α and one column a β; CSV has one row a pair.
@@ -25,7 +24,7 @@ def present_grid(search: GridSearch) -> Printout:
     )
     grid = Table(("α \\ β", *(f"{beta:g}" for beta in betas)), rows)
     pairs = tuple((p.alpha, p.beta, p.bleu, p == search.best) for p in points)
-    return Printout(
+    return Printable(
         (grid, scores_table([search.score])),
         records=Table(("alpha", "beta", "bleu", "best"), pairs),
         data={

@@ -14,7 +14,7 @@ from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import paired_test, percentile_interval, sample_scores
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.tables.table import Cell, ScoreCell, Table
 from coverage_eval.testbed.injection import inject_lines
 
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
@@ -51,7 +51,7 @@ def _corpus_scores(corpus: Corpus, systems: dict[str, list[str]], metric: Metric
     for name, counted in statistics.items():
         interval = percentile_interval(sampled[name], seed=1)
         score = float(metric.formula(counted.sum(axis=0)))
-        cells.append(Measured(score, interval.low, interval.high))
+        cells.append(ScoreCell(score, interval.low, interval.high))
     return cells
 
 

@@ -19,7 +19,7 @@ from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.formats.latex import escape_latex
+from coverage_eval.tables.latex import escape_latex
 from coverage_eval.tables.table import format_p
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
@@ -101,11 +101,11 @@ def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) ->
         rows={s: {"meteor": cells["rep"]} for s, cells in comparison.rows.items()},
     )
     value = comparison.rows["soft_max"]["rep"].score.score
-    printout = present_comparison(renamed)
-    assert f"{value:.2f}" in render(printout, "text")
-    (row, *_) = csv.DictReader(io.StringIO(render(printout, "csv")))
+    printable = present_comparison(renamed)
+    assert f"{value:.2f}" in render(printable, "text")
+    (row, *_) = csv.DictReader(io.StringIO(render(printable, "csv")))
     assert float(row["score"]) == value
-    first = json.loads(render(printout, "json"))["scores"][0]
+    first = json.loads(render(printable, "json"))["scores"][0]
     assert first["score"] == value
     assert "table_factor" not in {*row, *first}
     assert f"{value:.3f}" in renamed._repr_html_()

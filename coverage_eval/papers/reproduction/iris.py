@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention.losses import js_divergence
 from coverage_eval.attention.regression import ProbabilisticRegression
 from coverage_eval.papers.printed import Citation, load_table, mean_and_half_width, read_data
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 Array = NDArray[Any]
 Activation = Literal["softmax", "sparsemax"]
@@ -70,10 +69,10 @@ class IrisReproduction:
                 table.append(row)
         return table
 
-    def present(self) -> Printout:
+    def present(self) -> Printable:
         """One row a printed figure, ours beside it; below, whether the printed order comes out."""
         rows = tuple(map(tuple, self.rows()))
-        return Printout((Table(self.header, rows, notes=tuple(self.verdicts())),))
+        return Printable((Table(self.header, rows, notes=tuple(self.verdicts())),))
 
     def verdicts(self) -> list[str]:
         """In how many splits sparsemax is below softmax, as it is in the report."""

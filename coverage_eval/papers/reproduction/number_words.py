@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from coverage_eval.attention_maps.load import load
 from coverage_eval.metrics.score import Signature
 from coverage_eval.papers.printed import Citation, mean_and_half_width, read_data
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,11 +194,11 @@ class DigitsResult:
             lines.append(f"Sparsemax above softmax with {better} of {len(both)} seeds (symbols).")
         return lines
 
-    def present(self) -> Printout:
+    def present(self) -> Printable:
         """One row an attention, the printed accuracy beside ours; below, the signature of each."""
         rows = tuple(map(tuple, self.rows()))
         notes, signatures = tuple(self.verdicts()), tuple(self.signatures())
-        return Printout((Table(self.header, rows, notes=notes, signatures=signatures),))
+        return Printable((Table(self.header, rows, notes=notes, signatures=signatures),))
 
 
 def printed_accuracy() -> tuple[dict[str, float], Citation]:

@@ -23,8 +23,7 @@ from coverage_eval.metrics.score import Signature
 from coverage_eval.papers.printed import load_table, mean_and_half_width
 from coverage_eval.papers.reproduction.iris import load_iris
 from coverage_eval.papers.reproduction.multilabel import LabelledData
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
+from coverage_eval.tables.table import Printable, Table
 
 Array = NDArray[Any]
 Work = Callable[[], object]
@@ -119,11 +118,11 @@ class TimingReproduction:
             signed.append(str(signature))
         return signed
 
-    def present(self) -> Printout:
+    def present(self) -> Printable:
         """One row for each data and implementation."""
         rows = tuple(map(tuple, self.rows()))
         notes, signatures = tuple(self.notes()), tuple(self.signatures())
-        return Printout((Table(self.header, rows, notes=notes, signatures=signatures),))
+        return Printable((Table(self.header, rows, notes=notes, signatures=signatures),))
 
     def notes(self) -> list[str]:
         """How to read the figures."""

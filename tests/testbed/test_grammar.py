@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from coverage_eval.testbed.grammar import generate, paraphrase
-from coverage_eval.testbed.lexicon import SYNONYMS
+from coverage_eval.testbed.grammar import SYNONYMS, generate, paraphrase
 
 
 def test_links_lie_inside_and_cover_all_words_but_none_twice_for_nothing() -> None:

@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.tables.formats import FORMATS, grids, render
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.tables import text
+from coverage_eval.tables.formats import FORMATS, render
+from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table
 
 CELLS = st.one_of(
     st.none(),
     st.integers(-9, 10**9),
     st.floats(0, 1e6),
     st.text(st.sampled_from("aé界 |*\n"), max_size=12),
-    st.builds(Measured, st.floats(0, 9), st.floats(0, 9), st.floats(0, 99)),
+    st.builds(ScoreCell, st.floats(0, 9), st.floats(0, 9), st.floats(0, 99)),
 )
 
 
@@ -33,22 +32,22 @@ def test_parts_are_as_the_whole(
     form: str, rows: list[tuple[Cell, ...]], together: int, columns: int | None
 ) -> None:
     header = ("first", "second", "x")
-    whole = render(Printout((Table(header, tuple(rows)),)), form, columns=columns)
-    made = Table(header, Mapped(lambda row: row, rows))
+    whole = render(Printable((Table(header, tuple(rows)),)), form, columns=columns)
+    made = Table(header, LazyRows(lambda row: row, rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grids, "_TOGETHER", together)
-        assert render(Printout((made,)), form, columns=columns) == whole
+        patch.setattr(text, "_TOGETHER", together)
+        assert render(Printable((made,)), form, columns=columns) == whole
 
 
 def test_json_has_sequences_as_lists() -> None:
-    squares = Mapped(lambda n: {"n": n, "squares": Mapped(lambda m: m * m, range(n))}, range(3))
+    squares = LazyRows(lambda n: {"n": n, "squares": LazyRows(lambda m: m * m, range(n))}, range(3))
     plain = [{"n": n, "squares": [m * m for m in range(n)]} for n in range(3)]
-    lazy, held = (render(Printout((), data=data), "json") for data in (squares, plain))
+    lazy, held = (render(Printable((), data=data), "json") for data in (squares, plain))
     assert lazy == held == json.dumps(plain, indent=1)
 
 
 def test_mapped_is_a_sequence() -> None:
-    pairs = Mapped(lambda a, b: (a, b), range(4), "wxyz")
+    pairs = LazyRows(lambda a, b: (a, b), range(4), "wxyz")
     assert list(pairs) == [(0, "w"), (1, "x"), (2, "y"), (3, "z")]
     assert pairs[1:3] == [(1, "x"), (2, "y")]
     assert pairs[-1] == (3, "z")

@@ -15,23 +15,22 @@ from coverage_eval.metrics.rep import REP
 from coverage_eval.papers.reproduction.iris import IrisReproduction
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.formats import FORMATS, Format, render
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Measured, Named, Table, format_figure
+from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, format_figure
 
 PEOPLE = ("text", "markdown", "latex")
 SIGNATURE = "REP|n:2|version:0"
 
 
-def one(header: tuple[str, ...], *rows: tuple[Cell, ...], **more: object) -> Printout:
-    return Printout((Table(header, rows, **more),))  # type: ignore[arg-type]
+def one(header: tuple[str, ...], *rows: tuple[Cell, ...], **more: object) -> Printable:
+    return Printable((Table(header, rows, **more),))  # type: ignore[arg-type]
 
 
-EVERYTHING = Printout(
+EVERYTHING = Printable(
     (
         Table(
             ("system", "REP ↓"),
-            ((Named("a_b", "(baseline)"), Measured(1.5, 1.0, 2.0, best=True)),
-             ("c", Measured(3.0, 2.5, 3.5, p=0.0001))),
+            ((RowLabel("a_b", "(baseline)"), ScoreCell(1.5, 1.0, 2.0, best=True)),
+             ("c", ScoreCell(3.0, 2.5, 3.5, p=0.0001))),
             notes=("A note & more.",), signatures=(SIGNATURE,), caption="REP scores.",
         ),
         Table(("word", "times", "share", "nothing"), (("x", 3, 0.5, None), ("y", 4, None, ""))),
@@ -82,7 +81,7 @@ def test_csv_is_one_table() -> None:
         render(EVERYTHING, "csv")
     assert not FORMATS["csv"].several
     (first, *_) = EVERYTHING.tables
-    lines = render(Printout((first,)), "csv").splitlines()
+    lines = render(Printable((first,)), "csv").splitlines()
     assert lines == [
         "system,REP ↓,low,high,signature",
         f"a_b,1.5,1.0,2.0,{SIGNATURE}",
@@ -91,16 +90,16 @@ def test_csv_is_one_table() -> None:
 
 
 def test_one_signature_a_row_is_a_column_of_csv_and_stands_below_elsewhere() -> None:
-    printout = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
-    rows = list(csv.DictReader(io.StringIO(render(printout, "csv"))))
+    printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
+    rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
     assert [row["signature"] for row in rows] == ["X|a:1", "Y|a:2"]
-    assert render(printout).endswith("\n\nX|a:1\nY|a:2")
-    assert render(printout, "markdown").endswith("\n\n- `X|a:1`\n- `Y|a:2`")
-    assert render(printout, "latex").endswith("\n% X|a:1\n% Y|a:2")
+    assert render(printable).endswith("\n\nX|a:1\nY|a:2")
+    assert render(printable, "markdown").endswith("\n\n- `X|a:1`\n- `Y|a:2`")
+    assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
 
 
 def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    titles = Format(lambda printout, style: iter([f"{printout.title} {style.digits}"]))
+    titles = Format(lambda printable, style: iter([f"{printable.title} {style.digits}"]))
     monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
     assert render(EVERYTHING, "titles", width=4) == "All of it 4"
 
@@ -121,11 +120,11 @@ def test_columns_without_content_are_left_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", PEOPLE)
 def test_no_signed_zero_and_counts_are_integers(name: str) -> None:
-    cells = (-0.001, -0.0, Measured(-0.004, -0.001, 0.0), 3)
+    cells = (-0.001, -0.0, ScoreCell(-0.004, -0.001, 0.0), 3)
     text = render(one(("a", "b", "c", "d"), cells), name)
     assert "-0.00" not in text
     assert "3.00" not in text
-    assert render(one(("a",), (Measured(-0.001),)), score_only=True) == "0.00"
+    assert render(one(("a",), (ScoreCell(-0.001),)), score_only=True) == "0.00"
 
 
 @given(st.floats(-1e12, 1e12), st.integers(0, 6))
@@ -137,11 +136,11 @@ def test_figures_are_rounded_as_python_does(value: float, digits: int) -> None:
 
 
 def test_a_quotation_mark_is_readable() -> None:
-    printout = one(("word", "times"), ('"', 2), ('say "no"', 1))
-    assert '\n"               2\n' in render(printout)
-    assert '| "        |' in render(printout, "markdown")
-    assert r"{\char34} & 2 \\" in render(printout, "latex")
-    assert render(printout, "csv").splitlines()[1:] == ['"""",2', '"say ""no""",1']
+    printable = one(("word", "times"), ('"', 2), ('say "no"', 1))
+    assert '\n"               2\n' in render(printable)
+    assert '| "        |' in render(printable, "markdown")
+    assert r"{\char34} & 2 \\" in render(printable, "latex")
+    assert render(printable, "csv").splitlines()[1:] == ['"""",2', '"say ""no""",1']
 
 
 WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).map(" ".join)
@@ -154,12 +153,12 @@ WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).
 def test_text_fits_the_terminal_and_loses_no_word(
     rows: list[tuple[str, str, int | None]], columns: int
 ) -> None:
-    printout = one(("one", "two", "times"), *rows)
-    text = render(printout, columns=columns)
+    printable = one(("one", "two", "times"), *rows)
+    text = render(printable, columns=columns)
     assert all(wide(line) <= columns for line in text.splitlines())
     # Cells are broken at spaces, and in words longer than a line: without spaces all is there.
     for letter in 'abcü中"':
-        assert text.count(letter) == render(printout).count(letter)
+        assert text.count(letter) == render(printable).count(letter)
 
 
 def wide(line: str) -> int:
@@ -168,10 +167,10 @@ def wide(line: str) -> int:
 
 
 def test_without_a_width_nothing_is_wrapped() -> None:
-    printout = one(("words", "more"), ("x " * 500, "y " * 500), notes=("z " * 500,))
-    assert len(render(printout).splitlines()) == 5
-    assert len(render(printout, columns=80).splitlines()) > 25
-    assert len(render(printout, "markdown", columns=80).splitlines()) == 5
+    printable = one(("words", "more"), ("x " * 500, "y " * 500), notes=("z " * 500,))
+    assert len(render(printable).splitlines()) == 5
+    assert len(render(printable, columns=80).splitlines()) > 25
+    assert len(render(printable, "markdown", columns=80).splitlines()) == 5
 
 
 def test_too_many_columns_stand_below_each_other() -> None:
@@ -186,18 +185,18 @@ def test_too_many_columns_stand_below_each_other() -> None:
 @pytest.mark.parametrize("name", PEOPLE)
 def test_hostile_text_is_harmless_wherever_it_stands(name: str) -> None:
     bad = "a\x1b[31m\rb\nc\x85d\u2028e"
-    table = Table((bad,), ((bad,), (Named(bad, bad),)), bad, notes=(bad,), caption=bad)
-    text = render(Printout((table, Table((), (), bad)), title=bad), name)
+    table = Table((bad,), ((bad,), (RowLabel(bad, bad),)), bad, notes=(bad,), caption=bad)
+    text = render(Printable((table, Table((), (), bad)), title=bad), name)
     assert not set("\x1b\r\x85\u2028") & set(text)
-    plain = Table(("a",), (("a",), (Named("a", "a"),)), "a", notes=("a",), caption="a")
-    tame = render(Printout((plain, Table((), (), "a")), title="a"), name)
+    plain = Table(("a",), (("a",), (RowLabel("a", "a"),)), "a", notes=("a",), caption="a")
+    tame = render(Printable((plain, Table((), (), "a")), title="a"), name)
     assert text.count("\n") == tame.count("\n")
 
 
 HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
 
 
-def segments(*, errors_only: bool) -> Printout:
+def segments(*, errors_only: bool) -> Printable:
     metric = REP()
     pairs = zip(HYPOTHESES, REFERENCES, strict=True)
     return present_segments(
@@ -218,20 +217,20 @@ def test_only_segments_with_errors() -> None:
 
 
 def test_people_count_positions_from_1_and_json_from_0() -> None:
-    printout = segments(errors_only=True)
-    (score,) = json.loads(render(printout, "json"))["scores"]
+    printable = segments(errors_only=True)
+    (score,) = json.loads(render(printable, "json"))["scores"]
     assert score["sentences"][0]["repetitions"][0]["positions"] == [0]
     for name in (*PEOPLE, "csv"):
-        assert "a a (1x, 0x in the reference) at 1" in render(printout, name)
+        assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
 
 
 def test_scores_are_lines_in_text_and_a_table_elsewhere() -> None:
     score = REP().corpus_score(["a a"], ["a"])
-    printout = present_scores([score, score])
-    assert render(printout) == f"{score}\n{score}"
-    assert render(printout, score_only=True, width=1) == "200.0\n200.0"
-    assert render(printout, "markdown").count("| REP ") == 2
-    assert render(printout, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"
+    printable = present_scores([score, score])
+    assert render(printable) == f"{score}\n{score}"
+    assert render(printable, score_only=True, width=1) == "200.0\n200.0"
+    assert render(printable, "markdown").count("| REP ") == 2
+    assert render(printable, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"
 
 
 def test_iris_shows_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,15 @@
-"""Figure 1 of Malaviya et al. (2018): the numbers printed in the paper are those drawn."""
+"""Figure 1 of Malaviya et al. (2018) as printed in the paper, and curves of two words."""
 
 import numpy as np
 import pytest
 
-from coverage_eval.attention import InfeasibleBoundsError, attend_with_credit
-from coverage_eval.plotting import colours, simplex_figure1
+from coverage_eval.attention import (
+    InfeasibleBoundsError,
+    attend_with_credit,
+    constrained_sparsemax,
+)
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
 
 # Read off the figure in the paper (its caption gives the scores): a column for each
 # transformation, a line for each step.
@@ -87,3 +92,31 @@ def test_other_steps_and_fertilities_are_drawn_too():
 def test_fertilities_that_run_out_are_refused():
     with pytest.raises(InfeasibleBoundsError):
         simplex_figure1(np.zeros((4, 3)))
+
+
+class TestTransformationCurves:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def curves():
+        ax = transformation_curves(bound=0.7)
+        return {
+            line.get_label(): line.get_xydata() for line in ax.lines if len(line.get_xdata()) > 2
+        }
+
+    def test_softmax_is_the_logistic_function(self, curves):
+        t, share = curves["softmax"].T
+        assert np.allclose(share, 1 / (1 + np.exp(-t)))
+
+    def test_sparsemax_is_linear_between_minus_one_and_one(self, curves):
+        t, share = curves["sparsemax"].T
+        assert np.allclose(share, np.clip((t + 1) / 2, 0, 1))
+
+    def test_constrained_curves_are_cut_off_at_the_bound(self, curves):
+        for name in ("softmax", "sparsemax"):
+            assert np.allclose(curves[f"c{name}"][:, 1], np.minimum(curves[name][:, 1], 0.7))
+        t, share = curves["csparsemax"].T
+        assert share[-1] == constrained_sparsemax([t[-1], 0.0], [0.7, 1.0])[0]
+
+    def test_a_bound_outside_zero_and_one_is_refused(self):
+        with pytest.raises(DataError, match="between 0 and 1"):
+            transformation_curves(bound=1.5)

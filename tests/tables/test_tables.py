@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.tables.formats import FORMATS, render
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
+from coverage_eval.tables.table import Cell, Printable, Table
 
 NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max_size=8)
 
@@ -21,7 +20,7 @@ NASTY = st.text(st.sampled_from("a=+-@\t\r\x1b\x85\u2028|\\\"',;<>&_$% ü"), max
 def render_table(
     header: Sequence[str], rows: Sequence[tuple[Cell, ...]], output_format: str
 ) -> str:
-    return render(Printout((Table(tuple(header), tuple(rows)),)), output_format)
+    return render(Printable((Table(tuple(header), tuple(rows)),)), output_format)
 
 
 def cells(rows: list[tuple[int, str]]) -> list[str]:

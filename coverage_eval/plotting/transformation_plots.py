@@ -1,4 +1,4 @@
-"""Figure 1 of Malaviya et al. (2018): all transformations over the steps of a toy example."""
+"""The attention transformations: Figure 1 of Malaviya et al. (2018), and curves of two words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from coverage_eval.attention import TRANSFORMATIONS, attend_with_credit
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_vector
-from coverage_eval.plotting.canvas import new_figure
-from coverage_eval.plotting.labels import write
+from coverage_eval.plotting.canvas import checked_vector, new_axes, new_figure
+from coverage_eval.plotting.grid import write
 from coverage_eval.plotting.triangle import format_point, simplex
 
 #: The scores of the figure's caption, one row for each step.
@@ -26,11 +25,10 @@ def simplex_figure1(
 ) -> NDArray[np.object_]:
     """Draw Figure 1 of Malaviya et al. (2018), or the same for other scores and fertilities.
 
-    Columns are the transformations: softmax, sparsemax, constrained softmax and constrained
-    sparsemax, and any that was added to them. Each row is a step, with the attention on the simplex
-    and, for the constrained ones, the upper bounds (green dashed lines); the last row has the
-    cumulative attention of the words against their fertilities (green dashed), what exceeds them
-    in another colour.
+    Columns are the registered transformations: softmax, sparsemax, constrained softmax and
+    constrained sparsemax. Each row is a step, with the attention on the simplex and, for the
+    constrained ones, the upper bounds (green dashed lines); the last row has the cumulative
+    attention of the words, their fertilities (green dashed), and the excess in another colour.
 
     Args:
         scores: ``[steps, 3]``; those of the caption by default.
@@ -41,7 +39,7 @@ def simplex_figure1(
         The ``[steps + 1, transformations]`` Axes; ``axes[0, 0].figure`` is the figure.
 
     Raises:
-        DataError: shapes are wrong, or the fertilities do not suffice for that many steps.
+        DataError: shapes are wrong, or the fertilities are too small for that many steps.
     """
     rows = np.atleast_2d(np.asarray(scores, dtype=np.float64))
     if rows.ndim != 2 or rows.shape[1] != 3:
@@ -81,13 +79,58 @@ def _draw_cumulative(
     ax.bar(
         places, cumulative - within, bottom=within, width=0.55, color=colours.EXCESS, gid="excess"
     )
-    bounded = np.isfinite(fertilities)
-    for place, fertility in zip(places[bounded], fertilities[bounded], strict=True):
-        ends = [place - 0.42, place + 0.42], [fertility] * 2
-        ax.plot(*ends, "--", color=colours.BOUND, linewidth=1.6, gid="fertility")
-    for place, value in zip(places, cumulative, strict=True):
+    for place, fertility, value in zip(places, fertilities, cumulative, strict=True):
+        if np.isfinite(fertility):
+            ends = [place - 0.42, place + 0.42], [fertility] * 2
+            ax.plot(*ends, "--", color=colours.BOUND, linewidth=1.6, gid="fertility")
         total = f"{round(float(value), 2):g}"
         write(ax, total, (float(place), 0), (0, 4), color="white", gid="total")
     ax.set(xticks=places, yticks=[0, 1], xlim=(0.4, len(places) + 0.6))
     ax.tick_params(labelsize=8)
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def transformation_curves(
+    *, bound: float = 0.7, limit: float = 3.0, ax: Axes | None = None
+) -> Axes:
+    """Draw α₁ of all transformations of the scores (t, 0), for t from −limit to limit.
+
+    Softmax never reaches 0 or 1; sparsemax is linear and does, at t = −1 and 1 (Martins and
+    Astudillo 2016, Figure 1). With the bounds u = (bound, 1) the constrained two are the same
+    curves cut off at the bound, because the other word takes the rest.
+
+    Args:
+        bound: the first word's upper bound, between 0 and 1.
+        limit: the largest t.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its lines are labelled with the transformations' names.
+
+    Raises:
+        DataError: the bound does not lie between 0 and 1.
+    """
+    if not 0 <= bound <= 1:
+        raise DataError(f"bound {bound:g} does not lie between 0 and 1")
+    ax = new_axes(4.6, 3.0) if ax is None else ax
+    t = np.linspace(-limit, limit, 1201)
+    scores = np.column_stack([t, np.zeros_like(t)])
+    bounds = np.array([bound, 1.0])
+    drawn = {False: 0, True: 0}
+    for transformation in TRANSFORMATIONS.values():
+        weights = transformation(scores, bounds)
+        # Up to the bound, the constrained curves lie on the free ones of the same order and colour:
+        # they are wider and pale.
+        wide = transformation.bounded
+        ax.plot(
+            t, weights[:, 0], color=colours.SYSTEMS[drawn[wide] % len(colours.SYSTEMS)],
+            linestyle=(0, (4, 2)) if wide else "-", linewidth=4.0 if wide else 1.6,
+            alpha=0.45 if wide else 1.0, label=transformation.label, zorder=2 if wide else 2.5,
+        )  # fmt: skip
+        drawn[wide] += 1
+    ax.axhline(bound, color=colours.BOUND, linestyle="--", linewidth=1.2, zorder=1, gid="bound")
+    ax.set(xlim=(-limit, limit), ylim=(-0.03, 1.03), xlabel="$t$", ylabel="$\\alpha_1$")
+    ax.set_title(f"scores $(t, 0)$, bounds $({bound:g}, 1)$", fontsize=10)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    return ax
