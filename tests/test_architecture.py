@@ -72,10 +72,10 @@ SAME_MODULE_NAMES = {
     "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",
-    "registry": "what a room has by name: transformations, and metrics",
     "systems": "systems compared, and their picture",
     "table": "a table of anything, and the table of systems",
     "tables": "the room, and the tables that the papers print",
+    "transformations": "of attention, in NumPy and in PyTorch",
 }
 SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
 

@@ -9,10 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from coverage_eval.attention.replay.decoder import DecoderWeights, ForcedDecoding, force_decode
-from coverage_eval.attention.replay.encoder import EncoderWeights, encode
-from coverage_eval.attention.replay.lstm import LSTMWeights
-from coverage_eval.attention.replay.opennmt import ModelWeights
+from coverage_eval.attention.checkpoint import ModelWeights
+from coverage_eval.attention.replay import (
+    DecoderWeights,
+    EncoderWeights,
+    ForcedDecoding,
+    LSTMWeights,
+    encode,
+    force_decode,
+)
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore, Score
 from coverage_eval.attention.step import AttentionStep
 from coverage_eval.nmt.minibatches import Minibatch

@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from coverage_eval.attention.penalties import coverage_penalty
-from coverage_eval.attention.replay.encoder import EncoderWeights, encode
-from coverage_eval.attention.replay.lstm import LSTMWeights
+from coverage_eval.attention.replay import EncoderWeights, LSTMWeights, encode
 from coverage_eval.published.audits.facts import agree, differ, disagree, equal
 from coverage_eval.published.audits.random_problems import Vector
 from coverage_eval.published.claims import Claim

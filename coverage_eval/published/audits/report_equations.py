@@ -6,14 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coverage_eval.attention import sparsemax, sparsemax_vjp
+from coverage_eval.attention import sparsemax, sparsemax_algorithm_1, sparsemax_vjp
 from coverage_eval.attention.losses import (
     sparsemax_loss,
     sparsemax_loss_by_products,
     sparsemax_loss_by_support,
     sparsemax_loss_by_threshold,
 )
-from coverage_eval.attention.sparsemax import sparsemax_algorithm_1
 from coverage_eval.published.audits.facts import agree
 from coverage_eval.published.audits.random_problems import (
     Vector,

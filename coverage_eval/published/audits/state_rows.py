@@ -10,12 +10,14 @@ import math
 
 import numpy as np
 
-from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
-from coverage_eval.attention.credit import attend_with_credit
+from coverage_eval.attention import (
+    attend_with_credit,
+    constrained_sparsemax,
+    sink_at_end,
+    sparsemax,
+)
 from coverage_eval.attention.fertility import actual, expected, guided, training_targets
 from coverage_eval.attention.scoring import BilinearScore
-from coverage_eval.attention.source import sink_at_end
-from coverage_eval.attention.sparsemax import sparsemax
 from coverage_eval.attention.step import AttentionStep
 from coverage_eval.published.audits.facts import agree, differ, disagree, equal
 from coverage_eval.published.audits.random_problems import Vector
