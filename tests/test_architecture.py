@@ -30,27 +30,26 @@ ARROWS = {
     "plotting": "errors special_tokens attention",
     "text": "fast_align_wrapper errors",
     "diagnosis": "fast_align_wrapper version errors",
-    "alignment": "fast_align_wrapper errors special_tokens attention text",
+    "alignment": "fast_align_wrapper errors special_tokens text",
     "preflight": "fast_align_wrapper special_tokens text",
     "metrics": "fast_align_wrapper version errors text alignment",
-    "attention_maps": "fast_align_wrapper errors special_tokens text alignment metrics",
-    "rescoring": "fast_align_wrapper errors attention text metrics attention_maps",
+    "attention_maps": "fast_align_wrapper errors special_tokens attention text alignment metrics",
     "html_report": "version tables text",
     "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
     "html_report",
-    "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
+    "published": "fast_align_wrapper errors attention torch text alignment metrics attention_maps",
     "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting text "
-    "alignment metrics attention_maps rescoring comparison published",
+    "alignment metrics attention_maps comparison published",
     "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
     "digits": "version errors torch text metrics attention_maps published nmt",
     "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "meta": "fast_align_wrapper errors text alignment metrics testbed omissions",
     "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
     "omissions",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
+    "report": "errors tables plotting text diagnosis metrics attention_maps published "
     "digits omissions meta",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
+    "metrics attention_maps comparison published nmt testbed digits omissions meta scale "
     "report torch",
     "__main__": "cli",
 }
@@ -65,10 +64,8 @@ LIBRARIES = {
 
 SAME_MODULE_NAMES = {
     "aligner": "METEOR's matcher is called so by its authors",
-    "coverage": "of attention maps: its arithmetic, and its picture",
     "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
-    "gold": "gold links against attention, and whether gold links look right",
     "labels": "beside the parts of a picture, and of translations with errors",
     "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
     "profile": "the room in metrics, and its main module",

@@ -1,18 +1,30 @@
-"""Dumps: files with attention, what they say before orientation and EOS are settled, formats."""
+"""Dumps: files with attention as a toolkit writes them, and what reading their formats takes.
+
+A format gives raw maps: what the file says before orientation and EOS are settled. The text formats
+share rows of numbers, links, tokens, and words about bad ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from coverage_eval.attention_maps.heads import Head
-from coverage_eval.attention_maps.maps import Level, Weights
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention_maps.maps import Head, Level, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
+from fast_align_wrapper import links
+from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.links import Link
+from fast_align_wrapper.text import tokenize
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
@@ -20,6 +32,11 @@ ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 _HEAD = 4096
 _PROBED_LINES = 5000  # a log may have some thousand lines before its first attention
 _SAMPLED_LINES = 50
+_MOST_DIMENSIONS = 8  # no attention has more than 4, whose number messages can tell
+
+LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
+"""Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
+_FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
 
 @dataclass(frozen=True)
@@ -158,3 +175,115 @@ class DumpFormat:
     layout: Layout = field(default_factory=Layout)
     binary: bool = False
     several_heads: bool = False
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Text of a file as a message can quote it: one line, no control characters, cut."""
+    return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def split_fields(line: str) -> list[str]:
+    """The fields of a line between triple pipes; a field may be empty.
+
+    >>> split_fields("a b ||| 0-0 ||| ")
+    ['a b', '0-0', '']
+    """
+    return _FIELDS.split(line)
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """The tokens of a text, by the rule that holds for every text."""
+    return tuple(tokenize(text))
+
+
+def parse_integer(text: str, where: str) -> int:
+    """A count or index, at most nine digits.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise DataError(f"{where}: {shown(text)} is not a number from 0 upwards")
+    return int(text)
+
+
+def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
+    """Rows of numbers as text, all of one length.
+
+    Raises:
+        DataError: A cell is no number, or rows differ in length.
+    """
+    width = len(rows[0]) if rows else 0
+    array = np.empty((len(rows), width))
+    for index, row in enumerate(rows):
+        if len(row) != width:
+            raise DataError(
+                f"{where}: row {index + 1} has {len(row)} weights, the first row has {width}"
+            )
+        try:
+            array[index] = [float(cell) for cell in row]
+        except ValueError as error:
+            raise DataError(f"{where}: row {index + 1}: {error}".replace("\n", " ")) from error
+    return array
+
+
+def parse_links(text: str, where: str) -> list[Link]:
+    """Links ``i-j`` separated by spaces, as pairs (source, target) from 0.
+
+    Raises:
+        DataError: Another form.
+    """
+    try:
+        return list(links.parse_links(text))
+    except AlignerDataError as error:
+        raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
+
+
+def are_links(texts: Iterable[str | None]) -> bool:
+    """Whether all texts are links or empty, none is missing, and some have links."""
+    found = [None if text is None else text.strip() for text in texts]
+    return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
+
+
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
+    """Lists of lists of numbers, nested to any depth, as an array of as many dimensions.
+
+    An empty list is a matrix without rows, of the given number of columns.
+
+    Raises:
+        DataError: Not lists, lists of different lengths, or something else than numbers in them.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns))
+    items, shape = value, [len(value)]
+    while list in (kinds := set(map(type, items))):
+        sizes = set(map(len, items)) if kinds == {list} else set()
+        if len(sizes) != 1 or len(shape) == _MOST_DIMENSIONS:
+            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
+        shape += sizes
+        items = list(chain.from_iterable(items))
+    if not kinds <= {int, float}:
+        raise DataError(f"{where}: attention has something else than numbers")
+    try:
+        return np.array(items, dtype=np.float64).reshape(shape)
+    except OverflowError as error:
+        raise DataError(f"{where}: attention has a number too large") from error
+
+
+def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
+    """A list of tokens, or None.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
+        raise DataError(f"{where}: tokens are not a list of text")
+    try:
+        "".join(value).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where}: a token has half a character (a lone surrogate)") from error
+    return tuple(map(sys.intern, value))  # the same words recur in every segment

@@ -9,9 +9,13 @@ import click
 
 from coverage_eval.alignment.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, save
-from coverage_eval.attention_maps.gold import compare_with_gold
-from coverage_eval.attention_maps.hard import hard_links
-from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
+from coverage_eval.attention_maps.maps import hard_links
+from coverage_eval.attention_maps.scores import (
+    SCORES,
+    ScoreSettings,
+    compare_with_gold,
+    score_table,
+)
 from coverage_eval.cli.dumps import dump_options
 from coverage_eval.cli.gold_options import gold_options, threshold_option
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option

@@ -6,14 +6,19 @@ from typing import Any
 
 import click
 
+from coverage_eval.attention_maps.rescoring import (
+    GRID,
+    Candidates,
+    grid_search,
+    read_coverage,
+    read_nbest,
+)
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid
-from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.rescoring.search import GRID, Candidates, grid_search
 from coverage_eval.text.corpus import check_stdin, read_segments
 from coverage_eval.text.tokenizers import TOKENIZERS
 

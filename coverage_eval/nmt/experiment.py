@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from coverage_eval.alignment.fertility_files import format_fertilities
+from coverage_eval.attention_maps.fertility_files import format_fertilities
 from coverage_eval.nmt.beam import Penalties
 from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
 from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds

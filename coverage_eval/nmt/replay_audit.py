@@ -6,7 +6,7 @@ among several; here the same pieces are read by the NumPy encoder, decoder and a
 
 from __future__ import annotations
 
-from coverage_eval.alignment.fertility_files import read_fertilities
+from coverage_eval.attention_maps.fertility_files import read_fertilities
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.errors import DataError

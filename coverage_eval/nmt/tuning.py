@@ -15,17 +15,18 @@ from typing import Any
 
 from tqdm import tqdm
 
-from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.score import Signature
-from coverage_eval.nmt.beam import Penalties
-from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.rescoring.search import (
+from coverage_eval.attention_maps.rescoring import (
     GRID,
     Candidates,
     GridPoint,
     best_point,
     grid_search,
+    read_coverage,
+    read_nbest,
 )
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.score import Signature
+from coverage_eval.nmt.beam import Penalties
 from coverage_eval.text.corpus import read_segments
 from coverage_eval.text.files import write_lines
 

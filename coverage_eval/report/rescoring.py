@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from coverage_eval.attention_maps.rescoring import GridSearch
 from coverage_eval.report.scores import scores_table
-from coverage_eval.rescoring.search import GridSearch
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
 
@@ -14,7 +14,7 @@ def present_grid(search: GridSearch) -> Printout:
     The tables for people have one row an α and one column a β; CSV has one row a pair.
 
     Args:
-        search: What :func:`coverage_eval.rescoring.search.grid_search` returned.
+        search: What :func:`coverage_eval.attention_maps.rescoring.grid_search` returned.
     """
     points = search.points
     betas = dict.fromkeys(point.beta for point in points)

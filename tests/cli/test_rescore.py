@@ -14,9 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
+from coverage_eval.attention_maps.rescoring import (
+    GRID,
+    Candidates,
+    NBest,
+    grid_search,
+    read_coverage,
+    read_nbest,
+)
 from coverage_eval.errors import DataError
-from coverage_eval.rescoring.nbest import NBest, read_coverage, read_nbest
-from coverage_eval.rescoring.search import GRID, Candidates, grid_search
 
 NBEST = (
     "0 ||| a b ||| F0= -9 ||| -1.0\n"

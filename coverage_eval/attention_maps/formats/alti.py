@@ -11,8 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import as_array, as_tokens
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
+    as_array,
+    as_tokens,
+)
 from coverage_eval.errors import DataError
 from coverage_eval.text.json_text import parse_object
 

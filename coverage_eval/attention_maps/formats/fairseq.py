@@ -12,8 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
     parse_integer,
     parse_links,
     parse_rows,

@@ -15,9 +15,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.dumps import (
     LINKS,
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
     parse_integer,
     parse_links,
     parse_rows,

@@ -12,11 +12,10 @@ import numpy as np
 
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention.replay import EncoderWeights, LSTMWeights, encode
+from coverage_eval.attention_maps.rescoring import Candidates, NBest
 from coverage_eval.published.audits.facts import agree, differ, disagree, equal
 from coverage_eval.published.audits.random_problems import Vector
 from coverage_eval.published.claims import Claim
-from coverage_eval.rescoring.nbest import NBest
-from coverage_eval.rescoring.search import Candidates
 
 
 def penalty_of_zeros() -> Claim:
