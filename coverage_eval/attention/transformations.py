@@ -29,8 +29,8 @@ from coverage_eval.attention.inputs import (
     row_sums,
 )
 
-#: Scores this far above the one at which the bounds reach 1 have all of their bound: the
-#: normaliser is below exp(HIGHEST), and so are the exponentials that are compared with it.
+#: Scores this far above the one at which the bounds reach 1 are at their bound: the normaliser is
+#: below exp(HIGHEST), and so are the exponentials that are compared with it.
 HIGHEST = 100.0
 
 
@@ -212,8 +212,8 @@ def _project(z: Float64Array, u: Float64Array) -> Float64Array:
     lower = near - u
     split_points = np.sort(np.concatenate([lower, near], axis=1), axis=1)
     start = _last_where(split_points, lambda tau: mass(near - tau) >= 1.0)
-    # No split point lies between start and τ, so that start tells A, the positions of which
-    # 0 < α < u, and Σ_A (z − τ) + Σ_{A_R} u = 1 (eq. 11) tells how far τ is above it.
+    # No split point lies between start and τ. So start determines A, the positions with 0 < α < u,
+    # and Σ_A (z − τ) + Σ_{A_R} u = 1 (eq. 11) gives the distance from start up to τ.
     size = row_sums(1.0 * ((lower <= start) & (start < near)))
     above = near - start
     for _ in range(2):  # the second time removes the rounding that the first one left

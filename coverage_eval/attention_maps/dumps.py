@@ -50,9 +50,9 @@ class RawMap:
         source: Source tokens of the file, with or without EOS; None if it has none.
         hypothesis: Target tokens of the file, likewise.
         links_to_eos: Links at a sentence's length mean EOS and are dropped, not refused.
-        tgt_eos: What the file itself says about its last row, None if nothing.
-        src_eos: What the file itself says about its last column, None if nothing.
-        level: What the file itself says about its tokens, None if nothing.
+        tgt_eos: Whether the file says that its last row is EOS; None if it does not say.
+        src_eos: Likewise for its last column.
+        level: What the file says about its tokens; None if nothing.
         hard: The matrix has links, 0 or 1.
     """
 
@@ -77,8 +77,8 @@ class Layout:
         tgt_eos: Whether the last target entry is EOS; None where only the texts can tell.
         src_eos: Likewise for the source.
         src_end: What stands in a further source column: ``</s>``, or ``<SINK>``.
-        count_hint: What explains that there are more or fewer maps than segments.
-        whole_rows: Whether rows sum to 1, as those of attention do.
+        count_hint: Why there may be more or fewer maps than segments.
+        whole_rows: Whether rows sum to 1.
     """
 
     orientations: tuple[Orientation, ...] = ("target-source",)
@@ -91,7 +91,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user may have to say about a file.
+    """What only the user can know about a file.
 
     Attributes:
         side: Which maps of an OpenNMT-py pickle: of its output or of the given translation.
@@ -115,7 +115,7 @@ class Dump:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes; none of standard input, which is read as text only."""
+        """The first bytes; empty for standard input, which is read as text only."""
         if str(self.path) == STDIN:
             return b""
         check_source(self.path)
@@ -136,17 +136,17 @@ class Dump:
 
     @property
     def places(self) -> Iterator[tuple[str, str]]:
-        """Each line after its place, which messages name."""
+        """Each line behind its place, for messages."""
         return ((self.where(number), line) for number, line in enumerate(self.lines, start=1))
 
     @cached_property
     def probe(self) -> list[str]:
-        """The lines by which a format is recognised: the first ones, blank ones left out."""
+        """The first lines, without blank ones, by which a format is recognised."""
         return [line for line in islice(self.lines, _PROBED_LINES) if line.strip()]
 
     @property
     def sample(self) -> list[str]:
-        """The first of these lines, enough to tell a format of which every line is."""
+        """The first of these lines, enough for a format in which all lines are alike."""
         return self.probe[:_SAMPLED_LINES]
 
     def where(self, line: int) -> str:
@@ -165,7 +165,7 @@ class DumpFormat:
         read: The segments in order.
         layout: Orientation and EOS.
         binary: Recognised by its first bytes; standard input and lines are not looked at.
-        several_heads: It can hold layers and heads, of which the user chooses.
+        several_heads: It can hold several layers and heads; the user chooses one.
     """
 
     name: str
@@ -178,7 +178,7 @@ class DumpFormat:
 
 
 def shown(text: str, limit: int = 60) -> str:
-    """Text of a file as a message can quote it: one line, no control characters, cut."""
+    """Quote text of a file for a message: in one line, without control characters, shortened."""
     return repr(text if len(text) <= limit else text[:limit] + "…")
 
 
@@ -192,7 +192,7 @@ def split_fields(line: str) -> list[str]:
 
 
 def tokens_of(text: str) -> tuple[str, ...]:
-    """The tokens of a text, by the rule that holds for every text."""
+    """The tokens of a text, split as everywhere."""
     return tuple(tokenize(text))
 
 

@@ -170,10 +170,9 @@ def from_huggingface(
             raise DataError(
                 f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
             )
-    mask = None
+    mask, width = None, steps[0].shape[1]
     if attention_mask is not None:
         mask = checked_array(attention_mask, "the attention mask").astype(bool)
-        width = steps[0].shape[1] if steps else 0
         if mask.shape != (len(tokens), width):
             raise DataError(
                 f"the attention mask has shape {mask.shape}, not {len(tokens)} segments × {width} "
@@ -183,7 +182,17 @@ def from_huggingface(
     chosen = named_choice(layer, "mean" if head is None else head)
     for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
         where = f"Hugging Face sequence {index + 1}"
-        columns = _columns(where, mask, index, len(source), steps)
+        columns = np.arange(width) if mask is None else np.flatnonzero(mask[index])
+        if len(columns) != len(source):
+            raise DataError(
+                f"{where}: the source has {len(source)} tokens, its attention {width} columns"
+                + (
+                    "; give all tokens, EOS and language tags included, and for padded sources "
+                    "attention_mask="
+                    if mask is None
+                    else f", of which the mask keeps {len(columns)}"
+                )
+            )
         weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
         hypothesis = texts[index]
         if len(hypothesis) != len(ids):
@@ -205,7 +214,7 @@ def from_huggingface(
 
 
 def _checked_attentions(outputs: Any) -> Any:
-    """The cross-attention of each decoding step; other outputs are refused, each with its cure."""
+    """The cross-attention of each decoding step; other outputs raise, each with its remedy."""
     attentions = getattr(outputs, "cross_attentions", None)
     if (
         not attentions
@@ -300,29 +309,10 @@ def _table(value: Any, name: str) -> NDArray[Any]:
 
 
 def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:
-    """The ids up to EOS, which is kept, or to padding, which is not."""
+    """The ids up to EOS, which is kept, or up to padding, which is dropped."""
     for position, token in enumerate(ids):
         if token == eos:
             return ids[: position + 1]
         if token == pad:
             return ids[:position]
     return ids
-
-
-def _columns(
-    where: str, mask: NDArray[Any] | None, index: int, size: int, steps: Sequence[NDArray[Any]]
-) -> NDArray[np.intp]:
-    """The columns of the attention that are source tokens, not padding."""
-    width = steps[0].shape[1] if steps else size
-    columns = np.arange(width) if mask is None else np.flatnonzero(mask[index])
-    if len(columns) != size:
-        raise DataError(
-            f"{where}: the source has {size} tokens, its attention {width} columns"
-            + (
-                "; give all tokens, EOS and language tags included, and for padded sources "
-                "attention_mask="
-                if mask is None
-                else f", of which the mask keeps {len(columns)}"
-            )
-        )
-    return columns

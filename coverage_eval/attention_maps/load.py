@@ -60,7 +60,7 @@ def load_spooled(
     layer: int | None = None,
     head: Head | None = None,
 ) -> Spool[AttentionMap]:
-    """Read the attention maps of a file, which may be more than memory holds.
+    """Read the attention maps of a file, which need not fit in memory.
 
     Args:
         path: The dump; text formats may be ``.gz`` or, if the format is named, ``-``.
@@ -166,7 +166,7 @@ def settle(
     orientation: Orientation | None = None,
     level: Level | None = None,
 ) -> Iterator[AttentionMap]:
-    """Turn what a file says into attention maps, made one after the other.
+    """Turn raw maps into attention maps, which are made on demand.
 
     Args:
         name: The file, for messages.
@@ -233,7 +233,7 @@ def _eos(
         size: Number of rows or columns.
         tokens: The text, with or without EOS; None if unknown.
         known: What holds for the format, used if there is no text.
-        flag: What the file says of this segment, which the text can only confirm.
+        flag: What the file says about this segment; the text can only confirm it.
     """
     if flag is not None:
         lengths = {size} if tokens is None else {len(tokens), _count_words(tokens) + flag}
@@ -270,14 +270,14 @@ def _settle_one(
 
 
 def _labelled(tokens: tuple[str, ...] | None, size: int, end: str) -> tuple[str, ...] | None:
-    """One token an entry: the text's own end token if it has one, else the usual one."""
+    """One token for each entry; a missing end token is added."""
     if tokens is None or len(tokens) >= size:
         return tokens and tokens[:size]
     return (*tokens, end)
 
 
 def _from_links(raw: RawMap, level: Level) -> AttentionMap:
-    """Links as a matrix of zeros and ones, whose sizes only the texts can tell."""
+    """Links as a matrix of zeros and ones; only the texts tell its size."""
     if raw.source is None or raw.hypothesis is None:
         side = "source" if raw.source is None else "hypothesis"
         raise DataError(

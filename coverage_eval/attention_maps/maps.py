@@ -40,7 +40,7 @@ class AttentionMap:
         src_eos: The last column is the end of sentence or a ``<SINK>``, not a word.
         level: Whether tokens are subwords ("bpe") or words.
         hard: The weights are links, 0 or 1, of which a row may have none or several.
-        chosen: The layer and head that were chosen of several, by name, as signatures say it.
+        chosen: The chosen layer and head, by name, as signatures print them.
 
     Raises:
         DataError: The array is not two-dimensional, an entry is no weight, or the tokens are a
@@ -241,13 +241,13 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
         array = array[layer or 0]
     if "head" in sizes and head != "mean":
         array = array[head or 0]
-    with np.errstate(all="ignore"):  # what is no weight is refused with its place, by the map
+    with np.errstate(all="ignore"):  # AttentionMap refuses what is no weight, and says where
         weights: Weights = array.astype(np.float64)
         return weights if weights.ndim == 2 else np.asarray(weights.mean(axis=0))
 
 
 def _wrong(kind: str, index: Head | None, size: int) -> str | None:
-    """What is wrong with a choice among so many, if anything; one alone need not be chosen."""
+    """What is wrong with the choice of a layer or head; a single one need not be chosen."""
     mean = ", or mean" if kind == "head" else ""
     among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
     if size == 0:

@@ -176,7 +176,12 @@ def read_coverage(source: Source, nbest: NBest) -> Iterator[Float64Array]:
 
 def _totals(weights: Float64Array | list[Any], text: str) -> Float64Array:
     """Column sums of an attention, or totals as they are; ``[0]`` if there is no row."""
-    array = _numbers(weights)
+    try:
+        array: Float64Array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError("not a rectangle of numbers, target × source") from error
+    if array.ndim not in (1, 2) or not np.isfinite(array).all():
+        raise DataError("not a rectangle of numbers, target × source")
     if array.ndim == 1:
         if array.size and array.min() < 0:
             raise DataError("a total of attention is negative")
@@ -192,18 +197,8 @@ def _totals(weights: Float64Array | list[Any], text: str) -> Float64Array:
     return np.asarray(np.maximum(array, 0.0).sum(axis=0))
 
 
-def _numbers(values: Any) -> Float64Array:
-    try:
-        array: Float64Array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DataError("not a rectangle of numbers, target × source") from error
-    if array.ndim not in (1, 2) or not np.isfinite(array).all():
-        raise DataError("not a rectangle of numbers, target × source")
-    return array
-
-
 def _same_source(rows: list[Float64Array], where: str) -> list[Float64Array]:
-    """The totals of one segment; attention without rows says nothing of the source's length."""
+    """The totals of one segment; attention without rows does not tell the source's length."""
     sizes = {len(row) for row in rows if len(row)}
     if len(sizes) > 1:
         raise DataError(
@@ -217,24 +212,20 @@ def _same_source(rows: list[Float64Array], where: str) -> list[Float64Array]:
 def _json_lines(source: Source) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(read_segments(source), start=1):
         where = f"{source_name(source)}: line {number}"
-        yield where, _weights(parse_json(line, where), where)
-
-
-def _weights(record: Any, where: str) -> Any:
-    if not isinstance(record, dict) or ("attention" in record) == ("coverage" in record):
-        raise DataError(f"{where}: not an object with either 'attention' or 'coverage'")
-    sink = record.get("src_eos") is True
-    if "coverage" in record:
-        totals = record["coverage"]
-        if not isinstance(totals, list) or any(isinstance(item, list) for item in totals):
-            raise DataError(f"{where}: 'coverage' is not a list of numbers")
-        return totals[:-1] if sink else totals
-    rows = record["attention"]
-    if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise DataError(f"{where}: 'attention' is not a list of rows")
-    if not rows:
-        return np.zeros((0, 0))
-    return [row[:-1] for row in rows] if sink else rows
+        record = parse_json(line, where)
+        if not isinstance(record, dict) or ("attention" in record) == ("coverage" in record):
+            raise DataError(f"{where}: not an object with either 'attention' or 'coverage'")
+        words = slice(-1) if record.get("src_eos") is True else slice(None)
+        if "coverage" in record:
+            totals = record["coverage"]
+            if not isinstance(totals, list) or any(isinstance(item, list) for item in totals):
+                raise DataError(f"{where}: 'coverage' is not a list of numbers")
+            yield where, totals[words]
+        else:
+            rows = record["attention"]
+            if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+                raise DataError(f"{where}: 'attention' is not a list of rows")
+            yield where, [row[words] for row in rows] or np.zeros((0, 0))
 
 
 def _archive(source: Source) -> Iterator[tuple[str, Any]]:
@@ -244,33 +235,28 @@ def _archive(source: Source) -> Iterator[tuple[str, Any]]:
     try:
         with load_arrays(str(source)) as archive:
             names = {name for name in archive.files if name.startswith("attention_")}
-            flags = _archive_flags(archive, len(names))
-            for index in range(len(names)):
+            records: list[Any] = [None] * len(names)
+            if "segments" in archive.files:
+                records = json.loads(str(archive["segments"][()]))
+            if len(records) != len(names):
+                raise ValueError(f"{len(records)} records for {len(names)} arrays")
+            for index, record in enumerate(records):
                 name = f"attention_{index}"
                 if name not in names:
                     raise DataError(f"{source}: has {len(names)} attentions, but no '{name}'")
                 array = archive[name]
-                yield f"{source}: array {name}", array[:, :-1] if flags[index] else array
-    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+                if isinstance(record, dict) and record.get("src_eos") is True:
+                    array = array[..., :-1]  # the last column is no word
+                yield f"{source}: array {name}", array
+    except (OSError, TypeError, ValueError, RecursionError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"{source}: not a readable .npz file ({error})") from error
 
 
-def _archive_flags(archive: Any, count: int) -> list[bool]:
-    """Whether the last column of each array is no word, from the records of ``attention_maps``."""
-    if "segments" not in archive.files:
-        return [False] * count
-    records = json.loads(str(archive["segments"][()]))
-    flags = [isinstance(record, dict) and record.get("src_eos") is True for record in records]
-    if len(flags) != count:
-        raise ValueError(f"{len(flags)} records for {count} arrays")
-    return flags
-
-
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """N-best lists with what the penalties need, so that any α and β are quick.
+    """N-best lists with all that the penalties need, so that trying α and β is quick.
 
     Args:
         nbest: The hypotheses.
@@ -293,7 +279,7 @@ class Candidates:
     subwords: Scheme = "none"
 
     def __post_init__(self) -> None:
-        _ = self._penalties  # what is wrong with the coverage is said at once
+        _ = self._penalties  # errors of the coverage are raised at once
 
     @cached_property
     def _lengths(self) -> NDArray[np.int64]:

@@ -296,7 +296,7 @@ def compare_with_gold(
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """What moves the scores of maps.
+    """Settings of the scores.
 
     Attributes:
         over: A source word with more attention is over-attended.
@@ -315,11 +315,11 @@ class ScoreSettings:
     def signature(
         self, level: str, links: str | None = None, chosen: Iterable[tuple[str, str]] = ()
     ) -> Signature:
-        """All that moves the scores of maps of a level.
+        """The settings that affect the scores, as a signature.
 
         Args:
             level: Of the maps.
-            links: AER's rule, if it is there.
+            links: How hard links were made, if there is an AER.
             chosen: The layer and head of the maps, as :attr:`AttentionMap.chosen`.
         """
         aer = {} if links is None else {"links": links}
@@ -486,7 +486,7 @@ class ScoreTable:
     Attributes:
         segments: One item a segment, kept on the disk.
         corpus: Score by name, None where it applies to no segment.
-        signature: All that moved the scores.
+        signature: Every setting that affects the scores.
     """
 
     segments: Sequence[SegmentScores]

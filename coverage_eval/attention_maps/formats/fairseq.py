@@ -80,7 +80,7 @@ def _segment(
 
 
 def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | None:
-    """The tokens if they are those of the matrix: --remove-bpe joins those of the log."""
+    """The tokens, if the matrix has as many: --remove-bpe joins those of the log."""
     return tokens if tokens is not None and len(tokens) + 1 == size else None
 
 
