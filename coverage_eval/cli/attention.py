@@ -210,7 +210,7 @@ def score(
 
     \b
     Example:
-      coverage-eval attention score maps.npz --src test.de --hyp test.en -s dispersion
+      coverage-eval attention score maps.npz --src test.de --hyp test.en -s confidence
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
     agreement = None
