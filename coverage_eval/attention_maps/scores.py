@@ -312,19 +312,6 @@ class ScoreSettings:
         """The part of a map that is scored, ``[T, S]``."""
         return item.weights if self.with_eos else item.word_weights
 
-    def signature(
-        self, level: str, links: str | None = None, chosen: Iterable[tuple[str, str]] = ()
-    ) -> Signature:
-        """The settings that affect the scores, as a signature.
-
-        Args:
-            level: Of the maps.
-            links: How hard links were made, if there is an AER.
-            chosen: The layer and head of the maps, as :attr:`AttentionMap.chosen`.
-        """
-        aer = {} if links is None else {"links": links}
-        return Signature.of("attention", level=level, **dict(chosen), **asdict(self), **aer)
-
 
 @dataclass(frozen=True)
 class MapScore:
@@ -443,21 +430,21 @@ def _scores(
 ) -> Iterator[SegmentScores]:
     if unknown := [name for name in names if name not in SCORES]:
         raise DataError(f"score {unknown[0]!r} is none of {', '.join(SCORES)}")
-    return (_score(item, names, settings) for item in maps)
 
+    def scored(item: AttentionMap) -> SegmentScores:
+        values = coverage(settings.weights(item))
+        words = item.source_words
+        if settings.with_eos and item.src_eos:
+            words = (*words, item.source[-1] if item.source else "</s>")
+        return SegmentScores(
+            values={name: SCORES[name].function(item, settings) for name in names},
+            words=words,
+            coverage=tuple(values.tolist()),
+            over=tuple(np.flatnonzero(values > settings.over).tolist()),
+            under=tuple(np.flatnonzero(values < settings.under).tolist()),
+        )
 
-def _score(item: AttentionMap, names: Sequence[str], settings: ScoreSettings) -> SegmentScores:
-    values = coverage(settings.weights(item))
-    words = item.source_words
-    if settings.with_eos and item.src_eos:
-        words = (*words, item.source[-1] if item.source else "</s>")
-    return SegmentScores(
-        values={name: SCORES[name].function(item, settings) for name in names},
-        words=words,
-        coverage=tuple(values.tolist()),
-        over=tuple(np.flatnonzero(values > settings.over).tolist()),
-        under=tuple(np.flatnonzero(values < settings.under).tolist()),
-    )
+    return map(scored, maps)
 
 
 def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
@@ -521,8 +508,8 @@ def score_table(
         replace(item, values={**item.values, **{name: added[name][i] for name in added}})
         for i, item in enumerate(_scores(maps, names, settings))
     )
+    chosen = dict(maps[0].chosen) if maps else {}
+    links = {"links": agreement.rule} if agreement else {}
     level = maps[0].level if maps else "bpe"
-    rule = agreement.rule if agreement else None
-    chosen = maps[0].chosen if maps else ()
-    signature = settings.signature(level, rule, chosen)
+    signature = Signature.of("attention", level=level, **chosen, **asdict(settings), **links)
     return ScoreTable(segments, score_corpus(segments) | totals, signature)
