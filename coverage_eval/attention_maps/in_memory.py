@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.attention_maps.load import settle, warn_of_row_sums
+from coverage_eval.attention_maps.load import to_canonical, warn_of_row_sums
 from coverage_eval.attention_maps.maps import (
     AttentionMap,
     Head,
@@ -66,7 +66,7 @@ def from_arrays(
         raws.append(RawMap(where, matrix=matrix))
     layout = Layout(orientations=ORIENTATIONS)
     maps = list(
-        settle(
+        to_canonical(
             "arrays",
             raws,
             layout,
@@ -115,7 +115,7 @@ def from_ctranslate2(
         matrix = np.array(attention[rank], dtype=np.float64)
         matrix = matrix if matrix.size else np.zeros((len(hypotheses[rank]), columns))
         raws.append(RawMap(where, matrix=matrix, hypothesis=tuple(hypotheses[rank])))
-    maps = list(settle("CTranslate2 results", raws, Layout(), sources=tokens))
+    maps = list(to_canonical("CTranslate2 results", raws, Layout(), sources=tokens))
     if len(maps) > 1:
         warn_of_row_sums(
             "CTranslate2 results",

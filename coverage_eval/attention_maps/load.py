@@ -98,7 +98,7 @@ def load_spooled(
     raws = Spool(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
-    settled = settle(
+    settled = to_canonical(
         dump.name,
         raws,
         chosen.layout,
@@ -156,7 +156,7 @@ def _is(item: DumpFormat, dump: Dump) -> bool:
         return False
 
 
-def settle(
+def to_canonical(
     name: str,
     raws: Sequence[RawMap],
     layout: Layout,
@@ -212,7 +212,7 @@ def settle(
     if first and len(left) > 1:
         raise DataError(_two_readings(name, first))
     seen: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
-    return (_settle_one(raw, layout, left[0], level or raw.level or seen) for raw in segments())
+    return (_canonical(raw, layout, left[0], level or raw.level or seen) for raw in segments())
 
 
 def _fits(raw: RawMap, layout: Layout, orientation: Orientation) -> bool:
@@ -220,11 +220,13 @@ def _fits(raw: RawMap, layout: Layout, orientation: Orientation) -> bool:
     rows, columns = raw.matrix.shape
     if orientation == "source-target":
         rows, columns = columns, rows
-    fits_target = _eos(rows, raw.hypothesis, layout.tgt_eos, raw.tgt_eos) is not None
-    return fits_target and _eos(columns, raw.source, layout.src_eos, raw.src_eos) is not None
+    fits_target = _last_is_eos(rows, raw.hypothesis, layout.tgt_eos, raw.tgt_eos) is not None
+    return (
+        fits_target and _last_is_eos(columns, raw.source, layout.src_eos, raw.src_eos) is not None
+    )
 
 
-def _eos(
+def _last_is_eos(
     size: int, tokens: Sequence[str] | None, known: bool | None, flag: bool | None
 ) -> bool | None:
     """Whether the last of ``size`` entries is EOS; None if this cannot be.
@@ -248,9 +250,7 @@ def _count_words(tokens: Sequence[str]) -> int:
     return len(tokens) - bool(tokens and tokens[-1] in EOS_TOKENS)
 
 
-def _settle_one(
-    raw: RawMap, layout: Layout, orientation: Orientation, level: Level
-) -> AttentionMap:
+def _canonical(raw: RawMap, layout: Layout, orientation: Orientation, level: Level) -> AttentionMap:
     if raw.matrix is None:
         return _from_links(raw, level)
     matrix = raw.matrix.T if orientation == "source-target" else raw.matrix
@@ -260,8 +260,8 @@ def _settle_one(
             weights=matrix,
             source=_labelled(raw.source, columns, layout.src_end),
             hypothesis=_labelled(raw.hypothesis, rows, "</s>"),
-            tgt_eos=bool(_eos(rows, raw.hypothesis, layout.tgt_eos, raw.tgt_eos)),
-            src_eos=bool(_eos(columns, raw.source, layout.src_eos, raw.src_eos)),
+            tgt_eos=bool(_last_is_eos(rows, raw.hypothesis, layout.tgt_eos, raw.tgt_eos)),
+            src_eos=bool(_last_is_eos(columns, raw.source, layout.src_eos, raw.src_eos)),
             level=level,
             hard=raw.hard,
         )
