@@ -241,32 +241,9 @@ class SAER(Formula):
             return np.asarray(100 * (1 - hit / total), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class GoldAgreement:
-    """The statistics of a corpus against its gold links, one row a segment.
-
-    Attributes:
-        links: Those of :class:`coverage_eval.metrics.aer.AER`, ``[segments, 4]``.
-        weights: Those of :class:`SAER`, ``[segments, 2]``.
-        rule: How hard links were made: ``argmax`` or ``>`` and the threshold.
-        chosen: The layer and head of the maps, as in each of them.
-    """
-
-    links: Statistics
-    weights: Statistics
-    rule: str
-    chosen: tuple[tuple[str, str], ...] = ()
-
-    def figures(self) -> list[tuple[Formula, Statistics]]:
-        """AER, SAER, precision, recall and F1, each with its statistics."""
-        made_by = (*self.chosen, ("links", self.rule))
-        aer, *others = ((metric(made_by), self.links) for metric in LINK_METRICS)
-        return [aer, (SAER(self.chosen), self.weights), *others]
-
-
 def compare_with_gold(
     maps: Sequence[AttentionMap], golds: Iterable[Gold], *, threshold: float | None = None
-) -> GoldAgreement:
+) -> list[tuple[Formula, Statistics]]:
     """Count how maps agree with gold links.
 
     Args:
@@ -274,8 +251,12 @@ def compare_with_gold(
         golds: One a segment.
         threshold: For hard links; by default argmax.
 
+    Returns:
+        AER, SAER, precision, recall and F1, each with its statistics, one row a segment.
+
     Raises:
-        DataError: Unequal numbers of segments, or a gold link outside of its map (the segment).
+        DataError: Unequal numbers of segments, none at all, or a gold link outside of its map (the
+            segment).
     """
     kept = list(golds)
     if len(kept) != len(maps):
@@ -289,9 +270,10 @@ def compare_with_gold(
     links = AER.count(
         (hard_links(item, threshold), gold) for item, gold in zip(maps, kept, strict=True)
     )
-    rule = "argmax" if threshold is None else f">{threshold}"
-    chosen = maps[0].chosen if maps else ()
-    return GoldAgreement(links, np.array(weights), rule, chosen)
+    chosen = maps[0].chosen
+    made_by = (*chosen, ("links", "argmax" if threshold is None else f">{threshold}"))
+    aer, *others = ((metric(made_by), links) for metric in LINK_METRICS)
+    return [aer, (SAER(chosen), np.array(weights)), *others]
 
 
 @dataclass(frozen=True)
@@ -485,7 +467,7 @@ def score_table(
     maps: Sequence[AttentionMap],
     names: Sequence[str] = tuple(SCORES),
     settings: ScoreSettings | None = None,
-    agreement: GoldAgreement | None = None,
+    agreement: Sequence[tuple[Formula, Statistics]] = (),
 ) -> ScoreTable:
     """Score every segment and the corpus.
 
@@ -493,7 +475,7 @@ def score_table(
         maps: One a segment.
         names: Of :data:`SCORES`.
         settings: What counts as over- and under-attended, and whether EOS counts.
-        agreement: With gold links: adds AER and SAER, in per cent.
+        agreement: What :func:`compare_with_gold` returned: adds AER and SAER, in per cent.
 
     Raises:
         DataError: A name is unknown.
@@ -501,7 +483,7 @@ def score_table(
     settings = settings or ScoreSettings()
     added: dict[str, list[float | None]] = {}
     totals: dict[str, float | None] = {}
-    for metric, statistics in agreement.figures()[:2] if agreement else ():
+    for metric, statistics in agreement[:2]:
         added[metric.name.lower()] = metric.segment_scores(statistics)
         totals[metric.name.lower()] = metric.segment_scores(statistics.sum(axis=0)[None])[0]
     segments = Spool(
@@ -509,7 +491,7 @@ def score_table(
         for i, item in enumerate(_scores(maps, names, settings))
     )
     chosen = dict(maps[0].chosen) if maps else {}
-    links = {"links": agreement.rule} if agreement else {}
+    links = {"links": agreement[0][0].settings()["links"]} if agreement else {}
     level = maps[0].level if maps else "bpe"
     signature = Signature.of("attention", level=level, **chosen, **asdict(settings), **links)
     return ScoreTable(segments, score_corpus(segments) | totals, signature)

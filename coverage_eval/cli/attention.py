@@ -36,6 +36,7 @@ from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.base import Formula, Statistics
 from coverage_eval.plotting import Scale
 from coverage_eval.preflight import check_gold
 from coverage_eval.report.pictures import ENDINGS, checked_ending, save_animation, save_figure
@@ -213,9 +214,9 @@ def score(
       coverage-eval attention score maps.npz --src test.de --hyp test.en -s confidence
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
-    agreement = None
+    agreement: Sequence[tuple[Formula, Statistics]] = ()
     if gold is not None:
-        agreement = compare_with_gold(maps, list(read_gold(gold, **gold_form)), threshold=threshold)
+        agreement = compare_with_gold(maps, read_gold(gold, **gold_form), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
     show((_present_words if per_word else _present_segments)(table), output)
 
@@ -330,10 +331,10 @@ def aer(
       coverage-eval attention aer maps.npz test.gold --words
     """
     golds = list(read_gold(gold, **gold_form))
-    agreement = compare_with_gold(maps, golds, threshold=threshold)
+    figures = compare_with_gold(maps, golds, threshold=threshold)
     links = [tuple(hard_links(item, threshold)) for item in maps]
     found = check_gold(links, golds, name=source_name(gold))
-    show(warn(present_counted(agreement.figures(), output), found, {}, strict=strict), output)
+    show(warn(present_counted(figures, output), found, {}, strict=strict), output)
 
 
 @command.command("convert")
