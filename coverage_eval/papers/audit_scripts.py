@@ -29,6 +29,7 @@ from coverage_eval.attention import (
     sparsemax,
 )
 from coverage_eval.attention.fertility import actual, expected, guided, training_targets
+from coverage_eval.attention_maps.rescoring import Candidates, NBest
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.meteor import METEOR
@@ -43,8 +44,6 @@ from coverage_eval.papers.audit_equations import (
     solved_problems,
 )
 from coverage_eval.papers.claims import Claim, Fact, agree, as_said, differ, disagree, equal
-from coverage_eval.rescoring.nbest import NBest
-from coverage_eval.rescoring.search import Candidates
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import parse_links
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps.huggingface import from_huggingface
-from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2
+from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2, from_huggingface
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError

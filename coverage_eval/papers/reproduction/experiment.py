@@ -24,7 +24,16 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from coverage_eval.alignment.fertility_files import format_fertilities
+from coverage_eval.attention_maps.fertility_files import format_fertilities
+from coverage_eval.attention_maps.rescoring import (
+    GRID,
+    Candidates,
+    GridPoint,
+    best_point,
+    grid_search,
+    read_coverage,
+    read_nbest,
+)
 from coverage_eval.data.files import atomic_path, read_segments, write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
@@ -65,8 +74,6 @@ from coverage_eval.papers.reproduction.run_folder import (
 from coverage_eval.papers.reproduction.run_results import RunTable, score_run
 from coverage_eval.papers.reproduction.training import Objective, train
 from coverage_eval.papers.reproduction.translator import Translator, translation_loss
-from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.rescoring.search import GRID, Candidates, GridPoint, best_point, grid_search
 
 TUNING = "tuning.jsonl"
 """BLEU of the validation text under each pair of weights in the beam, as far as it is known."""

@@ -17,6 +17,7 @@ import numpy as np
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention_maps.load import load
+from coverage_eval.attention_maps.rescoring import read_coverage, read_nbest
 from coverage_eval.attention_maps.subwords import merge_subwords
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import present_comparison
@@ -35,7 +36,6 @@ from coverage_eval.papers.reproduction.run_folder import (
     WORD_ALIGNER,
     RunFolder,
 )
-from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.tables.formats import render
 from fast_align_wrapper.text import tokenize
 

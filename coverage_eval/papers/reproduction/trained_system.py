@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from coverage_eval.alignment.fertility_files import read_fertilities
 from coverage_eval.attention import (
     AdditiveScore,
     AttentionStep,
@@ -27,6 +26,7 @@ from coverage_eval.attention import (
     force_decode,
 )
 from coverage_eval.attention.fertility import constant
+from coverage_eval.attention_maps.fertility_files import read_fertilities
 from coverage_eval.attention_maps.load import load
 from coverage_eval.errors import DataError
 from coverage_eval.papers.claims import Claim, Fact, agree

@@ -1,13 +1,13 @@
-"""Checks and layout shared by the attention transformations.
+"""Errors, checks and layout of the input, shared by everything in this room.
 
-Inside this package every batch is a matrix ``[R, J]`` in float64: one row of attention after the
-other, J positions each, contiguous in memory. So a row is added up in the same order whatever else
-is in its batch, and its result does not depend on the batch.
+The transformations see every batch as a matrix ``[R, J]`` in float64: one row of attention after
+the other, J positions each, contiguous in memory. So a row is always added up in the same order,
+and its result does not depend on the other rows of its batch.
 """
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,52 +43,16 @@ class InfeasibleBoundsError(AttentionError):
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How the rows of a batch lie in an array of any shape.
-
-    Attributes:
-        shape: shape of the array.
-        axis: the axis of the distribution, 0 <= axis < len(shape).
-    """
-
-    shape: tuple[int, ...]
-    axis: int
-
-    @property
-    def batch_shape(self) -> tuple[int, ...]:
-        """The shape without the axis of the distribution."""
-        return self.shape[: self.axis] + self.shape[self.axis + 1 :]
-
-    def rows(self, array: NDArray[Any]) -> Float64Array:
-        """The ``[R, J]`` form of an array that broadcasts to the shape."""
-        last = np.moveaxis(np.broadcast_to(array, self.shape), self.axis, -1)
-        matrix = last.reshape(prod(self.batch_shape), self.shape[self.axis])
-        return np.ascontiguousarray(matrix, dtype=np.float64)
-
-    def restore(self, rows: Float64Array, dtype: np.dtype[Any]) -> FloatArray:
-        """Bring ``[R, J]`` values back to the shape."""
-        array = rows.reshape((*self.batch_shape, self.shape[self.axis]))
-        return np.asarray(np.moveaxis(array, -1, self.axis), dtype=dtype, order="C")
-
-    def first(self, bad: BoolArray) -> tuple[int, tuple[int, ...], str]:
-        """Number, batch index and name (for a message) of the first bad row."""
-        number = int(np.argmax(bad))
-        index = tuple(int(i) for i in np.unravel_index(number, self.batch_shape))
-        if not index:
-            return number, index, ""
-        return number, index, f"row {index[0] if len(index) == 1 else index}: "
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Checked input of a transformation.
+class Rows:
+    """Checked input of a transformation, one row of attention after the other.
 
     Attributes:
         scores: ``[R, J]``, −inf where a position may not be used; the caller owns it.
         top: ``[R, 1]`` the largest score of each row, finite.
         bounds: ``[R, J]`` in [0, 1], 0 where a position may not be used.
         tight: ``[R]`` True for rows whose bounds sum to 1, so that the bounds are the solution.
-        layout: where the rows belong.
+        shape: shape of the arrays that scores, bounds and mask broadcast to.
+        axis: the axis of the distribution, 0 <= axis < len(shape).
         dtype: float32 or float64, the type of the result.
     """
 
@@ -96,15 +60,18 @@ class Batch:
     top: Float64Array
     bounds: Float64Array
     tight: BoolArray
-    layout: Layout
+    shape: tuple[int, ...]
+    axis: int
     dtype: np.dtype[Any]
 
     def restore(self, rows: Float64Array) -> FloatArray:
         """Bring ``[R, J]`` values back to the shape, axis and type of the input."""
-        return self.layout.restore(rows, self.dtype)
+        shape, axis = self.shape, self.axis
+        array = rows.reshape((*shape[:axis], *shape[axis + 1 :], shape[axis]))
+        return np.asarray(np.moveaxis(array, -1, axis), dtype=self.dtype, order="C")
 
 
-def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike | None) -> Batch:
+def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike | None) -> Rows:
     """Broadcast, check and lay out the input of a transformation.
 
     Args:
@@ -122,15 +89,27 @@ def prepare(z: ArrayLike, u: ArrayLike = np.inf, *, axis: int, mask: ArrayLike |
     if bounds.ndim == 0:  # a single number as a bound does not widen float32 scores
         bounds = bounds.astype(scores.dtype)
     usable = np.asarray(True if mask is None else mask, dtype=np.bool_)
-    shape = _common_shape(scores, bounds, usable)
+    shapes = scores.shape, bounds.shape, usable.shape
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError as error:
+        listed = " and ".join(str(shape) for shape in shapes if shape)
+        raise AttentionError(f"scores, bounds and mask do not fit together: {listed}") from error
     if not -len(shape) <= axis < len(shape):
         raise AttentionError(f"axis {axis} does not exist: the scores have shape {shape}")
-    layout = Layout(shape, axis % len(shape))
-    score_rows = layout.rows(np.where(usable, scores, -np.inf))
-    top = _check_scores(score_rows, layout)
-    bound_rows = np.where(score_rows > -np.inf, layout.rows(bounds), 0.0)
-    bound_rows, tight = _check_bounds(bound_rows, float(np.finfo(bounds.dtype).eps), layout)
-    return Batch(score_rows, top, bound_rows, tight, layout, np.result_type(scores, bounds))
+    axis %= len(shape)
+    batch = shape[:axis] + shape[axis + 1 :]
+
+    def rows(array: NDArray[Any]) -> Float64Array:
+        last = np.moveaxis(np.broadcast_to(array, shape), axis, -1)
+        return np.ascontiguousarray(last.reshape(prod(batch), shape[axis]), dtype=np.float64)
+
+    score_rows = rows(np.where(usable, scores, -np.inf))
+    top = _check_scores(score_rows, batch)
+    bound_rows = np.where(score_rows > -np.inf, rows(bounds), 0.0)
+    bound_rows, tight = _check_bounds(bound_rows, float(np.finfo(bounds.dtype).eps), batch)
+    dtype = np.result_type(scores, bounds)
+    return Rows(score_rows, top, bound_rows, tight, shape, axis, dtype)
 
 
 def row_sums(values: FloatArray) -> Float64Array:
@@ -155,16 +134,16 @@ def _real(values: ArrayLike, what: str) -> FloatArray:
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def _common_shape(*arrays: NDArray[Any]) -> tuple[int, ...]:
-    shapes = [array.shape for array in arrays]
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError as error:
-        listed = " and ".join(str(shape) for shape in shapes if shape)
-        raise AttentionError(f"scores, bounds and mask do not fit together: {listed}") from error
+def _first(bad: BoolArray, batch: tuple[int, ...]) -> tuple[int, tuple[int, ...], str]:
+    """Number, index in a batch of a shape, and name (for a message) of the first bad row."""
+    number = int(np.argmax(bad))
+    index = tuple(int(i) for i in np.unravel_index(number, batch))
+    if not index:
+        return number, index, ""
+    return number, index, f"row {index[0] if len(index) == 1 else index}: "
 
 
-def _check_scores(scores: Float64Array, layout: Layout) -> Float64Array:
+def _check_scores(scores: Float64Array, batch: tuple[int, ...]) -> Float64Array:
     """The largest score of each row, ``[R, 1]``: NaN, +inf and empty rows show in it."""
     rows, positions = scores.shape
     if positions == 0 and rows > 0:
@@ -172,7 +151,7 @@ def _check_scores(scores: Float64Array, layout: Layout) -> Float64Array:
     top = scores.T.copy().max(axis=0, initial=-np.inf)[:, None]  # twice as fast as along a row
     bad = ~np.isfinite(top)
     if bad.any():
-        number, row, where = layout.first(bad)
+        number, row, where = _first(bad, batch)
         if np.isnan(top[number, 0]):
             raise AttentionError(f"{where}a score is NaN", row)
         if top[number, 0] > 0:
@@ -184,31 +163,51 @@ def _check_scores(scores: Float64Array, layout: Layout) -> Float64Array:
 
 
 def _check_bounds(
-    bounds: Float64Array, rounding: float, layout: Layout
+    bounds: Float64Array, rounding: float, batch: tuple[int, ...]
 ) -> tuple[Float64Array, BoolArray]:
     """The bounds limited to [0, 1], and which rows they determine."""
     allowed = ROUNDING_BELOW * rounding
     limited = np.clip(bounds, 0.0, 1.0)
     total = row_sums(limited)[:, 0]
     if bounds.min(initial=0.0) < -allowed or not (total >= 1.0 - allowed).all():
-        _refuse_bounds(bounds, total, allowed, layout)
+        least = bounds.min(axis=1)
+        number, row, where = _first(~((least >= -allowed) & (total >= 1.0 - allowed)), batch)
+        if np.isnan(least[number]):
+            raise AttentionError(f"{where}an upper bound is NaN", row)
+        if least[number] < -allowed:
+            raise AttentionError(f"{where}an upper bound is negative: {least[number]:.6g}", row)
+        raise InfeasibleBoundsError(
+            f"{where}the upper bounds sum to {total[number]:.6g}, below 1, so no distribution "
+            "fits; raise a bound or add a sink with an infinite one",
+            row,
+        )
     # Sums are taken in float64: of float32 bounds, only their own rounding is to be allowed for.
     excess = max(2 * rounding, ROUNDING_ABOVE * float(np.finfo(np.float64).eps))
     return limited, np.asarray(total <= 1.0 + excess)
 
 
-def _refuse_bounds(
-    bounds: Float64Array, total: Float64Array, allowed: float, layout: Layout
-) -> NoReturn:
-    """Say what is wrong with the first bad row."""
-    least = bounds.min(axis=1)
-    number, row, where = layout.first(~((least >= -allowed) & (total >= 1.0 - allowed)))
-    if np.isnan(least[number]):
-        raise AttentionError(f"{where}an upper bound is NaN", row)
-    if least[number] < -allowed:
-        raise AttentionError(f"{where}an upper bound is negative: {least[number]:.6g}", row)
-    raise InfeasibleBoundsError(
-        f"{where}the upper bounds sum to {total[number]:.6g}, below 1, so no distribution "
-        "fits; raise a bound or add a sink with an infinite one",
-        row,
-    )
+def length_mask(lengths: ArrayLike | None, rows: int, positions: int, what: str) -> BoolArray:
+    """``[rows, positions]`` True before each row's length; all True for None.
+
+    Raises:
+        AttentionError: not one whole number from 0 to ``positions`` for each row.
+    """
+    if lengths is None:
+        return np.ones((rows, positions), dtype=np.bool_)
+    counts = np.asarray(lengths)
+    if counts.shape != (rows,) or counts.dtype.kind not in "iu":
+        raise AttentionError(f"{what} must be {rows} whole numbers, one for each row of the batch")
+    if rows and (counts.min() < 0 or counts.max() > positions):
+        row = int(np.argmax((counts < 0) | (counts > positions)))
+        raise AttentionError(f"row {row}: {what} {counts[row]} is not in 0..{positions}", (row,))
+    return np.asarray(np.arange(positions) < counts[:, None])
+
+
+def check_states(states: ArrayLike, what: str, axes: str) -> FloatArray:
+    """Encoder or decoder states as an array of float32 or float64 with three axes."""
+    array = np.asarray(states)
+    if array.ndim != 3 or array.dtype.kind not in "fiu":
+        raise AttentionError(
+            f"{what} must be real numbers [{axes}], not {array.dtype} {array.shape}"
+        )
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)

@@ -24,17 +24,15 @@ the names; a model without names of "general" and "mlp" has "dot".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError
-from coverage_eval.attention.replay.decoder import DecoderWeights
-from coverage_eval.attention.replay.encoder import EncoderWeights
-from coverage_eval.attention.replay.lstm import LSTMWeights
+from coverage_eval.attention.inputs import AttentionError
+from coverage_eval.attention.replay import DecoderWeights, EncoderWeights, LSTMWeights
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore, CoverageFormula, Score
 
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -71,89 +69,78 @@ def opennmt_weights(
         AttentionError: a name missing, one that this model has no place for (it would be replayed
             wrongly), or arrays that do not fit together.
     """
-    arrays = {_plain(name): np.asarray(value) for name, value in parameters.items()}
-    reader = _Reader(arrays)
+    arrays = {_plain_name(name): np.asarray(value) for name, value in parameters.items()}
+    taken: set[str] = set()
+
+    def take(name: str) -> NDArray[Any]:
+        if name not in arrays:
+            raise AttentionError(f"the checkpoint has no '{name}'")
+        taken.add(name)
+        return arrays[name]
+
+    def layer(pattern: str) -> LSTMWeights:
+        return LSTMWeights(*(take(pattern.format(part)) for part in _PARTS))
+
+    def numbers(pattern: str) -> range:
+        found = [re.fullmatch(pattern, name) for name in arrays]
+        return range(max((int(match[1]) for match in found if match), default=0) + 1)
+
     directions = ("", "_reverse") if "encoder.rnn.weight_ih_l0_reverse" in arrays else ("",)
     encoder = EncoderWeights(
-        reader.take("encoder.embeddings.emb_luts.0.weight"),
+        take("encoder.embeddings.emb_luts.0.weight"),
         tuple(
-            tuple(reader.layer(f"encoder.rnn.{{}}_l{k}{direction}") for direction in directions)
-            for k in range(_count(arrays, r"encoder\.rnn\.weight_ih_l(\d+)"))
+            tuple(layer(f"encoder.rnn.{{}}_l{k}{direction}") for direction in directions)
+            for k in numbers(r"encoder\.rnn\.weight_ih_l(\d+)")
         ),
     )
-    layers = _count(arrays, r"decoder\.rnn\.layers\.(\d+)\.weight_ih")
-    score = _score(reader, arrays, coverage)
+    score = _score(take, arrays, coverage)
+    layers = numbers(r"decoder\.rnn\.layers\.(\d+)\.weight_ih")
     decoder = DecoderWeights(
-        reader.take("decoder.embeddings.emb_luts.0.weight"),
-        tuple(reader.layer(f"decoder.rnn.layers.{k}.{{}}") for k in range(layers)),
-        reader.take("decoder.attn.linear_out.weight"),
-        reader.take("generator.0.weight"),
-        reader.take("generator.0.bias"),
-        reader.take("decoder.attn.linear_out.bias") if isinstance(score, AdditiveScore) else None,
+        take("decoder.embeddings.emb_luts.0.weight"),
+        tuple(layer(f"decoder.rnn.layers.{k}.{{}}") for k in layers),
+        take("decoder.attn.linear_out.weight"),
+        take("generator.0.weight"),
+        take("generator.0.bias"),
+        take("decoder.attn.linear_out.bias") if isinstance(score, AdditiveScore) else None,
     )
-    reader.check_all_taken()
+    if left := sorted(arrays.keys() - taken):
+        raise AttentionError(
+            f"the checkpoint has '{left[0]}', for which this model has no place"
+            + (f" (and {len(left) - 1} more such)" if len(left) > 1 else "")
+        )
     return ModelWeights(encoder, decoder, score)
 
 
+def _plain_name(name: str) -> str:
+    """The name as later versions have it, without the parts that versions disagree about."""
+    name = name.replace(".make_embedding.", ".")
+    return f"generator.{name}" if name in ("0.weight", "0.bias") else name
+
+
 def _score(
-    reader: _Reader, arrays: Mapping[str, NDArray[Any]], coverage: CoverageFormula | None
+    take: Callable[[str], NDArray[Any]],
+    names: Container[str],
+    coverage: CoverageFormula | None,
 ) -> Score:
     """The attention, whose kind shows in the names."""
-    if _MLP in arrays:
-        if _COVERAGE in arrays:
+    if _MLP in names:
+        if _COVERAGE in names:
             raise AttentionError(
                 f"a coverage vector ({_COVERAGE}) beside 'mlp' attention: no such "
                 "model of the authors is known, and it cannot be replayed"
             )
         return AdditiveScore(
-            reader.take(_MLP),
-            reader.take("decoder.attn.linear_context.weight"),
-            reader.take("decoder.attn.v.weight").reshape(-1),
-            reader.take("decoder.attn.linear_query.bias"),
+            take(_MLP),
+            take("decoder.attn.linear_context.weight"),
+            take("decoder.attn.v.weight").reshape(-1),
+            take("decoder.attn.linear_query.bias"),
         )
-    weight = reader.take(_GENERAL).T if _GENERAL in arrays else None
-    if _COVERAGE not in arrays:
+    weight = take(_GENERAL).T if _GENERAL in names else None
+    if _COVERAGE not in names:
         return BilinearScore(weight)
     if coverage is None:
         raise AttentionError(
             f"the model has a coverage vector ({_COVERAGE}): say by which formula it acts, "
             "'text' or 'scripts'"
         )
-    return BilinearScore(weight, reader.take(_COVERAGE).reshape(-1), coverage)
-
-
-def _plain(name: str) -> str:
-    """The name as later versions have it, without the parts that versions disagree about."""
-    name = name.replace(".make_embedding.", ".")
-    return f"generator.{name}" if name in ("0.weight", "0.bias") else name
-
-
-def _count(arrays: Mapping[str, NDArray[Any]], pattern: str) -> int:
-    found = [re.fullmatch(pattern, name) for name in arrays]
-    numbers = [int(match.group(1)) for match in found if match]
-    return max(numbers, default=0) + 1
-
-
-class _Reader:
-    """Takes arrays by name and knows which were left."""
-
-    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._arrays = arrays
-        self._taken: set[str] = set()
-
-    def take(self, name: str) -> NDArray[Any]:
-        if name not in self._arrays:
-            raise AttentionError(f"the checkpoint has no '{name}'")
-        self._taken.add(name)
-        return self._arrays[name]
-
-    def layer(self, pattern: str) -> LSTMWeights:
-        return LSTMWeights(*(self.take(pattern.format(part)) for part in _PARTS))
-
-    def check_all_taken(self) -> None:
-        left = sorted(set(self._arrays) - self._taken)
-        if left:
-            raise AttentionError(
-                f"the checkpoint has '{left[0]}', for which this model has no place"
-                + (f" (and {len(left) - 1} more such)" if len(left) > 1 else "")
-            )
+    return BilinearScore(weight, take(_COVERAGE).reshape(-1), coverage)
