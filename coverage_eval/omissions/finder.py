@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.errors import DataError
 from coverage_eval.omissions.calibration import Calibration
-from coverage_eval.omissions.scan import disjoint_runs
+from coverage_eval.omissions.coverage_losses import disjoint_runs
 from coverage_eval.omissions.units import SIDES, MeasuredRow, Unit, load_units, measure
 from coverage_eval.text.rows import Row, make_text_rows
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.omissions.normal_coverage import NormalCoverage
+from coverage_eval.omissions.coverage_losses import NormalCoverage
 from coverage_eval.text.rows import Row
 from fast_align_wrapper.settings import Direction
 
