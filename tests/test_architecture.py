@@ -41,14 +41,15 @@ ARROWS = {
     "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
     "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting text "
     "alignment metrics attention_maps rescoring comparison published",
-    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
+    "omissions": "fast_align_wrapper errors text alignment metrics",
+    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published "
+    "omissions",
     "digits": "version errors torch text metrics attention_maps published nmt",
-    "omissions": "fast_align_wrapper errors text alignment metrics testbed",
     "meta": "fast_align_wrapper errors text alignment metrics testbed omissions",
     "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
     "omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "digits omissions meta",
+    "digits omissions testbed",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
     "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
     "report torch",

@@ -27,20 +27,16 @@ from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.warnings import InputWatch, echo_findings
 from coverage_eval.errors import DataError
 from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
-from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
-from coverage_eval.meta.injection_loop import DEFAULT_RATES, Spoiling, evaluate_own_text
-from coverage_eval.meta.judgements import Labels
-from coverage_eval.meta.labelled_files import TextFiles, choose_columns, evaluate_labelled
-from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
-from coverage_eval.meta.labels.plain import write_texts
-from coverage_eval.meta.matching import of_system
-from coverage_eval.meta.score_files import read_scores
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.testbed.error_kinds import KINDS
+from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluate_labelled
+from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
+from coverage_eval.testbed.labels import LABEL_FORMATS, Labels, read_labels, write_texts
+from coverage_eval.testbed.score_files import choose_columns, read_scores
 from coverage_eval.text.corpus import check_readable_again, check_source, source_name
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
@@ -194,7 +190,7 @@ def _read_labels(
     **_: Any,
 ) -> Labels:
     found = read_labels(labels, _kind(kinds), alignment.tokens, label_format)
-    return found if system is None else of_system(found, system)
+    return found if system is None else found.of_system(system)
 
 
 def _kind(kinds: Sequence[str]) -> str:
@@ -227,7 +223,9 @@ def _evaluate_labels(
         _read_labels(labels, **options),
         choose_columns(found, _listed(columns), _listed(flip) or ()),
         kind,
-        texts=TextFiles(alignment.src, hyp, ref),
+        source=alignment.src,
+        hypothesis=hyp,
+        reference=ref,
         tokens=alignment.tokens,
         evaluating=how,
     )

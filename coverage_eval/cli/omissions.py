@@ -19,13 +19,13 @@ from coverage_eval.cli.sharding import Sharding, shard_option
 from coverage_eval.cli.warnings import InputWatch
 from coverage_eval.metrics.base import Statistics
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
-from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.omissions.share import AdditionShare, OmissionShare
 from coverage_eval.omissions.units import equip
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
+from coverage_eval.testbed.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from coverage_eval.meta.score_files import Key, ScoreColumn, all_known, pointed_words
 from coverage_eval.metrics.base import Metric, plain_evidence
 from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
+from coverage_eval.testbed.labels import Key
+from coverage_eval.testbed.score_files import ScoreColumn, all_known, pointed_words
 from coverage_eval.text.rows import Row
 
 

@@ -1,4 +1,4 @@
-"""What scores see of known errors, as it is printed and drawn."""
+"""Tables and pictures of a meta-evaluation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.meta.detection import Ranking, precision_recall_curve, roc_curve
-from coverage_eval.meta.evaluation import MetaEvaluation, ScoreFigures
-from coverage_eval.meta.resampling import Estimate
 from coverage_eval.metrics.score import interval_ends
-from coverage_eval.omissions.reliability import ReliabilityBins
 from coverage_eval.tables.printout import Printout, tables_as_dicts
 from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.testbed.detection import (
+    Estimate,
+    Ranking,
+    precision_recall_curve,
+    reliability_curve,
+    roc_curve,
+)
+from coverage_eval.testbed.evaluation import MetaEvaluation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,9 +88,9 @@ def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table | None]:
     header = ("score", "AUROC", "AP", recall, "r_pb", "τ", "within source", "one rater", "ECE")
     rows: list[tuple[Cell, ...]] = [
         (
-            score.name, area, *map(_cell, (score.average_precision, score.precision)),
+            score.name, area, *map(_cell, (score.average_precision, score.precision_at_recall)),
             score.point_biserial, score.kendall,
-            *map(_cell, (score.within_source, score.one_rater, score.calibration)),
+            *map(_cell, (score.within_source, score.one_rater, score.calibration_error)),
         )
         for score, area in zip(evaluation.scores, _areas(evaluation), strict=True)
     ]  # fmt: skip
@@ -95,11 +99,14 @@ def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table | None]:
         rows.append(ceiling)
     notes = [_size(evaluation, kind), *evaluation.matched.notes, *_meanings(evaluation)]
     yield Table(header, tuple(rows), notes=tuple(notes + _notes_of_tests(evaluation)))
-    words = [(s.name, s.words) for s in evaluation.scores if s.words]
+    words = [
+        (s.name, *map(_cell, (s.word_precision, s.word_recall, s.word_auroc)))
+        for s in evaluation.scores
+        if s.word_auroc
+    ]
     if words:
-        cells = [(n, *map(_cell, (w.precision, w.recall, w.auroc))) for n, w in words]
         title = "Source words that scores point at, and those that errors concern"
-        yield Table(("score", "precision", "recall", "AUROC"), tuple(cells), title, "words")
+        yield Table(("score", "precision", "recall", "AUROC"), tuple(words), title, "words")
     systems = len(evaluation.matched.systems)
     if systems > 2:
         means = [(s.name, s.system_kendall, s.system_pearson) for s in evaluation.scores]
@@ -131,7 +138,7 @@ def _meanings(evaluation: MetaEvaluation) -> list[str]:
             "one rater: AUROC against what one rater marked; other raters: of the share of the "
             "others who marked an error."
         )
-    if any(score.calibration for score in scores):
+    if any(score.calibration_error for score in scores):
         meanings.append("ECE: expected calibration error of a probability, 10 bins.")
     return meanings
 
@@ -152,29 +159,9 @@ def _notes_of_tests(evaluation: MetaEvaluation) -> list[str]:
     return notes
 
 
-def _figures(score: ScoreFigures) -> dict[str, Estimate | float | None]:
-    """All figures of a score by name."""
-    words = score.words
-    return {
-        "auroc": score.auroc,
-        "average_precision": score.average_precision,
-        "precision_at_recall": score.precision,
-        "point_biserial": score.point_biserial,
-        "kendall": score.kendall,
-        "within_source": score.within_source,
-        "one_rater": score.one_rater,
-        "calibration_error": score.calibration,
-        "word_precision": words.precision if words else None,
-        "word_recall": words.recall if words else None,
-        "word_auroc": words.auroc if words else None,
-        "system_kendall": score.system_kendall,
-        "system_pearson": score.system_pearson,
-    }
-
-
 def _records(evaluation: MetaEvaluation) -> Iterator[tuple[Cell, ...]]:
     for score in evaluation.scores:
-        for name, figure in _figures(score).items():
+        for name, figure in score.figures.items():
             if figure is None:
                 continue
             p = (score.p_value, score.adjusted) if name == "auroc" else (None, None)
@@ -200,7 +187,7 @@ def _as_dict(evaluation: MetaEvaluation) -> dict[str, Any]:
             "p_value_holm": score.adjusted,
             **{
                 name: None if figure is None else dict(zip(columns, _value(figure), strict=True))
-                for name, figure in _figures(score).items()
+                for name, figure in score.figures.items()
             },
         }
         for score in evaluation.scores
@@ -232,7 +219,7 @@ def draw_meta(evaluation: MetaEvaluation) -> Figure:
     )
     scores = [score for score, _ in ranked]
     found = {s.name: Ranking(matched.positive, s.suspicion).detect() for s in scores[:_DRAWN]}
-    bins = {s.name: ReliabilityBins.of(matched.positive, s.suspicion)
+    bins = {s.name: reliability_curve(matched.positive, s.suspicion)
             for s in scores if s.probability}  # fmt: skip
     panels = 3 if bins else 2
     figure = new_figure(3.4 * panels, 3.4)
@@ -244,7 +231,7 @@ def draw_meta(evaluation: MetaEvaluation) -> Figure:
         ax=axes[1],
     )
     if bins:
-        curves = {name: (item.probability, item.share) for name, item in bins.items()}
-        counts = {name: item.count for name, item in bins.items()}
+        curves = {name: (promised, share) for name, (promised, share, _) in bins.items()}
+        counts = {name: count for name, (_, _, count) in bins.items()}
         reliability_diagram(curves, counts=counts, ax=axes[2])
     return figure

@@ -10,14 +10,18 @@ from corpora import Translator
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.meta.detection import Ranking, auroc
-from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
-from coverage_eval.meta.matching import match
 from coverage_eval.meta.ways_to_score import FinderScorer, Scorer
 from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
-from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
 from coverage_eval.tables.table import Table
+from coverage_eval.testbed.detection import (
+    Ranking,
+    auroc,
+    calibration_error,
+    reliability_statistics,
+)
+from coverage_eval.testbed.injected_texts import Spoiling, score_text, spoil_text
+from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.text.rows import Row
 
 KINDS = (

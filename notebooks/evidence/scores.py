@@ -7,11 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.meta.baselines import baseline_scores
-from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
-from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
-from coverage_eval.meta.judgements import Labels
-from coverage_eval.meta.matching import match
 from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.letter_rep import LetterREP
@@ -20,6 +15,10 @@ from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition, Seq
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.testbed.evaluation import Evaluating, baseline_scores, meta_evaluate
+from coverage_eval.testbed.injected_texts import Spoiling, score_text, spoil_text
+from coverage_eval.testbed.labels import Labels
+from coverage_eval.testbed.matching import match
 from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper import FastAlign, Links

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.meta.labels.wmt_mqm import read_translations
+from coverage_eval.testbed.labels import read_translations
 from coverage_eval.text.by_system import SystemRow, SystemTexts
 from coverage_eval.text.column_files import ColumnFile
 from coverage_eval.text.corpus import read_parallel, read_segments, source_name

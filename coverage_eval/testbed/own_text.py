@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from coverage_eval.errors import DataError
-from coverage_eval.omissions.calibration import Calibration, LabelledScore, fit_calibration
+from coverage_eval.omissions.calibration import Calibration
 from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segments
+from coverage_eval.testbed.learning import LabelledScore, fit_calibration
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
 
