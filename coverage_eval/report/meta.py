@@ -27,13 +27,13 @@ _DRAWN = 6
 
 
 def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
-    """The figures of every score, those of words and of systems in tables of their own.
+    """The figures of every score; those of words and of systems have their own tables.
 
     Args:
-        evaluation: What is presented.
+        evaluation: The figures.
         kind: The kind of error.
     """
-    tables = tuple(table for table in _tables(evaluation, kind) if table is not None)
+    tables = tuple(_tables(evaluation, kind))
     return Printout(
         tables,
         records=Table(_RECORDS, tuple(_records(evaluation))),
@@ -43,9 +43,9 @@ def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
 
 
 def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printout:
-    """The AUROC of every score, which are the columns, for each kind of error.
+    """The AUROC of every score (the columns) for each kind of error (the rows).
 
-    Intervals and tests are in CSV and JSON: with them the table would be too wide to be read.
+    Intervals and tests are in CSV and JSON only: with them the table would be too wide.
 
     Args:
         evaluations: By kind; all of the same scores.
@@ -82,8 +82,8 @@ def _cell(estimate: Estimate | None) -> Cell:
     return None if estimate is None else _measured(estimate)
 
 
-def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table | None]:
-    """The main table, and those of words and systems if there is anything in them."""
+def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table]:
+    """The main table, and those of words and systems unless they are empty."""
     recall = f"P at R {evaluation.evaluating.recall:g}"
     header = ("score", "AUROC", "AP", recall, "r_pb", "τ", "within source", "one rater", "ECE")
     rows: list[tuple[Cell, ...]] = [
@@ -95,10 +95,9 @@ def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table | None]:
         for score, area in zip(evaluation.scores, _areas(evaluation), strict=True)
     ]  # fmt: skip
     if evaluation.ceiling:
-        ceiling = ("other raters", *[None] * 6, _measured(evaluation.ceiling), None)
-        rows.append(ceiling)
-    notes = [_size(evaluation, kind), *evaluation.matched.notes, *_meanings(evaluation)]
-    yield Table(header, tuple(rows), notes=tuple(notes + _notes_of_tests(evaluation)))
+        rows.append(("other raters", *[None] * 6, _measured(evaluation.ceiling), None))
+    notes = (_size(evaluation, kind), *evaluation.matched.notes, *_explanations(evaluation))
+    yield Table(header, tuple(rows), notes=notes)
     words = [
         (s.name, *map(_cell, (s.word_precision, s.word_recall, s.word_auroc)))
         for s in evaluation.scores
@@ -121,42 +120,36 @@ def _size(evaluation: MetaEvaluation, kind: str) -> str:
     return f"{translations:,} translations{of}, {int(matched.positive.sum()):,} with {kind}."
 
 
-def _meanings(evaluation: MetaEvaluation) -> list[str]:
-    """What the columns that are there mean."""
+def _explanations(evaluation: MetaEvaluation) -> Iterator[str]:
+    """Notes that explain the columns."""
     scores = evaluation.scores
-    meanings = [
-        "AUROC: chance that a translation with an error scores higher than one without.",
+    yield "AUROC: chance that a translation with an error scores higher than one without."
+    yield (
         "r_pb: point-biserial correlation with the label; τ: Kendall's τ-b with its grade "
-        f"({evaluation.matched.grade}).",
-    ]
+        f"({evaluation.matched.grade})."
+    )
     if any(score.name.startswith("−") for score in scores):
-        meanings.append("−: low values point at errors.")
+        yield "−: low values point at errors."
     if any(score.within_source for score in scores):
-        meanings.append("within source: AUROC of translations of the same source.")
+        yield "within source: AUROC of translations of the same source."
     if evaluation.ceiling:
-        meanings.append(
+        yield (
             "one rater: AUROC against what one rater marked; other raters: of the share of the "
             "others who marked an error."
         )
     if any(score.calibration_error for score in scores):
-        meanings.append("ECE: expected calibration error of a probability, 10 bins.")
-    return meanings
-
-
-def _notes_of_tests(evaluation: MetaEvaluation) -> list[str]:
+        yield "ECE: expected calibration error of a probability, 10 bins."
     how = evaluation.evaluating
-    if not how.resamples:
-        return []
-    drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
-    notes = [f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."]
-    first, *others = evaluation.scores
-    if others:
-        corrected = f"Holm-corrected over {len(others)} scores" if len(others) > 1 else "one score"
-        notes.append(
-            f"p: AUROC against that of {first.name} (bootstrap of the difference, the same "
+    if how.resamples:
+        drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
+        yield f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."
+    if how.resamples and len(scores) > 1:
+        others = len(scores) - 1
+        corrected = f"Holm-corrected over {others} scores" if others > 1 else "one score"
+        yield (
+            f"p: AUROC against that of {scores[0].name} (bootstrap of the difference, the same "
             f"resamples; {corrected})."
         )
-    return notes
 
 
 def _records(evaluation: MetaEvaluation) -> Iterator[tuple[Cell, ...]]:

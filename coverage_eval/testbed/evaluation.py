@@ -29,7 +29,7 @@ from coverage_eval.testbed.detection import (
 from coverage_eval.testbed.labels import Key, Labels
 from coverage_eval.testbed.matching import Matched, MatchedScore, match
 from coverage_eval.testbed.score_files import ScoreColumn
-from coverage_eval.text.corpus import Source, read_segments
+from coverage_eval.text.corpus import Text, read_segments
 from coverage_eval.text.rows import Row, read_rows
 from coverage_eval.text.tokenizers import Tokenizer
 
@@ -268,9 +268,9 @@ def evaluate_labelled(
     columns: Sequence[ScoreColumn],
     kind: str,
     *,
-    source: Source | None = None,
-    hypothesis: Source | None = None,
-    reference: Source | None = None,
+    source: Text | None = None,
+    hypothesis: Text | None = None,
+    reference: Text | None = None,
     tokens: Tokenizer | None = None,
     evaluating: Evaluating | None = None,
 ) -> MetaEvaluation:
@@ -280,7 +280,7 @@ def evaluate_labelled(
         labels: The labels.
         columns: The scores.
         kind: The kind of error that the labels are of.
-        source: A file whose lines are the source segments that the labels number.
+        source: A text whose segments are the sources that the labels number.
         hypothesis: Likewise the translations, for labels without texts.
         reference: Likewise the reference.
         tokens: Splits the texts into words; by default at spaces.
@@ -308,7 +308,7 @@ def evaluate_labelled(
     return meta_evaluate(matched, evaluating)
 
 
-def _judged_rows(labels: Labels, reference: Source | None) -> dict[Key, Row]:
+def _judged_rows(labels: Labels, reference: Text | None) -> dict[Key, Row]:
     """The labels' own texts, with lines of the reference; empty if the labels have none."""
     references = None if reference is None else list(read_segments(reference))
     rows = {}
