@@ -25,7 +25,7 @@ from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
 from coverage_eval.scale.results import Results
 from coverage_eval.tables.printout import Printout
-from coverage_eval.testbed.own_text import DEFAULT_RATE, calibrate
+from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 from coverage_eval.text.corpus import Text, check_readable_again, source_name
 from coverage_eval.text.files import check_target
 from coverage_eval.text.rows import Row, read_rows

@@ -1,7 +1,8 @@
 """From scores to probabilities, by a calibration learnt from errors put into the user's own text.
 
 The text is taken to be correct, and errors are put into it at some rate. So a probability is that
-of an error in a text with as many errors. :mod:`coverage_eval.testbed.own_text` learns it.
+of an error in a text with as many errors. It is learnt by
+:func:`~coverage_eval.testbed.learn_calibration.calibrate`.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from coverage_eval.testbed.detection import (
     reliability_statistics,
 )
 from coverage_eval.testbed.injected_texts import Spoiling, score_text, spoil_text
+from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 from coverage_eval.testbed.matching import match
-from coverage_eval.testbed.own_text import DEFAULT_RATE, calibrate
 from coverage_eval.text.rows import Row
 
 KINDS = (

@@ -16,8 +16,7 @@ from coverage_eval.omissions.finder import OmissionFinder
 from coverage_eval.testbed.detection import calibration_error, reliability_statistics
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
-from coverage_eval.testbed.learning import LabelledScore, fit_calibration
-from coverage_eval.testbed.own_text import calibrate
+from coverage_eval.testbed.learn_calibration import LabelledScore, calibrate, fit_calibration
 from coverage_eval.testbed.word_pool import WordPool
 from coverage_eval.text.rows import Row
 from tests.omissions.conftest import TRAINING, equipped
