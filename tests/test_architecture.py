@@ -32,7 +32,8 @@ ARROWS = {
     "diagnosis": "fast_align_wrapper version errors",
     "alignment": "fast_align_wrapper errors special_tokens attention text",
     "preflight": "fast_align_wrapper special_tokens text",
-    "metrics": "fast_align_wrapper version errors text alignment",
+    "omissions": "errors",
+    "metrics": "fast_align_wrapper version errors text alignment omissions",
     "attention_maps": "fast_align_wrapper errors special_tokens text alignment metrics",
     "rescoring": "fast_align_wrapper errors attention text metrics attention_maps",
     "html_report": "version tables text",
@@ -41,17 +42,15 @@ ARROWS = {
     "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
     "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting text "
     "alignment metrics attention_maps rescoring comparison published",
-    "omissions": "fast_align_wrapper errors text alignment metrics",
     "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published "
     "omissions",
     "digits": "version errors torch text metrics attention_maps published nmt",
-    "meta": "fast_align_wrapper errors text alignment metrics testbed omissions",
     "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
     "omissions",
     "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
     "digits omissions testbed",
     "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions scale "
     "report torch",
     "__main__": "cli",
 }

@@ -19,7 +19,7 @@ from coverage_eval.attention_maps.hard import hard_links
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.metrics.base import Formula, Statistics
+from coverage_eval.metrics.score import Formula, Statistics
 
 
 @dataclass(frozen=True)

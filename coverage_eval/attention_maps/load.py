@@ -15,9 +15,9 @@ from coverage_eval.attention_maps.maps import AttentionMap, Level
 from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
+from coverage_eval.data.disk_list import DiskList
 from coverage_eval.errors import DataError
 from coverage_eval.text.corpus import STDIN, CorpusWarning
-from coverage_eval.text.spool import Spool
 from fast_align_wrapper.text import Segment, tokenize
 
 
@@ -42,7 +42,7 @@ def load_spooled(
     right_to_left: bool = False,
     layer: int | None = None,
     head: Head | None = None,
-) -> Spool[AttentionMap]:
+) -> DiskList[AttentionMap]:
     """Read the attention maps of a file, which may be more than memory holds.
 
     Args:
@@ -76,14 +76,14 @@ def load_spooled(
         raise DataError(
             f"{dump.name}: {chosen.title} has one matrix a segment; leave --layer and --head out"
         )
-    raws = Spool(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
+    raws = DiskList(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
     texts = Texts(_tokens(sources), _tokens(hypotheses))
     settled = settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
     if choice := named_choice(layer, head):
         settled = (replace(item, chosen=choice) for item in settled)
-    maps = Spool(settled)
+    maps = DiskList(settled)
     if not any(item.hard or item.weights.any() for item in maps):
         message = (
             f"{dump.name}: every weight is 0; the model kept no attention "

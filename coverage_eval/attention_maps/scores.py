@@ -13,9 +13,9 @@ from coverage_eval.attention_maps import coverage as cov
 from coverage_eval.attention_maps import dispersion
 from coverage_eval.attention_maps.gold import GoldAgreement
 from coverage_eval.attention_maps.maps import AttentionMap, Weights
+from coverage_eval.data.disk_list import DiskList
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Signature
-from coverage_eval.text.spool import Spool
 
 
 @dataclass(frozen=True)
@@ -241,13 +241,13 @@ def score_table(
         DataError: A name is unknown.
     """
     settings = settings or ScoreSettings()
-    segments = Spool(_scores(maps, names, settings))
+    segments = DiskList(_scores(maps, names, settings))
     corpus = score_corpus(segments)
     if agreement is not None:
         added = _gold_scores(agreement)
         for name, (_, total) in added.items():
             corpus[name] = total
-        segments = Spool(
+        segments = DiskList(
             replace(item, values={**item.values, **{n: v[0][i] for n, v in added.items()}})
             for i, item in enumerate(segments)
         )

@@ -44,7 +44,6 @@ COMMANDS = {
     "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
     "inject": "Put errors of known kind, rate and place into correct translations.",
-    "merge": "Join the parts that --shard wrote, and print what one run would have printed.",
     "spark": "Score Parquet files on Spark: the same figures, segment by segment and in all.",
     "rescore": "Choose from n-best lists with length and coverage penalties.",
 }

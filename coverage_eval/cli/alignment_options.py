@@ -18,8 +18,7 @@ from coverage_eval.cli.aligner_options import (
 from coverage_eval.cli.options import gathered, given_options, listed_options, word_options
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
-from coverage_eval.metrics.stopwords import StopWords
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS, StopWords
 from coverage_eval.text.corpus import (
     Text,
     check_readable_again,

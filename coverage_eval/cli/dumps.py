@@ -14,8 +14,8 @@ from coverage_eval.attention_maps.dumps import ORIENTATIONS
 from coverage_eval.attention_maps.load import load_spooled
 from coverage_eval.attention_maps.subwords import SCHEMES, merged_maps
 from coverage_eval.cli.options import add_options
+from coverage_eval.data.disk_list import DiskList
 from coverage_eval.text.corpus import check_stdin, read_segments
-from coverage_eval.text.spool import Spool
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -106,4 +106,4 @@ def _read(
     )
     if not words:
         return maps
-    return Spool(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
+    return DiskList(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))

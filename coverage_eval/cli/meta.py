@@ -23,13 +23,15 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.errors import DataError
-from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
+from coverage_eval.metrics.measure import check_inputs
+from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
-from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
+from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluate_labelled
 from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text
@@ -254,16 +256,16 @@ def _evaluate_injected(
     if alignment.has_links:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
-    aligner = alignment.make(equip)
+    aligner = alignment.make(add_omission_data)
     names = list(metrics or default_scores(aligner))
     try:
         computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    watch = InputWatch({source_name(text): text}, refs, alignment.src)
-    rows = list(watch.rows())
+    dataset = Dataset.of_files({source_name(text): text}, refs, alignment.src)
+    rows = list(dataset.rows())
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
-    echo_findings(watch.check(tokens, aligner)[0], strict=strict)
+    echo_findings(check_inputs(dataset, tokens=tokens, aligner=aligner)[0], strict=strict)
     if ref is None:
         say(
             "without --ref, the text itself is the reference, and scores that look at it see every "

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Metric
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.registry import default_metrics, make_metric
 from coverage_eval.nmt.experiment import hypotheses_of
 from coverage_eval.nmt.roster import System

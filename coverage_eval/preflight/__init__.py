@@ -23,14 +23,12 @@ from coverage_eval.preflight.model import check_model
 from coverage_eval.preflight.order import check_source_order
 from coverage_eval.preflight.relations import check_relations
 from coverage_eval.preflight.sample import Sample
-from coverage_eval.preflight.sampler import Sampler
 from coverage_eval.preflight.sides import check_case, check_entities, check_equal
 
 __all__ = [
     "TEXT_CHECKS",
     "Finding",
     "Sample",
-    "Sampler",
     "check_given_links",
     "check_gold",
     "check_model",

@@ -11,8 +11,7 @@ from itertools import chain
 from statistics import fmean
 from typing import TypeAlias
 
-from coverage_eval.preflight.sampler import BLOCK_ROWS, Sampler
-from coverage_eval.text.rows import Row
+from coverage_eval.data.dataset import BLOCK_ROWS, Row, Sampler
 from fast_align_wrapper.text import Segment, tokenize
 
 Rows: TypeAlias = Sequence[Sequence[str]]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from coverage_eval.attention_maps.scores import SCORES, ScoreTable, SegmentScores
+from coverage_eval.data.disk_list import DiskList
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.text.spool import Spool
 
 
 def present_attention(scores: ScoreTable) -> Printout:
@@ -45,7 +45,7 @@ def present_attention(scores: ScoreTable) -> Printout:
 def present_coverage(scores: ScoreTable) -> Printout:
     """One row a source word: segment and position from 1, coverage, and whether it stands out."""
     header = ("segment", "position", "word", "coverage", "attended")
-    rows: Spool[tuple[Cell, ...]] = Spool(
+    rows: DiskList[tuple[Cell, ...]] = DiskList(
         (number, position + 1, word, value, _attended(item, position))
         for number, item in enumerate(scores.segments, start=1)
         for position, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from coverage_eval.metrics.base import known_score
 from coverage_eval.metrics.profile import ROW, Profile
+from coverage_eval.metrics.score import nan_to_none
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Table
@@ -29,7 +29,7 @@ def present_profile_segments(profile: Profile) -> Printout:
     An undefined value is an empty cell, in JSON null. JSON has the corpus figures too.
     """
     columns = [
-        Mapped(known_score, item.metric.formula(item.statistics)) for item in profile.figures
+        Mapped(nan_to_none, item.metric.formula(item.statistics)) for item in profile.figures
     ]
     header = ("segment", *(item.figure.key for item in profile.figures))
     numbers = range(1, len(profile.figures[0].statistics) + 1)

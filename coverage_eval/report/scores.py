@@ -6,8 +6,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from coverage_eval.metrics.base import Evidence, plain_evidence
-from coverage_eval.metrics.score import Score, interval_ends
+from coverage_eval.metrics.score import Evidence, Score, interval_ends, plain_evidence
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
 from coverage_eval.tables.table import Cell, Measured, Table

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.comparison.table import compare
+from coverage_eval.comparison.comparison import compare
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.published.translations import SYSTEMS, load_appendix_b
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.grammar_texts import RATES, GrammarTexts, make_texts, write_texts
@@ -98,7 +96,7 @@ def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
     return Table(("links", "AER"), tuple(rows), title, notes=(f"model {aligner.model.hash}",))
 
 
-def _outputs(metrics: Sequence[Metric[Any]], texts: GrammarTexts) -> Table:
+def _outputs(metrics: Sequence[Metric], texts: GrammarTexts) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, hypotheses in texts.outputs.items():
         columns = (hypotheses, texts.references, texts.sources)
@@ -113,7 +111,7 @@ def _outputs(metrics: Sequence[Metric[Any]], texts: GrammarTexts) -> Table:
     )
 
 
-def _write_report(metrics: Sequence[Metric[Any]], texts: GrammarTexts, path: Path) -> Table:
+def _write_report(metrics: Sequence[Metric], texts: GrammarTexts, path: Path) -> Table:
     """The report of the outputs, and where it is; a table of notes alone."""
     comparison = compare(texts.outputs, texts.references, texts.sources, metrics=metrics)
     comparison.to_report(title="Three outputs with known errors").save(path)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.dataset import Batch, Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, holm
@@ -29,8 +30,7 @@ from coverage_eval.testbed.detection import (
 from coverage_eval.testbed.labels import Key, Labels
 from coverage_eval.testbed.matching import Matched, MatchedScore, match
 from coverage_eval.testbed.score_files import ScoreColumn
-from coverage_eval.text.corpus import Text, read_segments
-from coverage_eval.text.rows import Row, read_rows
+from coverage_eval.text.corpus import Text, read_segments, source_name
 from coverage_eval.text.tokenizers import Tokenizer
 
 Floats = NDArray[np.float64]
@@ -295,8 +295,8 @@ def evaluate_labelled(
         rows = _judged_rows(labels, reference)
     else:
         references = [] if reference is None else [reference]
-        lines = enumerate(read_rows([hypothesis], references, source), start=1)
-        rows = {("", number): row for number, row in lines}
+        dataset = Dataset.of_files({source_name(hypothesis): hypothesis}, references, source)
+        rows = {("", number): row for number, row in enumerate(dataset.rows(), start=1)}
     baselines = baseline_scores(list(rows.values()), cut, kind, list(rows)) if rows else []
     if not (columns or baselines):
         raise DataError(
@@ -356,7 +356,7 @@ def baseline_scores(
             ratios([len(tokens(row.references[0])) for row in rows]), shortened
         )  # fmt: skip
         for metric in (BLEU(tokenize=tokens.name, lowercase=tokens.lowercase), CHRF()):
-            columns[metric.name] = metric.segment_scores(metric.count(rows)[0]), True
+            columns[metric.name] = metric.segment_scores(metric.count(Batch(rows))[0]), True
     return [
         ScoreColumn(name, "baselines", dict(zip(keys, values, strict=True)), higher)
         for name, (values, higher) in columns.items()

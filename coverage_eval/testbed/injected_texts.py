@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.metrics.measure import Metric, measure
+from coverage_eval.testbed.computed_scores import score_columns
 from coverage_eval.testbed.evaluation import (
     Evaluating,
     MetaEvaluation,
@@ -18,11 +20,7 @@ from coverage_eval.testbed.labels import Judgement, Labels, label_errors
 from coverage_eval.testbed.matching import match
 from coverage_eval.testbed.score_files import ScoreColumn
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
 from coverage_eval.text.tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from coverage_eval.meta.ways_to_score import Scorer
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 
@@ -86,18 +84,18 @@ def spoil_text(
 
 
 def score_text(
-    rows: Sequence[Row], scorers: Mapping[str, Scorer], systems: Sequence[str]
+    rows: Sequence[Row], metrics: Mapping[str, Metric], systems: Sequence[str]
 ) -> list[ScoreColumn]:
     """Scores of every segment of every system, in the order of each row's hypotheses."""
-    return [
-        column for name, scorer in scorers.items() for column in scorer.columns(name, rows, systems)
-    ]
+    references = [f"reference {number}" for number in range(1, len(rows[0].references) + 1)]
+    dataset = Dataset(lambda: rows, systems, references, "the source")
+    return score_columns(measure(dataset, metrics, evidence=True))
 
 
 def evaluate_own_text(
     rows: Sequence[Row],
     spoiling: Spoiling,
-    scorers: Mapping[str, Scorer],
+    metrics: Mapping[str, Metric],
     aligner: Aligner | None = None,
     evaluating: Evaluating | None = None,
     *,
@@ -108,7 +106,7 @@ def evaluate_own_text(
     Args:
         rows: Rows as for :func:`spoil_text`.
         spoiling: The errors.
-        scorers: The scores, by name.
+        metrics: The scores, by name.
         aligner: An aligner as for :func:`spoil_text`.
         evaluating: Settings of the evaluation.
         baselines: Whether to evaluate length ratios, BLEU and chrF, too.
@@ -118,7 +116,7 @@ def evaluate_own_text(
         AlignerError: The aligner failed.
     """
     spoilt, labels = spoil_text(rows, spoiling, aligner)
-    columns = score_text(spoilt, scorers, spoiling.systems)
+    columns = score_text(spoilt, metrics, spoiling.systems)
     cut = whole_words(aligner.tokens) if aligner else Tokenizer()
     if baselines:
         alone = [

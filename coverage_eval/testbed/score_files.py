@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.profile.figures import FIGURES
+from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.testbed.labels import Key
 from coverage_eval.text.corpus import Source, read_segments, source_name

@@ -9,14 +9,13 @@ from corpora import Corpus, Translator
 from scores import by
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.drop import DROP
+from coverage_eval.data.dataset import make_rows
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import paired_test, percentile_interval, sample_scores
-from coverage_eval.metrics.soft_drop import SoftDROP
 from coverage_eval.tables.table import Cell, Measured, Table
 from coverage_eval.testbed.injection import inject_lines
-from coverage_eval.text.rows import make_rows
 
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 

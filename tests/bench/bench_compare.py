@@ -22,10 +22,11 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: E402
 from sacrebleu.significance import PairedTest  # noqa: E402
 
 from coverage_eval.alignment.aligner import Aligner  # noqa: E402
-from coverage_eval.comparison.table import Testing, compare_statistics  # noqa: E402
-from coverage_eval.metrics.base import Metric, Statistics, TextMetric  # noqa: E402
+from coverage_eval.comparison.comparison import Testing, compare_statistics
 from coverage_eval.metrics.drop import DROP  # noqa: E402
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.registry import default_metrics, make_metric  # noqa: E402
+from coverage_eval.metrics.score import Statistics
 from coverage_eval.testbed.grammar import generate  # noqa: E402
 from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 
@@ -57,7 +58,7 @@ def count(
     for name, metric in metrics.items():
         statistics[name] = {
             system: np.tile(metric.statistics(texts, references), (TIMES, 1))
-            if isinstance(metric, TextMetric)
+            if isinstance(metric, Metric)
             else np.stack([generator.binomial(expected, 0.05), expected], axis=1)
             for system, texts in systems.items()
         }

@@ -8,34 +8,37 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from coverage_eval.comparison.systems import TestSet, count_systems
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.comparison.breakdown import BREAKDOWNS, Options, break_down
-from coverage_eval.comparison.buckets import (
+from coverage_eval.comparison.breakdowns import (
+    BREAKDOWNS,
     LENGTHS,
+    Options,
+    break_down,
     frequency_class,
     position_class,
     read_frequencies,
 )
-from coverage_eval.comparison.details import evidence_records
-from coverage_eval.comparison.systems import TestSet, count_systems
-from coverage_eval.comparison.table import (
+from coverage_eval.comparison.comparison import (
     Comparison,
     Testing,
     compare,
     compare_counted,
     compare_statistics,
 )
+from coverage_eval.comparison.presentation import evidence_records
+from coverage_eval.data.dataset import make_rows
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.text.corpus import CorpusWarning
-from coverage_eval.text.rows import make_rows, make_text_rows
 from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import tokenize
 from tests.comparison.systems import damaged
+from tests.rows import make_text_rows
 
 PAIRS = generate(1500, seed=8)
 SOURCES, REFERENCES = (

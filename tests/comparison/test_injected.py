@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
-from coverage_eval.metrics.base import Statistics
+from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.score import Statistics
 from tests.comparison.systems import damaged
 
 SEEDS = 200

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.comparison.breakdown import break_down
+from coverage_eval.comparison.breakdowns import break_down
+from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
-from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.formats.latex import escape_latex

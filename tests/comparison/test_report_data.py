@@ -14,9 +14,9 @@ import pytest
 
 import coverage_eval as ce
 from coverage_eval.comparison import report_data
-from coverage_eval.comparison.known_errors import agreement
-from coverage_eval.comparison.table import Comparison, compare_statistics
+from coverage_eval.comparison.comparison import Comparison, compare_statistics
 from coverage_eval.metrics.rep import REP
+from coverage_eval.report.segments import agreement
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]

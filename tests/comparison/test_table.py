@@ -11,8 +11,8 @@ import pytest
 
 import coverage_eval
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from coverage_eval.data.dataset import Row
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.english import FEWEST_WORDS, looks_english
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.rows import Row
 from tests.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
 
 

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
+from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP, DroppedWord
-from coverage_eval.metrics.soft_drop import LostCoverage, SoftDROP
-from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.rows import Row
+from coverage_eval.metrics.drop import DROP, DroppedWord, LostCoverage, SoftDROP, StopWords
 from tests.metrics import oracles
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)

@@ -11,16 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner
-from coverage_eval.metrics.profile.against_source import (
+from coverage_eval.data.dataset import Row
+from coverage_eval.metrics.figures import (
     CDR,
+    TNG,
+    CompressionRatio,
+    DistinctN,
+    Diversity,
+    DuplicateNgrams,
     LengthRatio,
+    RepN,
+    SeqRep,
     SourceREP,
+    SubstringRepetition,
+    TailLoop,
     UncoveredSource,
 )
-from coverage_eval.metrics.profile.compression import CompressionRatio, DuplicateNgrams
-from coverage_eval.metrics.profile.loops import TNG, SubstringRepetition, TailLoop
-from coverage_eval.metrics.profile.ngram_repetition import DistinctN, Diversity, RepN, SeqRep
-from coverage_eval.text.rows import Row
 
 TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".join), min_size=1)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.omissions.finder import OmissionFinder
+from coverage_eval.metrics.omissions import OmissionFinder
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injected_texts import Spoiling, spoil_text
 from tests.conftest import ROOT

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from coverage_eval.data.dataset import Row
 from coverage_eval.preflight import Sample, Sampler
 from coverage_eval.testbed.grammar import Pair, generate
-from coverage_eval.text.rows import Row
 
 Rows = Sequence[Sequence[str]]
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
+from coverage_eval.preflight.sampler import BLOCK_ROWS, MOST_BLOCKS
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.dataset import Row
 from coverage_eval.preflight import Sample, Sampler
-from coverage_eval.preflight.sampler import BLOCK_ROWS, MOST_BLOCKS
-from coverage_eval.text.rows import Row
 
 
 def expected_rows(number: int) -> list[int]:

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
-from coverage_eval.meta.ways_to_score import MetricScorer
+from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.testbed.evaluation import Evaluating
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injected_texts import Spoiling, evaluate_own_text, score_text, spoil_text
-from coverage_eval.text.rows import Row
 
 RATES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 
@@ -50,11 +49,8 @@ def test_more_errors_never_lower_the_expected_score(
     for seed in range(3):
         spoiling = Spoiling(kind, RATES, seed=seed)
         rows, _ = spoil_text(ROWS, spoiling)
-        for name, scorer in make_scores(names, aligner).items():
-            assert isinstance(scorer, MetricScorer)
-            metric = scorer.metric
-            observed = list(metric.observe(rows))
-            scores = metric.formula(metric.count(observed).sum(axis=1))
+        for name, metric in make_scores(names, aligner).items():
+            scores = metric.formula(metric.count(Batch(rows)).sum(axis=1))
             assert np.all(np.diff(scores) > -1e-9), (name, scores)
             assert scores[-1] > scores[0] + 1
 
@@ -81,12 +77,10 @@ def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> N
 def test_scores_are_the_metrics_own(aligner: ModelAligner) -> None:
     spoiling = Spoiling("omission-word", (0.0, 0.2))
     rows, _ = spoil_text(ROWS, spoiling)
-    scorers = make_scores(["drop", "rep"], aligner)
-    for column in score_text(rows, scorers, spoiling.systems):
-        scorer = scorers[column.name]
-        assert isinstance(scorer, MetricScorer)
+    metrics = make_scores(["drop", "rep"], aligner)
+    for column in score_text(rows, metrics, spoiling.systems):
         texts = [row.hypotheses[1] for row in rows], [r.references[0] for r in rows]
-        expected = scorer.metric.sentence_scores(*texts, [row.source or "" for row in rows])
+        expected = metrics[column.name].sentence_scores(*texts, [row.source or "" for row in rows])
         assert [column.values["20 %", n] for n in range(1, len(rows) + 1)] == expected
 
 

@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.dataset import map_batches
 from coverage_eval.text import batches as module
-from coverage_eval.text.batches import map_batches
 
 rows = st.lists(st.tuples(st.text(max_size=9), st.text(max_size=9)), max_size=40)
 

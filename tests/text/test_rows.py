@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.dataset import Row, make_rows, read_rows, split_references
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
-from coverage_eval.text.rows import Row, make_rows, make_text_rows, read_rows, split_references
+from tests.rows import make_text_rows
 
 segments = st.lists(st.text("ab ", max_size=5), min_size=1, max_size=4)
 

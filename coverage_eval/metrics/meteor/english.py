@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from string import punctuation
 
+from coverage_eval.data.dataset import Row
 from coverage_eval.metrics.meteor.resources import read_function_words
-from coverage_eval.text.rows import Row
 from fast_align_wrapper.text import Segment, tokenize
 
 FEWEST_WORDS = 50

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Evidence, Statistics, TextMetric, one_segment, setting
+from coverage_eval.data.dataset import Batch, Row, make_rows
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, one_segment
 from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
 from coverage_eval.metrics.meteor.counting import (
     AlignedPair,
@@ -23,7 +21,6 @@ from coverage_eval.metrics.meteor.counting import (
 )
 from coverage_eval.metrics.meteor.counting import Row as MeteorRow
 from coverage_eval.metrics.meteor.english import object_to_other_languages
-from coverage_eval.metrics.meteor.java_backend import checked_statistics
 from coverage_eval.metrics.meteor.resources import jar_path, package_version
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
@@ -35,8 +32,7 @@ from coverage_eval.metrics.meteor.statistics import (
     score_parts,
     without_perfect_chunks,
 )
-from coverage_eval.text.batches import map_batches
-from coverage_eval.text.rows import Row, row_length
+from coverage_eval.metrics.score import Evidence, Statistics, setting
 from fast_align_wrapper.text import Segment
 
 VARIANTS = {"full": 4, "exact-stem": 2}
@@ -45,8 +41,6 @@ VARIANTS = {"full": 4, "exact-stem": 2}
 BACKENDS = ("python", "java")
 
 SCALES = (100, 1)
-
-_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ class MeteorMatch:
 
 
 @dataclass(frozen=True)
-class METEOR(TextMetric):
+class METEOR(Metric):
     """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
 
     >>> metric = METEOR()
@@ -162,29 +156,24 @@ class METEOR(TextMetric):
         """What decides which words match."""
         return MatchOptions(tuple(range(VARIANTS[self.variant])), self.norm, self.lower)
 
-    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
-        """The 23 statistics of each segment, without the chunk of perfect segments."""
-        return _count_rows(rows, self.options, prepare_index(self.options))
+    def prepare(self) -> None:
+        """Make the index of paraphrases, so that not each process makes one."""
+        prepare_index(self.options)
 
-    def count(self, observed: Iterable[Row], *, jobs: int = 1) -> NDArray[np.int64]:
-        """Statistics ``[systems, segments, 23]``; the jar, slow to start, gets all at once."""
-        if self.backend == "java":
-            return _count_by_jar(list(observed), self.options)
-        # The index is made before any process starts, so that not each of them makes one.
-        count = partial(_count_rows, options=self.options, index=prepare_index(self.options))
-        blocks = list(map_batches(count, observed, weigh=row_length, jobs=jobs, size=_BATCH))
-        if not blocks:
-            raise DataError("no segments to score")
-        return np.concatenate(blocks).swapaxes(0, 1)
+    def count(self, batch: Batch) -> NDArray[np.int64]:
+        """Statistics ``[systems, segments, 23]``, without the chunk of perfect segments."""
+        counts = count_batch(_pairs(batch.rows), self.options, prepare_index(self.options))
+        shaped = without_perfect_chunks(counts).reshape(len(batch), -1, len(FIELDS))
+        return np.asarray(shaped.swapaxes(0, 1))
 
     def objection(self, rows: Sequence[Row]) -> str | None:
         """Against references that do not look English."""
         return object_to_other_languages(rows)
 
-    def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
+    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
         """What each score is made of: precision, recall and penalty (0 to 1), inexact matches."""
         index = prepare_index(self.options)
-        for row in observed:
+        for row in batch.rows:
             pairs = align_batch(_pairs([row]), self.options, index)
             yield tuple(map(_explain_pair, pairs))
 
@@ -192,7 +181,8 @@ class METEOR(TextMetric):
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
         """All matches of one segment with its best reference, in the order of the reference."""
-        rows = self._rows(*one_segment(hypothesis, reference, source))
+        texts = one_segment(hypothesis, reference, source)
+        rows = make_rows({ONE_SYSTEM: texts[0]}, *texts[1:])
         (pair,) = align_batch(_pairs(rows), self.options, prepare_index(self.options))
         return _matches(pair)
 
@@ -200,30 +190,6 @@ class METEOR(TextMetric):
 def _pairs(rows: Sequence[Row]) -> list[MeteorRow]:
     """Each hypothesis with its references, row by row."""
     return [(text, row.references) for row in rows for text in row.hypotheses]
-
-
-def _count_rows(
-    rows: Sequence[Row], options: MatchOptions, index: Path | None
-) -> NDArray[np.int64]:
-    """Statistics ``[rows, systems, 23]``."""
-    counts = count_batch(_pairs(rows), options, index)
-    return without_perfect_chunks(counts).reshape(len(rows), -1, len(FIELDS))
-
-
-def _count_by_jar(rows: Sequence[Row], options: MatchOptions) -> NDArray[np.int64]:
-    """Statistics ``[systems, rows, 23]``, system by system, as a call of the jar is of one."""
-    if not rows:
-        raise DataError("no segments to score")
-    systems = zip(*(row.hypotheses for row in rows), strict=True)
-    references = [row.references for row in rows]
-    return np.stack(
-        [
-            without_perfect_chunks(
-                checked_statistics(list(zip(texts, references, strict=True)), options)
-            )
-            for texts in systems
-        ]
-    )
 
 
 def _explain_pair(pair: AlignedPair) -> Evidence:

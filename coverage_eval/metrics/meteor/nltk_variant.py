@@ -19,12 +19,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Statistics, TextMetric
+from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.meteor.english import object_to_other_languages
 from coverage_eval.metrics.meteor.lexicon import find_synsets
 from coverage_eval.metrics.meteor.resources import jar_path, package_version, read_synsets
-from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
+from coverage_eval.metrics.score import Statistics, ratio_of_sums
 from fast_align_wrapper.text import Segment, tokenize
 
 
@@ -77,7 +77,7 @@ _wordnet = cache(WordNet)
 
 
 @dataclass(frozen=True)
-class NLTKMeteor(TextMetric):
+class NLTKMeteor(Metric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
     name: ClassVar[str] = "meteor-nltk"
@@ -111,14 +111,14 @@ class NLTKMeteor(TextMetric):
         """The mean of the segments' scores, 0 to 100."""
         return ratio_of_sums(summed)
 
-    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.float64]:
+    def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
             [max(_score(text, one) for one in row.references) for text in row.hypotheses]
-            for row in rows
+            for row in batch.rows
         ]
         values = np.array(scores, dtype=np.float64)
-        return np.stack([values, np.ones_like(values)], axis=-1)
+        return np.stack([values, np.ones_like(values)], axis=-1).swapaxes(0, 1)
 
     def objection(self, rows: Sequence[Row]) -> str | None:
         """Against references that do not look English: their synonyms come from WordNet."""
