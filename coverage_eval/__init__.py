@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from coverage_eval.nmt.run_audit import audit_runs as audit_runs
     from coverage_eval.published.catalogue import run_audits as run_audits
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
-    from coverage_eval.text.corpus import read_segments as read_segments
     from fast_align_wrapper.errors import AlignerError as AlignerError
 
 # Module → names; imported when first asked for, so that importing the package costs nothing.
@@ -73,7 +72,7 @@ _NAMES = {
     "coverage_eval.nmt.run_audit": ("audit_runs",),
     "coverage_eval.published.catalogue": ("run_audits",),
     "coverage_eval.testbed.demonstration": ("demonstrate",),
-    "coverage_eval.text.corpus": ("read_segments",),
+    "coverage_eval.data.files": ("read_segments",),
     "fast_align_wrapper.errors": ("AlignerError",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

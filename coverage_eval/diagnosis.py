@@ -112,7 +112,5 @@ def _extras() -> Iterator[Part]:
 
 def _java() -> Part:
     path = shutil.which("java")
-    purpose = "meteor --backend java, a cross-check"
-    return Part(
-        "java", purpose, path, None if path else "install a Java runtime, version 8 or newer"
-    )
+    remedy = None if path else "install a Java runtime, version 17 or newer"
+    return Part("java", "scoring on a cluster", path, remedy)

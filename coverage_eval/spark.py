@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Batch, Row, answer_ahead
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.measure import Metric, Result, count_batch
 from coverage_eval.metrics.omissions import Additions, Omissions
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import make_metric
 from coverage_eval.metrics.score import Statistics, plain_evidence
-from coverage_eval.text.corpus import MAX_LINE_BYTES
 from fast_align_wrapper.text import MAX_CELLS
 
 try:

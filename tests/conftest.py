@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, TypeAlias
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,8 +38,11 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
-# The width of somebody's terminal must not decide where lines are broken.
-_WITHOUT_TERMINAL = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
+def _without_terminal() -> dict[str, str]:
+    """The environment; the width of somebody's terminal must not decide where lines are broken."""
+    return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
 
 DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
 
@@ -51,7 +61,9 @@ def run_python(*arguments: str, cwd: Path, path: Sequence[str | Path]) -> str:
     return done.stdout
 
 
-RunCli = Callable[..., "subprocess.CompletedProcess[str]"]
+RunCli: TypeAlias = Callable[..., "subprocess.CompletedProcess[str]"]
+Streams: TypeAlias = tuple[IO[bytes], IO[bytes]]
+Done: TypeAlias = tuple[int, bytes, bytes]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,13 +91,72 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def run_cli() -> RunCli:
-    """Run the installed command as a user does: a new process, text in and out.
+@contextmanager
+def _fresh_process(stdin: bytes, cwd: Path | None, env: dict[str, str]) -> Iterator[Streams]:
+    """In this process what a new one begins with: its streams, folder, environment and warnings.
 
-    ``check`` (default True) fails the test on a non-zero status; a traceback always does.
+    Gives the files that receive standard output and standard error. They and standard input have
+    the numbers 0 to 2, which programs that the command starts inherit.
     """
+    with ExitStack() as stack:
+        enter, undo = stack.enter_context, stack.callback
+        read, written, said = (enter(TemporaryFile()) for _ in range(3))  # noqa: SIM115
+        read.write(stdin)
+        read.seek(0)
+        for number, file in enumerate((read, written, said)):
+            kept = os.dup(number)
+            undo(os.close, kept)
+            undo(os.dup2, kept, number)
+            os.dup2(file.fileno(), number)
+        opened = partial(open, encoding="utf-8", closefd=False)
+        enter(mock.patch("sys.stdin", enter(opened(0, "r"))))
+        enter(mock.patch("sys.stdout", enter(opened(1, "w"))))
+        enter(mock.patch("sys.stderr", enter(opened(2, "w", errors="backslashreplace"))))
+        enter(mock.patch.dict(os.environ, {**_without_terminal(), **env}, clear=True))
+        enter(mock.patch("tempfile.tempdir", None))  # found from TMPDIR
+        enter(mock.patch.object(logging.getLogger(), "handlers", []))  # pytest's
+        if cwd is not None:
+            undo(os.chdir, Path.cwd())
+            os.chdir(cwd)
+        enter(warnings.catch_warnings())
+        warnings.resetwarnings()
+        for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", kind)
+        yield written, said
 
+
+def _in_process(
+    arguments: list[str], stdin: bytes, cwd: Path | None, env: dict[str, str], _timeout: float
+) -> Done:
+    """Run the command in this process."""
+    from coverage_eval.cli import main
+
+    changed = [name for name, value in env.items() if os.environ.get(name) != value]
+    too_late = [name for name in changed if name.startswith(("PYTHON", "LC_", "LANG", "OMP_"))]
+    assert not too_late, f"Python reads {too_late} when it starts: use run_process"
+    with _fresh_process(stdin, cwd, env) as (written, said):
+        status = main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for file in (written, said):
+            file.seek(0)
+        return status, written.read(), said.read()
+
+
+def _in_new_process(
+    arguments: list[str], stdin: bytes, cwd: Path | None, env: dict[str, str], timeout: float
+) -> Done:
+    """Run the installed command as a user does."""
+    done = subprocess.run(
+        [str(COMMAND), *arguments], input=stdin, capture_output=True, check=False, cwd=cwd,
+        env={**_without_terminal(), **env}, timeout=timeout,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def _runner(
+    start: Callable[[list[str], bytes, Path | None, dict[str, str], float], Done],
+) -> RunCli:
     def run(
         *arguments: object,
         stdin: str | bytes = "",
@@ -94,21 +165,30 @@ def run_cli() -> RunCli:
         env: dict[str, str] | None = None,
         timeout: float = 300,
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [str(COMMAND), *(str(argument) for argument in arguments)],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            check=False,
-            cwd=cwd,
-            env={**_WITHOUT_TERMINAL, **(env or {})},
-            timeout=timeout,
-        )
-        result = subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
-        assert "Traceback" not in result.stderr, result.stderr
+        words = [str(argument) for argument in arguments]
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        status, output, said = start(words, data, cwd, env or {}, timeout)
+        messages = said.decode()
+        assert "Traceback" not in messages, messages
         if check:
-            assert result.returncode == 0, result.stderr
-        return result
+            assert status == 0, messages
+        return subprocess.CompletedProcess(words, status, output.decode(), messages)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def run_cli() -> RunCli:
+    """Run the command in this process: text in and out, and the exit status.
+
+    ``check`` (default True) fails the test on a non-zero status; so does an error of the program
+    itself. What a new process alone shows (its start, signals, closed streams, variables that
+    Python reads when it starts) is tested with ``run_process``.
+    """
+    return _runner(_in_process)
+
+
+@pytest.fixture(scope="session")
+def run_process() -> RunCli:
+    """Run the installed command in a new process, otherwise as ``run_cli`` does."""
+    return _runner(_in_new_process)

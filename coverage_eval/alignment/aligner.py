@@ -29,9 +29,9 @@ from coverage_eval.alignment.model_text import (
     with_sink,
 )
 from coverage_eval.data.dataset import Request, Row
+from coverage_eval.data.files import CorpusWarning, Source, zip_lines
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning, Source, in_step
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.text import Segment
 
@@ -458,7 +458,7 @@ class GivenLinks(Aligner):
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
             names = ["the text", *(column.name for column in columns)]
-            together = in_step(names, [rows, *columns])
+            together = zip_lines(names, [rows, *columns])
         split = len(self._references)
         for row, *found in together:
             source = None if row.source is None else self.source_tokens(row.source)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention import fertility
+from coverage_eval.data.files import Source, read_parallel, read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Source, read_parallel, read_segments, source_name
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Links, parse_links
 from fast_align_wrapper.text import tokenize
@@ -50,7 +50,7 @@ def read_fertilities(source: Source) -> Iterator[Fertilities]:
     """Read the fertilities of one segment from each line; an empty line has no words.
 
     Raises:
-        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed number
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed number
             (file, line).
     """
     return _each(source, read_segments(source), parse_fertilities)

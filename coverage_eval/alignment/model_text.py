@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.data.dataset import check_list
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:

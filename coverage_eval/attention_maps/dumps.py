@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 from coverage_eval.attention_maps.heads import Head
 from coverage_eval.attention_maps.maps import Level, Weights
+from coverage_eval.data.files import STDIN, check_source, read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")

@@ -16,8 +16,8 @@ from coverage_eval.attention_maps.orientation import Texts, settle
 from coverage_eval.attention_maps.parsing import shown
 from coverage_eval.attention_maps.row_sums import warn_of_row_sums
 from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.files import STDIN, CorpusWarning
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, CorpusWarning
 from fast_align_wrapper.text import Segment, tokenize
 
 

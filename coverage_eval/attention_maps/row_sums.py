@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from coverage_eval.attention_maps.maps import AttentionMap
-from coverage_eval.text.corpus import CorpusWarning
+from coverage_eval.data.files import CorpusWarning
 
 _FAR = 0.5
 """So much is not missing where the end of the source, left out by some toolkits, had the rest."""

@@ -8,19 +8,24 @@ import io
 import os
 import signal
 import sys
-import warnings
+import threading
+import warnings as python_warnings  # a module of this package has the name
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
 from importlib import import_module
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 import click
 
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.sizes import parse_size
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.tables.formats.cells import escape_controls
-from coverage_eval.text.corpus import MAX_LINE_BYTES
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
@@ -101,12 +106,40 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(str(message), "warning")
 
 
-def _exit_on_signals() -> None:
-    """Let ``kill`` and a closed terminal end the run as Ctrl-C does: cleaning up behind it."""
+@contextmanager
+def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
+    """What holds for the whole process while a command runs, put back when it ends."""
+    before = sys.argv, sys.stderr, gc.get_threshold()
+    handlers = dict(_exit_on_signals())
+    try:
+        sys.argv = ["coverage-eval", *argv]
+        if sys.stderr is None:  # a shell's 2>&-
+            sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        # Texts become millions of small objects, hardly ever in circles: seek those less often.
+        gc.set_threshold(50_000)
+        with python_warnings.catch_warnings():
+            python_warnings.showwarning = _show_warning
+            yield
+    finally:
+        sys.argv, sys.stderr, threshold = before
+        gc.set_threshold(*threshold)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _exit_on_signals() -> Iterator[tuple[int, Any]]:
+    """Let ``kill`` and a closed terminal end the run as Ctrl-C does: cleaning up behind it.
+
+    Yields:
+        Each signal that is handled otherwise from now on, and how it was handled before. There is
+        none outside the main thread, where Python lets nobody handle signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, lambda received, _: sys.exit(128 + received))
+            yield number, signal.signal(number, lambda received, _: sys.exit(128 + received))
 
 
 def _show_usage(error: click.ClickException) -> None:
@@ -116,16 +149,31 @@ def _show_usage(error: click.ClickException) -> None:
     click.echo("\n".join(map(escape_controls, shown.getvalue().rstrip().split("\n"))), err=True)
 
 
-def main() -> None:
-    """Run the command line; a user's mistake ends in one line on stderr and exit status 1."""
-    if sys.stderr is None:  # a shell's 2>&-
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    warnings.showwarning = _show_warning
-    _exit_on_signals()
-    # Texts become millions of small objects, hardly ever in circles: those are sought less often.
-    gc.set_threshold(50_000)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; a user's mistake ends in one line on stderr and exit status 1.
+
+    It can be called any number of times in one process: what it sets for the process (handlers of
+    signals, how warnings are shown, ``sys.argv``, the garbage collector) is put back at its end.
+
+    Args:
+        argv: The arguments, without the name of the command; by default those of the process.
+
+    Returns:
+        The exit status: 0, 1 for bad data, 2 for a usage error, or what the command says.
+
+    Raises:
+        SystemExit: The process is asked to end by SIGTERM or SIGHUP.
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    with _settings_of_a_run(arguments):
+        # Settings of this run, such as the longest line, end with it.
+        return copy_context().run(_run, arguments)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """The exit status of a command line."""
     try:
-        status: int = cli.main(prog_name="coverage-eval", standalone_mode=False) or 0
+        status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
     except click.ClickException as error:
         _show_usage(error)
         status = error.exit_code
@@ -141,4 +189,4 @@ def main() -> None:
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
         say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
         status = 1
-    sys.exit(status)
+    return status

@@ -32,13 +32,18 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import echo_findings, warn
+from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.dataset import Dataset, Sampler
+from coverage_eval.data.files import (
+    Text,
+    check_readable_again,
+    check_target,
+    read_parallel,
+    source_name,
+)
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
-from coverage_eval.preflight import check_gold
-from coverage_eval.text.corpus import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.text.files import check_target
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -129,7 +134,7 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     if purpose is not None:
         check_readable_again(src, tgt)
-    dataset = Dataset.of_files({}, [tgt], src)
+    dataset = Dataset.of_pairs(src, tgt)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     for path in (output, forward_links, reverse_links, links):
         if path is not None:
@@ -196,7 +201,7 @@ def apply(
             src_tokenize=src_tokenize,
             lowercase=lowercase or None,
         )
-        dataset = Dataset.of_files({}, [tgt], src)
+        dataset = Dataset.of_pairs(src, tgt)
         pairs = (
             (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
             for row in dataset.rows()

@@ -26,12 +26,12 @@ from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
+from coverage_eval.data.alignment_checks import check_gold
+from coverage_eval.data.files import source_name
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale
-from coverage_eval.preflight import check_gold
 from coverage_eval.report.attention import present_attention, present_coverage
 from coverage_eval.report.attention_picture import PICTURES, save_picture
-from coverage_eval.text.corpus import source_name
 from fast_align_wrapper.links import format_links
 
 _FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())

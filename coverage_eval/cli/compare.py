@@ -28,10 +28,10 @@ from coverage_eval.comparison.breakdowns import BREAKDOWNS, DEFAULT_TOP, Options
 from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, compare_result
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.data.files import check_source
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.metrics.significance import MOST_RESAMPLES
-from coverage_eval.text.corpus import check_source
 
 WORSE = 3
 """The exit status where a system is worse than the baseline."""

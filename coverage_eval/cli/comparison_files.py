@@ -11,8 +11,8 @@ from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.presentation import write_details
+from coverage_eval.data.files import atomic_write
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.text.files import atomic_write
 
 STDOUT = "-"
 

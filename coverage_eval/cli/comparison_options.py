@@ -29,6 +29,8 @@ from coverage_eval.cli.options import (
 from coverage_eval.comparison.breakdowns import read_frequencies
 from coverage_eval.comparison.comparison import Testing
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import Text
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.omissions import Omissions
@@ -38,8 +40,6 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
-from coverage_eval.text.corpus import Text
-from coverage_eval.text.tokenizers import TOKENIZERS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

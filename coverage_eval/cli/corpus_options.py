@@ -11,10 +11,8 @@ import click
 
 from coverage_eval.cli.options import add_options, listed_options
 from coverage_eval.cli.overwriting import NoFile
-from coverage_eval.text.by_system import SystemTexts
-from coverage_eval.text.column_files import ColumnFile
-from coverage_eval.text.corpus import STDIN, Column
-from coverage_eval.text.test_sets import find_test_set
+from coverage_eval.data.files import STDIN, Column, find_test_set
+from coverage_eval.data.tables import ColumnFile, SystemTexts
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -15,7 +15,7 @@ from coverage_eval.attention_maps.load import load_spooled
 from coverage_eval.attention_maps.subwords import SCHEMES, merged_maps
 from coverage_eval.cli.options import add_options
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.text.corpus import check_stdin, read_segments
+from coverage_eval.data.files import check_stdin, read_segments
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -14,6 +14,17 @@ from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import (
+    STDIN,
+    Text,
+    atomic_write,
+    check_source,
+    check_stdin,
+    file_of,
+    read_segments,
+    source_name,
+)
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.injection import (
@@ -24,17 +35,6 @@ from coverage_eval.testbed.injection import (
     whole_words,
 )
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import (
-    STDIN,
-    Text,
-    check_source,
-    check_stdin,
-    file_of,
-    read_segments,
-    source_name,
-)
-from coverage_eval.text.files import atomic_write
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 @click.command("inject", cls=Command)

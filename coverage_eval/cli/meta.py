@@ -25,6 +25,8 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import check_readable_again, check_source, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
@@ -38,8 +40,6 @@ from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evalua
 from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
 from coverage_eval.testbed.labels import LABEL_FORMATS, read_labels, write_texts
 from coverage_eval.testbed.score_files import choose_columns, read_scores
-from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.tokenizers import Tokenizer
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}

@@ -19,6 +19,7 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import warn
 from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omissions import (
     Additions,
@@ -30,8 +31,6 @@ from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
-from coverage_eval.text.corpus import Text, check_readable_again, source_name
-from coverage_eval.text.files import check_target
 
 
 @click.command("omissions", cls=Command)

@@ -12,10 +12,10 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import warn
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.profile import make_figures, profile_of
 from coverage_eval.report.profile import present_profile, present_profile_segments
-from coverage_eval.text.corpus import Text, source_name
 
 
 @click.command("profile", cls=Command)

@@ -18,14 +18,13 @@ from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
 from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import plain_verdict
+from coverage_eval.data.files import Text, check_source, check_target, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.omissions import FoundSpan, Omissions
 from coverage_eval.metrics.score import Signature
 from coverage_eval.report.html import make_report
 from coverage_eval.testbed.gold_errors import read_gold_errors
-from coverage_eval.text.corpus import Text, check_source, read_segments
-from coverage_eval.text.files import check_target
 
 STDOUT = "-"
 

@@ -16,9 +16,9 @@ from coverage_eval.cli.output import Output, output_option, output_options, prin
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.text.corpus import read_segments
 
 _CORPORA = {
     "train_src": "source side of the training text",

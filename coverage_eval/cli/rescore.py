@@ -10,12 +10,12 @@ from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.data.files import check_stdin, read_segments
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.report.rescoring import present_grid
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
 from coverage_eval.rescoring.search import GRID, Candidates, grid_search
-from coverage_eval.text.corpus import check_stdin, read_segments
-from coverage_eval.text.tokenizers import TOKENIZERS
 
 _SHOWN_GRID = "0, 0.2, …, 1"
 

@@ -26,12 +26,12 @@ from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
 from coverage_eval.cli.warnings import warn
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.mapped import Mapped
 from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, source_name
 
 Option = Callable[[Any], Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from coverage_eval.cli.messages import say
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.preflight import Finding
 from coverage_eval.tables.printout import Printout
 
 

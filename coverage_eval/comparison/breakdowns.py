@@ -24,11 +24,11 @@ from coverage_eval.comparison.evidence import (
     superfluous_starts,
     superfluous_words,
 )
+from coverage_eval.data.files import Source, read_segments
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import check_whole
 from coverage_eval.metrics.measure import Result
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.text.corpus import Source, read_segments
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 LENGTHS = (0, 1, 11, 21, 31, 41, 51)

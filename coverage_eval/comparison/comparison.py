@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import check_whole
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
@@ -31,7 +32,6 @@ from coverage_eval.metrics.significance import (
     sample_scores,
 )
 from coverage_eval.tables.formats import render
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -322,6 +322,8 @@ def compare(
     chosen = {name: _of_systems(metric, list(systems)) for name, metric in chosen.items()}
     for metric in chosen.values():
         metric.check_needs(references, sources)
+    if not chosen:
+        raise ValueError("no metric to compare by")
     dataset = Dataset.of_lists(systems, references, sources)
     result = measure(dataset, chosen, jobs=jobs, evidence=True)
     tokens = Tokenizer(tokenize, lowercase)
@@ -396,6 +398,13 @@ def compare_statistics(
     baseline = systems[0] if baseline is None else baseline
     if baseline not in systems:
         raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
+    scores = [
+        {
+            system: metric.score(values, references=references, system=system)
+            for system, values in statistics[name].items()
+        }
+        for name, metric in metrics.items()
+    ]
     sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
     found: list[dict[str, Difference]] = [{} for _ in pairs]
     if testing.resamples:
@@ -409,44 +418,34 @@ def compare_statistics(
             sampled=sampled,
         )
     cells = {
-        name: _column(metric, statistics[name], references, drawn, (baseline, differences), testing)
-        for (name, metric), drawn, differences in zip(metrics.items(), sampled, found, strict=True)
+        name: _column(values, drawn, differences, baseline, testing.seed)
+        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     return Comparison(metrics, rows, baseline, testing, len(pairs[0][1][baseline]))
 
 
 def _column(
-    metric: Metric,
-    statistics: Mapping[str, Statistics],
-    references: int,
+    scores: Mapping[str, Score],
     sampled: Mapping[str, NDArray[np.float64]],
-    against: tuple[str, Mapping[str, Difference]],
-    testing: Testing,
+    found: Mapping[str, Difference],
+    baseline: str,
+    seed: int,
 ) -> dict[str, Cell]:
-    """One metric for all systems."""
-    baseline, found = against
-    scores = {
-        system: metric.score(
-            values,
-            references=references,
-            system=system,
-            interval=percentile_interval(sampled[system], seed=testing.seed)
-            if system in sampled
-            else None,
-        )
-        for system, values in statistics.items()
-    }
+    """One metric for all systems, with intervals and p-values where there are resamples."""
+    base = scores[baseline]
     values = [score.score for score in scores.values()]
-    best = max(values) if metric.higher_is_better else min(values)
+    best = max(values) if base.higher_is_better else min(values)
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
-    return {
-        system: Cell(
+    cells = {}
+    for system, score in scores.items():
+        if system in sampled:
+            score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
+        cells[system] = Cell(
             score,
-            None if system == baseline else score.score - scores[baseline].score,
+            None if system == baseline else score.score - base.score,
             found[system].p_value if system in found else None,
             adjusted.get(system),
             best=score.score == best,
         )
-        for system, score in scores.items()
-    }
+    return cells

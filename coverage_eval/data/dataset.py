@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.files import STDIN, Text, file_of, read_parallel, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, Text, file_of, read_parallel, source_name
 from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
@@ -226,27 +226,23 @@ class Dataset:
             source: The source's text.
 
         Raises:
-            DataError: As :func:`~coverage_eval.text.corpus.read_parallel`, when rows are read.
+            DataError: As :func:`~coverage_eval.data.files.read_parallel`, when rows are read.
         """
         files = [*systems.values(), *references, *([] if source is None else [source])]
         first, last = len(systems), len(systems) + len(references)
-        kept: list[DiskList[Row]] = []
 
-        def read() -> Iterator[Row]:
-            for lines in read_parallel(*files):
-                yield Row(lines[:first], lines[first:last], None if source is None else lines[-1])
+        def row(lines: tuple[str, ...]) -> Row:
+            return Row(lines[:first], lines[first:last], None if source is None else lines[-1])
 
-        def read_once() -> Iterable[Row]:
-            if not kept:
-                kept.append(DiskList(read()))
-            return kept[0]
+        names = [source_name(text) for text in references]
+        name = None if source is None else source_name(source)
+        return cls(_reader(files, row), list(systems), names, name)
 
-        return cls(
-            read if all(map(_is_file, files)) else read_once,
-            list(systems),
-            [source_name(text) for text in references],
-            None if source is None else source_name(source),
-        )
+    @classmethod
+    def of_pairs(cls, source: Text, target: Text) -> Dataset:
+        """Parallel text in files: a source and its translation, which stands as the reference."""
+        read = _reader([source, target], lambda pair: Row((), pair[1:], pair[0]))
+        return cls(read, (), [source_name(target)], source_name(source))
 
     def rows(self) -> Iterator[Row]:
         """The segments, from the first on; a sample of them is kept for checks."""
@@ -258,9 +254,21 @@ class Dataset:
         return make_batches(self.rows())
 
 
-def _is_file(text: Text) -> bool:
-    name = file_of(text)
-    return str(name) != STDIN and Path(name).is_file()
+def _reader(
+    files: Sequence[Text], make: Callable[[tuple[str, ...]], Row]
+) -> Callable[[], Iterable[Row]]:
+    """What reads files in step, again each time; those that can be read only once wait on disk."""
+    kept: list[DiskList[Row]] = []
+
+    def read_once() -> Iterable[Row]:
+        if not kept:
+            kept.append(DiskList(map(make, read_parallel(*files))))
+        return kept[0]
+
+    names = map(file_of, files)
+    if all(str(name) != STDIN and Path(name).is_file() for name in names):
+        return lambda: map(make, read_parallel(*files))
+    return read_once
 
 
 def make_rows(

@@ -22,13 +22,13 @@ import torch
 
 from coverage_eval.attention_maps.formats.native import save
 from coverage_eval.attention_maps.maps import AttentionMap
+from coverage_eval.data.files import atomic_write
 from coverage_eval.digits.accuracy import ATTENTIONS, DigitsResult, DigitsSettings, TrainedReader
 from coverage_eval.digits.number_words import SYMBOLS, Examples, spell
 from coverage_eval.digits.reader import DigitReader
 from coverage_eval.digits.training import train_reader, validation_examples
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.run_manifest import open_manifest, read_record, write_record
-from coverage_eval.text.files import atomic_write
 
 _SHOWN = 4
 """Examples of which the attention is kept."""

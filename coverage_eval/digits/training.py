@@ -17,11 +17,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
+from coverage_eval.data.files import write_lines
 from coverage_eval.digits.accuracy import DigitsSettings, TrainedReader
 from coverage_eval.digits.number_words import Examples, draw_examples
 from coverage_eval.digits.reader import DigitReader
 from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
-from coverage_eval.text.files import write_lines
 
 LOG, MODEL = "epochs.jsonl", "checkpoint.pt"
 _LOGGED = 20

@@ -14,9 +14,9 @@ from functools import partial
 from importlib.resources import files
 from typing import Any
 
+from coverage_eval.data.files import atomic_write
 from coverage_eval.html_report.document import Document
 from coverage_eval.tables.formats.cells import cell_lines, escape_controls, notes_with_mark, survey
-from coverage_eval.text.files import atomic_write
 from coverage_eval.version import __version__
 
 _DIGITS = 2

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
 from coverage_eval.data.dataset import Batch, Request
+from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
-from coverage_eval.text.corpus import CorpusWarning, Source, read_segments, source_name
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize
 
@@ -64,7 +64,7 @@ class StopWords:
         """One word a line; white space around it and empty lines do not count.
 
         Raises:
-            DataError: As :func:`coverage_eval.text.corpus.read_segments`; a line has several
+            DataError: As :func:`coverage_eval.data.files.read_segments`; a line has several
                 words, which no word of a text can be.
 
         Warns:

@@ -19,19 +19,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.data.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.input_checks import Finding, check_texts
+from coverage_eval.data.sample import Sample
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError, check_whole
 from coverage_eval.metrics.score import Evidence, Formula, Score, Statistics, setting
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
-from coverage_eval.preflight import (
-    Finding,
-    Sample,
-    check_given_links,
-    check_model,
-    check_texts,
-)
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -474,8 +470,8 @@ def check_inputs(
         aligner: What links the texts; by default that of the metrics.
 
     Returns:
-        The findings, and figures of :func:`~coverage_eval.preflight.check_model` if there is a
-        model.
+        The findings, and figures of
+        :func:`~coverage_eval.data.alignment_checks.check_model` if there is a model.
 
     Raises:
         AlignerError: The aligner failed.

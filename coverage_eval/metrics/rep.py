@@ -85,7 +85,7 @@ class REP(TokenMetric):
         n: Length of the n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
-        tokenize: The tokeniser to apply, one of ``coverage_eval.text.tokenizers.TOKENIZERS``.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:
@@ -262,7 +262,7 @@ class LetterREP(REP):
         n: Length of the longest n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row.
-        tokenize: The tokeniser to apply, one of ``coverage_eval.text.tokenizers.TOKENIZERS``.
+        tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:

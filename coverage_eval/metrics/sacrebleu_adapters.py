@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.score import Signature, Statistics, setting
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
 

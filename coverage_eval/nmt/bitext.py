@@ -13,13 +13,12 @@ from typing import TypeAlias
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.link_files import read_links
+from coverage_eval.data.files import atomic_path, read_parallel, write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.bpe import BytePairs
 from coverage_eval.nmt.corpora import Corpora
 from coverage_eval.nmt.vocabulary import Vocabulary
 from coverage_eval.special_tokens import SINK
-from coverage_eval.text.corpus import read_parallel
-from coverage_eval.text.files import atomic_path, write_lines
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links
 from fast_align_wrapper.text import tokenize

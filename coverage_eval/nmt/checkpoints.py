@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from coverage_eval.data.files import atomic_path
 from coverage_eval.errors import DataError
-from coverage_eval.text.files import atomic_path
 
 
 def save_checkpoint(path: Path, content: dict[str, Any]) -> None:

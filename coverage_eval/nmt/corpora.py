@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from coverage_eval.text.corpus import check_source
+from coverage_eval.data.files import check_source
 from fast_align_wrapper.whole_files import file_sha256
 
 

@@ -19,13 +19,12 @@ from tqdm import tqdm
 from coverage_eval.attention_maps.formats.native import save
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import join_words
+from coverage_eval.data.files import atomic_write, read_segments
 from coverage_eval.nmt.beam import Hypothesis, Penalties, beam_search
 from coverage_eval.nmt.bitext import Pieces, PieceText
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.vocabulary import UNKNOWN_ID, Vocabulary
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_write
 from fast_align_wrapper.text import tokenize
 
 _END = "</s>"

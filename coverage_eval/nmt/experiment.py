@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from coverage_eval.alignment.fertility_files import format_fertilities
+from coverage_eval.data.files import atomic_path, read_segments, write_lines
 from coverage_eval.nmt.beam import Penalties
 from coverage_eval.nmt.bitext import Bitext, PieceText, prepare
 from coverage_eval.nmt.bounds import Bounds, Fertility, FertilityBounds
@@ -34,8 +35,6 @@ from coverage_eval.nmt.roster import System
 from coverage_eval.nmt.run_folder import HYPOTHESES, RunFolder, Tuning
 from coverage_eval.nmt.translator import Translator
 from coverage_eval.nmt.tuning import candidates_of, tune_by_beam, tune_by_lists
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_path, write_lines
 
 RESCORED = "test.rescored.hyp"
 """What rescoring n-best lists chooses, in the folder of a system with penalties."""

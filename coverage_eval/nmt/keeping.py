@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from coverage_eval.attention.penalties import coverage_penalty
+from coverage_eval.data.files import atomic_path
 from coverage_eval.nmt.optimisation import EPOCHS
 from coverage_eval.nmt.roster import all_systems
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.nmt.run_manifest import MANIFEST
 from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.text.files import atomic_path
 from fast_align_wrapper.text import tokenize
 
 _COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")

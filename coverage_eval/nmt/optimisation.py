@@ -20,11 +20,11 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from coverage_eval.data.files import write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.nmt.checkpoints import load_checkpoint, save_checkpoint
 from coverage_eval.nmt.minibatches import Minibatch
 from coverage_eval.nmt.presets import Preset
-from coverage_eval.text.files import write_lines
 
 CHECKPOINT, BEST, EPOCHS = "checkpoint.pt", "best.pt", "epochs.jsonl"
 _SECONDS_BETWEEN = 300.0

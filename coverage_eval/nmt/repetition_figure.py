@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from coverage_eval.attention_maps.load import load
 from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.attention_maps.subwords import merge_subwords
+from coverage_eval.data.files import read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.nmt.roster import find_system
 from coverage_eval.nmt.run_folder import HYPOTHESES, RunFolder
-from coverage_eval.text.corpus import read_segments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,9 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from coverage_eval.data.files import atomic_write
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.files import atomic_write
-from coverage_eval.text.json_text import parse_object
 from coverage_eval.version import __version__
 
 MANIFEST = "manifest.json"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.data.files import atomic_write, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.registry import default_metrics, make_metric
@@ -17,8 +18,6 @@ from coverage_eval.nmt.roster import System
 from coverage_eval.nmt.run_folder import RunFolder
 from coverage_eval.published.tables import load_table
 from coverage_eval.tables.formats import render
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import atomic_write
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable
     return RunTable(comparison, note)
 
 
-def _metrics(aligner: Aligner) -> tuple[list[Metric[object]], str | None]:
+def _metrics(aligner: Aligner) -> tuple[list[Metric], str | None]:
     names, missing = default_metrics(aligned=True)
     settings = {"bleu": {"tokenize": "none", "lowercase": True}}
     made = [make_metric(name, {"aligner": aligner, **settings.get(name, {})}) for name in names]

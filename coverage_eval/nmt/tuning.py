@@ -15,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from coverage_eval.data.files import read_segments, write_lines
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.score import Signature
 from coverage_eval.nmt.beam import Penalties
@@ -26,8 +27,6 @@ from coverage_eval.rescoring.search import (
     best_point,
     grid_search,
 )
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import write_lines
 
 _BLEU = BLEU(tokenize="none", lowercase=True)
 

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from coverage_eval.data.files import read_segments, write_lines
 from coverage_eval.nmt.bpe import UNKNOWN
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.files import write_lines
 
 UNKNOWN_ID, BLANK, START, END = range(4)
 _SPECIAL = (UNKNOWN, "<blank>", "<s>", "</s>")

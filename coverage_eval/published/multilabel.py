@@ -18,8 +18,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.files import read_segments
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import read_segments
 
 _FREE_CELLS = 1 << 24
 _CELLS_A_CHARACTER = 32

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.published.tables import TABLES, Key, PrintedCell, PrintedTable, load_table
-from coverage_eval.text.corpus import Source, read_segments, source_name
 
 COLUMNS = ("system", "dataset", "metric", "value")
 

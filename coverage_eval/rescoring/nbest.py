@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.array_files import load_arrays
+from coverage_eval.data.files import STDIN, Source, check_source, read_segments, source_name
+from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, Source, check_source, read_segments, source_name
-from coverage_eval.text.json_text import parse_json
 from fast_align_wrapper.text import tokenize
 
 Float64Array = NDArray[np.float64]

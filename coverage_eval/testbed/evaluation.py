@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Dataset, Row
+from coverage_eval.data.files import Text, read_segments, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, holm
@@ -30,8 +32,6 @@ from coverage_eval.testbed.detection import (
 from coverage_eval.testbed.labels import Key, Labels
 from coverage_eval.testbed.matching import Matched, MatchedScore, match
 from coverage_eval.testbed.score_files import ScoreColumn
-from coverage_eval.text.corpus import Text, read_segments, source_name
-from coverage_eval.text.tokenizers import Tokenizer
 
 Floats = NDArray[np.float64]
 

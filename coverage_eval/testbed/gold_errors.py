@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from coverage_eval.text.json_text import parse_object
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def read_gold_errors(source: Source) -> Iterator[GoldError]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a line that is no such
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a line that is no such
             error (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):

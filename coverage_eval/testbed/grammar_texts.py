@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from coverage_eval.data.files import atomic_write
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.grammar import Pair, generate, paraphrase
 from coverage_eval.testbed.injection import inject_lines
-from coverage_eval.text.files import atomic_write
 from fast_align_wrapper.links import format_links
 
 TRAINING_PAIRS = 4000

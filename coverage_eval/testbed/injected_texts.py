@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.measure import Metric, measure
 from coverage_eval.testbed.computed_scores import score_columns
 from coverage_eval.testbed.evaluation import (
@@ -20,7 +21,6 @@ from coverage_eval.testbed.labels import Judgement, Labels, label_errors
 from coverage_eval.testbed.matching import match
 from coverage_eval.testbed.score_files import ScoreColumn
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.tokenizers import Tokenizer
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
 

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.dataset import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.error_kinds import KINDS, Draft, Edit
 from coverage_eval.testbed.gold_errors import GoldError
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize
 

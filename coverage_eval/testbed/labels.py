@@ -34,13 +34,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name, write_lines
+from coverage_eval.data.tables import Record, SystemTexts, bad_line, read_header, read_records
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
-from coverage_eval.text.by_system import SystemRow, SystemTexts
-from coverage_eval.text.corpus import CorpusWarning, Source, read_segments, source_name
-from coverage_eval.text.delimited import Record, bad_line, read_header, read_records
-from coverage_eval.text.files import write_lines
-from coverage_eval.text.tokenizers import Tokenizer
 
 Key = tuple[str, int]
 """System (empty if there is only one) and number of a segment, from 1."""
@@ -404,8 +402,7 @@ def read_translations(source: Source) -> SystemTexts:
     """
     found = SystemTexts(source, ("source",))
     for (system, segment), item in _read_mqm_rows(source, lambda _: False).items():
-        place = f"line {item.line}"
-        found.add(SystemRow(place, system, str(segment), item.target, (item.source,)))
+        found.add(f"line {item.line}", system, str(segment), item.target, (item.source,))
     return found
 
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.tables import check_object, parse_object, read_objects
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.testbed.labels import Key
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from coverage_eval.text.json_text import check_object, parse_object, read_objects
 
 _OF_SOURCE_WORDS = ("dropped", "lost", "spans")
 """Evidence that names source words: of DROP, soft DROP and omissions."""

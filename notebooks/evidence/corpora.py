@@ -11,8 +11,8 @@ from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
+from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.omissions import add_omission_data
-from coverage_eval.text.corpus import read_segments
 from fast_align_wrapper import Links
 
 Pairs = list[tuple[str, str]]

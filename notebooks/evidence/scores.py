@@ -8,6 +8,7 @@ from typing import Any
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.figures import LetterRepetition, SeqRep, UncoveredSource
 from coverage_eval.metrics.measure import Metric
@@ -17,7 +18,6 @@ from coverage_eval.testbed.evaluation import Evaluating, baseline_scores, meta_e
 from coverage_eval.testbed.injected_texts import Spoiling, score_text, spoil_text
 from coverage_eval.testbed.labels import Labels
 from coverage_eval.testbed.matching import match
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper import FastAlign, Links
 
 RATE = 0.05

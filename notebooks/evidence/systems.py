@@ -24,7 +24,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     """Corpus scores by the share of words concerned, with their spread over test sets."""
     corpus = translator.corpus
     clean = translator.translate(1)
-    scored: tuple[tuple[str, str, Metric[Any]], ...] = (
+    scored: tuple[tuple[str, str, Metric], ...] = (
         ("REP, words twice", "repetition-word", REP()),
         ("REP, phrases twice", "repetition-phrase", REP()),
         ("DROP", "omission-phrase", DROP(aligner)),
@@ -44,9 +44,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     )
 
 
-def _corpus_scores(
-    corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]
-) -> list[Cell]:
+def _corpus_scores(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> list[Cell]:
     statistics = _count(corpus, systems, metric)
     (sampled,) = sample_scores([(metric, statistics)], 1000, 1)
     cells: list[Cell] = []
@@ -57,7 +55,7 @@ def _corpus_scores(
     return cells
 
 
-def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]) -> dict[str, Any]:
+def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dict[str, Any]:
     """Statistics of each system's segments."""
     sources, references = zip(*corpus.test, strict=True)
     rows = make_rows(systems, references, sources)
@@ -72,7 +70,7 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     corpus = translator.corpus
     clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
     rows: list[tuple[Cell, ...]] = []
-    scored: tuple[tuple[str, str, Metric[Any]], ...] = (
+    scored: tuple[tuple[str, str, Metric], ...] = (
         ("REP", "repetition-phrase", REP()),
         ("DROP", "omission-phrase", DROP(aligner)),
         ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
@@ -102,7 +100,7 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
     rows: list[tuple[Cell, ...]] = []
     systems = {str(seed): translator.translate(seed) for seed in range(100, 100 + 2 * EQUALS)}
     names = list(systems)
-    scored: tuple[tuple[str, Metric[Any]], ...] = (
+    scored: tuple[tuple[str, Metric], ...] = (
         ("REP", REP()),
         ("DROP", DROP(aligner)),
         ("DROP forward", DROP(by(aligner, "forward"))),
@@ -125,7 +123,7 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
     )  # fmt: skip
 
 
-def _ladder(label: str, statistics: dict[str, Any], metric: Metric[Any]) -> list[tuple[Cell, ...]]:
+def _ladder(label: str, statistics: dict[str, Any], metric: Metric) -> list[tuple[Cell, ...]]:
     names = list(statistics)
     values = {name: float(metric.formula(item.sum(axis=0))) for name, item in statistics.items()}
     rows: list[tuple[Cell, ...]] = [(label, names[0], values[names[0]], None)]

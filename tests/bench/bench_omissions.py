@@ -24,10 +24,10 @@ from tabulate import tabulate
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
+from coverage_eval.data.files import read_parallel
 from coverage_eval.metrics.omissions import OmissionFinder, add_omission_data
 from coverage_eval.testbed.injection import CleanSegment, Injection, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import read_parallel
 
 SHARED = Path(
     os.environ.get("COVERAGE_EVAL_SHARED", Path(__file__).resolve().parents[3] / "shared")

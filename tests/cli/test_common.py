@@ -91,8 +91,8 @@ def test_help_is_whole_sentences_and_files_are_FILE(path: str) -> None:  # noqa:
             assert option.metavar, f"{path} {option.opts}: TEXT says nothing of what is meant"
 
 
-def test_version(run_cli: RunCli) -> None:
-    assert run_cli("--version").stdout == "coverage-eval, version 0.1.0\n"
+def test_version(run_process: RunCli) -> None:
+    assert run_process("--version").stdout == "coverage-eval, version 0.1.0\n"
 
 
 def test_usage_errors_exit_2(run_cli: RunCli, files: tuple[Path, Path]) -> None:
@@ -247,10 +247,10 @@ def test_an_interval_is_not_for_segments(run_cli: RunCli, files: tuple[Path, Pat
     assert "--confidence is about the corpus score" in result.stderr
 
 
-def test_an_absurd_n_costs_nothing(run_cli: RunCli, files: tuple[Path, Path]) -> None:
+def test_an_absurd_n_costs_nothing(run_process: RunCli, files: tuple[Path, Path]) -> None:
     arguments = ("rep", *files, "-n", 10**9, "-b")
-    assert run_cli(*arguments, timeout=30).stdout == "0.00\n"
-    assert run_cli(*arguments, "--sentence-level", timeout=30).stdout == "0.00\n" * 3
+    assert run_process(*arguments, timeout=30).stdout == "0.00\n"
+    assert run_process(*arguments, "--sentence-level", timeout=30).stdout == "0.00\n" * 3
 
 
 def test_closed_standard_input(files: tuple[Path, Path]) -> None:
@@ -284,11 +284,11 @@ def test_the_module_is_the_command(run_cli: RunCli, files: tuple[Path, Path]) ->
 
 
 @pytest.mark.parametrize("output_format", ["text", "json", "csv", "latex", "markdown"])
-def test_hash_seeds_change_nothing(run_cli: RunCli, tmp_path: Path, output_format: str) -> None:
+def test_hash_seeds_change_nothing(run_process: RunCli, tmp_path: Path, output_format: str) -> None:
     (tmp_path / "hyp").write_text("a b c a b c a b d d e e\n" * 20)
     (tmp_path / "ref").write_text("a b c d e\n" * 20)
     one, two = (
-        run_cli("rep", "hyp", "ref", "--sentence-level", "-f", output_format, cwd=tmp_path,
+        run_process("rep", "hyp", "ref", "--sentence-level", "-f", output_format, cwd=tmp_path,
                 env={"PYTHONHASHSEED": seed}).stdout
         for seed in ("1", "2")
     )  # fmt: skip
@@ -301,11 +301,11 @@ def test_hash_seeds_change_nothing(run_cli: RunCli, tmp_path: Path, output_forma
     [(b"gr\xfcn\n", "hyp: line 9001: not valid UTF-8"), (b"", "hyp has 18000, ref has 18001; ")],
 )
 def test_an_error_in_the_middle_is_the_same_with_processes(
-    run_cli: RunCli, tmp_path: Path, jobs: int, middle: bytes, message: str
+    run_process: RunCli, tmp_path: Path, jobs: int, middle: bytes, message: str
 ) -> None:
     (tmp_path / "hyp").write_bytes(b"a a\n" * 9000 + middle + b"a\n" * 9000)
     (tmp_path / "ref").write_bytes(b"a\n" * 18001)
-    result = run_cli("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False, timeout=60)
+    result = run_process("rep", "hyp", "ref", "-j", jobs, cwd=tmp_path, check=False, timeout=60)
     assert result.returncode == 1
     assert result.stdout == ""
     assert message in result.stderr

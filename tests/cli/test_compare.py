@@ -341,7 +341,7 @@ def test_options_of_words_that_no_column_takes(
 
 @pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is needed")
 def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
-    """A bar for each metric on standard error where that is a terminal, and nowhere else."""
+    """A bar on standard error where that is a terminal, and nowhere else."""
     import fcntl
     import pty
     import struct
@@ -363,8 +363,7 @@ def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
                 shown += part
         assert process.stdout is not None
         table = process.stdout.read().decode()
-    for what in ("REP: counting", "DROP: aligning", "DROP: counting"):
-        assert what in shown.decode()
+    assert "scoring" in shown.decode()
     plain = run_cli(*arguments, cwd=corpus)
     assert plain.stdout == table
     assert plain.stderr == ""
@@ -556,20 +555,20 @@ class TestMeteor:
         return {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
 
     def test_without_the_extra_other_metrics_go_on(
-        self, run_cli: RunCli, corpus: Path, hidden: dict[str, str]
+        self, run_process: RunCli, corpus: Path, hidden: dict[str, str]
     ) -> None:
         options = ("--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
-        result = run_cli("compare", *options, cwd=corpus, env=hidden)
+        result = run_process("compare", *options, cwd=corpus, env=hidden)
         assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
         (line,) = result.stderr.splitlines()
         assert "no METEOR" in line
         assert "pip install 'coverage-eval[meteor]'" in line
 
     def test_asked_for_without_the_extra_is_an_error(
-        self, run_cli: RunCli, corpus: Path, hidden: dict[str, str]
+        self, run_process: RunCli, corpus: Path, hidden: dict[str, str]
     ) -> None:
         options = ("--ref", "ref", "few=few", "--metrics", "meteor,rep")
-        result = run_cli("compare", *options, cwd=corpus, env=hidden, check=False)
+        result = run_process("compare", *options, cwd=corpus, env=hidden, check=False)
         assert result.returncode == 1
         assert result.stdout == ""
         (line,) = result.stderr.splitlines()

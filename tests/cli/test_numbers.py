@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )  # fmt: skip
 def test_what_is_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, line: str) -> None:
-    done = run_cli(*line.split(), cwd=folder, check=False, timeout=30)
+    done = run_cli(*line.split(), cwd=folder, check=False)
     assert done.returncode == 2, done.stderr
     assert not done.stdout
     assert "is not in the range" in done.stderr or "is not a finite number" in done.stderr

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from coverage_eval.cli import cli
+from coverage_eval.data.files import zstd
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import zstd
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 
@@ -172,7 +172,7 @@ def test_a_column_may_be_called_as_the_output_is(run: Run, folder: Path) -> None
     good(run("rep --from b2.tsv --hyp-col out --ref-col ref -o out"))
 
 
-def test_test_sets_and_the_gate_by_the_installed_command(run_cli: RunCli, folder: Path) -> None:
+def test_test_sets_and_the_gate_by_the_installed_command(run_process: RunCli, folder: Path) -> None:
     """Source and references are where sacreBLEU would have put them."""
     home = folder / "sacrebleu"
     (home / "wmt20").mkdir(parents=True)
@@ -182,7 +182,7 @@ def test_test_sets_and_the_gate_by_the_installed_command(run_cli: RunCli, folder
     environment = {"SACREBLEU": str(home)}
     line = "compare -t wmt20 -l de-en a b --metrics rep,bleu --resamples 100 --fail-if-worse"
     arguments = [*line.split(), "rep,bleu=1", "-f", "json"]
-    result = run_cli(*arguments, cwd=folder, env=environment, check=False)
+    result = run_process(*arguments, cwd=folder, env=environment, check=False)
     assert result.returncode == 3
     gate = json.loads(result.stdout)["gate"]
     assert [item["metric"] for item in gate["worse"]] == ["REP", "BLEU"]
@@ -190,11 +190,11 @@ def test_test_sets_and_the_gate_by_the_installed_command(run_cli: RunCli, folder
     said = result.stderr.splitlines()
     assert said[0].startswith("coverage-eval: worse: b is worse than a by REP: ")
     assert "; most in segments " in said[0]
-    passed = run_cli(*line.split(), "rep=1000", "-f", "json", cwd=folder, env=environment)
+    passed = run_process(*line.split(), "rep=1000", "-f", "json", cwd=folder, env=environment)
     assert json.loads(passed.stdout)["gate"]["passed"] is True
-    swapped = run_cli(*arguments, "--baseline", "b", cwd=folder, env=environment)
+    swapped = run_process(*arguments, "--baseline", "b", cwd=folder, env=environment)
     assert json.loads(swapped.stdout)["gate"]["worse"] == []
-    absent = run_cli(
+    absent = run_process(
         "rep", "a", "-t", "wmt19", "-l", "de-en", cwd=folder, env=environment, check=False
     )
     assert absent.returncode == 1

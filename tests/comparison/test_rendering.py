@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.comparison.breakdowns import break_down
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
 from coverage_eval.metrics.rep import REP
@@ -63,7 +62,7 @@ def test_width(comparison: Comparison) -> None:
 
 
 def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
-    found = json.loads(render(present_comparison(comparison, break_down(comparison)), "json"))
+    found = json.loads(render(present_comparison(comparison, comparison.break_down()), "json"))
     assert (found["baseline"], found["segments"]) == ("soft_max", 3)
     assert (found["test"], found["resamples"], found["seed"]) == ("randomization", 50, 1)
     assert len(found["scores"]) == 6
@@ -91,7 +90,7 @@ def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
     assert [row["better"] for row in rows[:2]] == ["higher", "lower"]
     assert [row["best"] for row in rows] == ["no", "no", "yes", "yes", "no", "no"]
     with pytest.raises(ValueError, match="CSV is one table"):
-        render(present_comparison(comparison, break_down(comparison)), "csv")
+        render(present_comparison(comparison, comparison.break_down()), "csv")
 
 
 def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) -> None:
@@ -113,7 +112,7 @@ def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) ->
 
 
 def test_markdown(comparison: Comparison) -> None:
-    text = render(present_comparison(comparison, break_down(comparison)), "markdown")
+    text = render(present_comparison(comparison, comparison.break_down()), "markdown")
     lines = text.splitlines()
     assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == ["system", "BLEU ↑", "REP ↓"]
     assert "| **100.00**<br>[100.00, 100.00]" in text
@@ -198,7 +197,7 @@ def test_latex_compiles(tmp_path: Path, encoding: str) -> None:
     systems = {name: SYSTEMS["soft_max"], **SYSTEMS}
     comparison = compare(systems, REFERENCES, metrics=("bleu", "rep", "chrf"),
                          resamples=20)  # fmt: skip
-    table = render(present_comparison(comparison, break_down(comparison)), "latex")
+    table = render(present_comparison(comparison, comparison.break_down()), "latex")
     (tmp_path / "table.tex").write_text(
         rf"\documentclass{{article}}\usepackage[utf8]{{inputenc}}\usepackage[{encoding}]{{fontenc}}"
         rf"\usepackage{{booktabs}}\begin{{document}}{table}" + "\n\\end{document}\n"

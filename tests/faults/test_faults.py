@@ -310,7 +310,7 @@ def test_processes_started_in_any_way(place: Place, method: str) -> None:
         "import multiprocessing, sys\n"
         f"multiprocessing.set_start_method({method!r})\n"
         "from coverage_eval.cli import main\n"
-        "main()\n"
+        "sys.exit(main())\n"
     )
     arguments = ("rep", "long.hyp", "long.ref", "-f", "json")
     one, two = (

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import coverage_eval
 from coverage_eval.cli import main
-from coverage_eval.text.corpus import zstd
+from coverage_eval.data.files import zstd
 from fast_align_wrapper import FastAlign
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.fuzz.aligner import LINKS
@@ -317,10 +317,9 @@ def _command(arguments: list[str], folder: Path) -> None:
     )
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.argv = ["coverage-eval", *arguments]
     status = 99
     try:
-        main()
+        status = main(arguments)
     except SystemExit as leave:
         status = leave.code if isinstance(leave.code, int) else 0
     except BaseException:

@@ -11,7 +11,7 @@ from nltk.translate.meteor_score import single_meteor_score
 
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor, WordNet
-from coverage_eval.metrics.meteor.resources import jar_path
+from coverage_eval.metrics.meteor.words import JAR, data_file
 
 PAIRS = [
     # NLTK looks for synonyms of stems, so that "automobile" (automobil) has none.
@@ -61,7 +61,7 @@ def test_synonyms_count(pair: tuple[str, str]) -> None:
 
 
 def test_the_synsets_of_a_word_hold_all_words_with_their_numbers() -> None:
-    with zipfile.ZipFile(jar_path()) as jar:
+    with zipfile.ZipFile(data_file(JAR)) as jar:
         lines = jar.read("synonym/english.synsets").decode().splitlines()
     entries = dict(zip(lines[::2], lines[1::2], strict=True))
     numbers = entries["automobile"].split()

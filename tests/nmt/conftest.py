@@ -47,6 +47,12 @@ def as_arguments(options: dict[str, str]) -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def run_cli(run_process: RunCli) -> RunCli:
+    """The command in a process of its own: how many threads PyTorch has is settled at its start."""
+    return run_process
+
+
+@pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """2,000 training sentences."""
     return write_corpus(tmp_path_factory.mktemp("corpus"), PARTS)

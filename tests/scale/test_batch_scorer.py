@@ -24,13 +24,13 @@ from coverage_eval.scale.totals import Totals
 
 import coverage_eval as ce
 from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.omissions import OmissionFinder, Omissions
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import METRICS, make_metric
 from coverage_eval.metrics.score import plain_evidence
 from coverage_eval.spark import BatchColumns, BatchScorer, ScoringJob, make_metrics, worker_scorer
-from coverage_eval.text.corpus import MAX_LINE_BYTES
 from tests.scale.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))
@@ -192,8 +192,7 @@ def test_a_job_travels_pickled_and_a_worker_loads_its_model_once(
 def test_without_pyarrow_it_says_what_to_install(name: str) -> None:
     program = (
         "import sys; sys.modules['pyarrow'] = None; from coverage_eval.cli import main; "
-        f"sys.argv = 'coverage-eval spark {name} t.parquet -o x --hyp-col a --ref-col b'.split(); "
-        "main()"
+        f"sys.exit(main('spark {name} t.parquet -o x --hyp-col a --ref-col b'.split()))"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.data.files import CorpusWarning, read_segments
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.labels import (
     Judgement,
@@ -21,8 +23,6 @@ from coverage_eval.testbed.labels import (
     without_marks,
     write_texts,
 )
-from coverage_eval.text.corpus import CorpusWarning, read_segments
-from coverage_eval.text.tokenizers import Tokenizer
 
 MQM = "system doc docSegId globalSegId rater source target category severity".replace(" ", "\t")
 HALOMI = (

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.evaluation import Evaluating, evaluate_labelled, meta_evaluate
 from coverage_eval.testbed.labels import Judgement, Labels
 from coverage_eval.testbed.matching import match
 from coverage_eval.testbed.score_files import ScoreColumn, choose_columns, read_scores
-from coverage_eval.text.tokenizers import Tokenizer
 
 
 def write(path: Path, *lines: str) -> Path:

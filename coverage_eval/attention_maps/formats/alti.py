@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
 from coverage_eval.attention_maps.parsing import as_array, as_tokens
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_object
 
 
 def _recognise(dump: Dump) -> bool:

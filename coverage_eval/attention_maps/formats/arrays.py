@@ -26,8 +26,8 @@ from coverage_eval.attention_maps.dumps import (
 )
 from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.parsing import as_array
+from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_json
 
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 

@@ -26,9 +26,9 @@ from coverage_eval.attention_maps.formats.arrays import Archive
 from coverage_eval.attention_maps.heads import one_head
 from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
 from coverage_eval.attention_maps.parsing import as_array, as_tokens
+from coverage_eval.data.files import atomic_path, atomic_write
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.files import atomic_path, atomic_write
-from coverage_eval.text.json_text import parse_object
 
 _FLAGS = ("tgt_eos", "src_eos", "hard")
 

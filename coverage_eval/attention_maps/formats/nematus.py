@@ -25,8 +25,8 @@ from coverage_eval.attention_maps.parsing import (
     split_fields,
     tokens_of,
 )
+from coverage_eval.data.tables import not_json
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import not_json
 
 
 def is_header(dump: Dump, fields: int) -> bool:

@@ -22,8 +22,8 @@ from coverage_eval.attention_maps.dumps import (
 )
 from coverage_eval.attention_maps.formats.nematus import is_header, read_blocks
 from coverage_eval.attention_maps.parsing import are_links, as_links, parse_links, shown, tokens_of
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_object
 
 
 def _recognise_links(dump: Dump) -> bool:

@@ -21,33 +21,36 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.meteor.english import object_to_other_languages
-from coverage_eval.metrics.meteor.lexicon import find_synsets
-from coverage_eval.metrics.meteor.resources import jar_path, package_version, read_synsets
+from coverage_eval.metrics.meteor.words import (
+    JAR,
+    data_file,
+    find_synsets,
+    object_to_other_languages,
+    package_version,
+    read_synsets,
+)
 from coverage_eval.metrics.score import Statistics, ratio_of_sums
 from fast_align_wrapper.text import Segment, tokenize
 
 
-@dataclass(frozen=True)
-class Lemma:
+class Lemma(str):
     """A word of a synset, as NLTK asks for it."""
 
-    text: str
+    __slots__ = ()
 
     def name(self) -> str:
         """The word; compounds are joined by ``_``."""
-        return self.text
+        return self
 
 
-@dataclass(frozen=True)
-class Synset:
+class Synset(tuple[Lemma, ...]):
     """A set of synonyms, as NLTK asks for it."""
 
-    words: tuple[Lemma, ...]
+    __slots__ = ()
 
     def lemmas(self) -> tuple[Lemma, ...]:
         """The synonyms."""
-        return self.words
+        return self
 
 
 class WordNet:
@@ -62,7 +65,7 @@ class WordNet:
         for word, numbers in read_synsets().items():
             for number in numbers.split():
                 words.setdefault(number, []).append(Lemma(word))
-        self._synsets = {number: Synset(tuple(lemmas)) for number, lemmas in words.items()}
+        self._synsets = {number: Synset(lemmas) for number, lemmas in words.items()}
         self._known: dict[str, list[Synset]] = {}
 
     def synsets(self, word: str) -> list[Synset]:
@@ -96,7 +99,7 @@ class NLTKMeteor(Metric):
         Raises:
             MissingDependencyError: The ``meteor`` extra is not installed.
         """
-        jar_path()
+        data_file(JAR)
         return {
             "alpha": 0.9,
             "beta": 3.0,

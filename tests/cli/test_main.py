@@ -1,0 +1,89 @@
+"""``main``: the command as a function, which leaves the process as it was."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_eval.cli import main
+from coverage_eval.data.files import MAX_LINE_BYTES
+from tests.conftest import RunCli
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "hyp").write_text("a b a b\nc\n")
+    (tmp_path / "ref").write_text("a b\nc d\n")
+    (tmp_path / "returns").write_bytes(b"a b\r\nc d\r\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _state() -> dict[str, Any]:
+    return {
+        "signals": [signal.getsignal(number) for number in signal.valid_signals()],
+        "argv": list(sys.argv),
+        "streams": (sys.stdin, sys.stdout, sys.stderr),
+        "collector": gc.get_threshold(),
+        "warnings": (warnings.showwarning, list(warnings.filters)),
+        "longest line": MAX_LINE_BYTES.get(),
+        "environment": dict(os.environ),
+        "folder": Path.cwd(),
+    }
+
+
+LINES = [
+    ("rep hyp ref", 0),
+    ("--max-line-bytes 1M rep returns ref --strict", 1),
+    ("--max-line-bytes 1M rep hyp returns", 0),
+    ("compare hyp --ref ref --metrics rep --resamples 10 --plot x.png", 0),
+    ("rep hyp nowhere", 1),
+    ("rep hyp", 2),
+    ("--help", 0),
+]
+
+
+@pytest.mark.parametrize(("line", "status"), LINES)
+def test_it_gives_the_status_and_puts_back_what_it_sets(
+    folder: Path, capfd: pytest.CaptureFixture[str], line: str, status: int
+) -> None:
+    before = _state()
+    assert main(line.split()) == status
+    assert _state() == before
+
+
+@pytest.mark.parametrize(("line", "status"), LINES)
+def test_it_prints_what_the_installed_command_prints(
+    folder: Path, run_cli: RunCli, run_process: RunCli, line: str, status: int
+) -> None:
+    mine, installed = (run(*line.split(), check=False) for run in (run_cli, run_process))
+    assert (mine.returncode, mine.stdout, mine.stderr) == (
+        installed.returncode, installed.stdout, installed.stderr,
+    )  # fmt: skip
+    assert mine.returncode == status
+
+
+def test_its_arguments_are_those_of_the_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["somewhere/run.py", "rep", "hyp", "ref", "-b"])
+    assert main() == 0
+    assert capsys.readouterr().out == "25.00\n"
+    assert sys.argv[0] == "somewhere/run.py"
+
+
+def test_it_may_run_in_a_thread(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found: list[int] = []
+    thread = threading.Thread(target=lambda: found.append(main(["rep", "hyp", "ref", "-b"])))
+    thread.start()
+    thread.join()
+    assert found == [0]
+    assert capsys.readouterr().out == "25.00\n"
