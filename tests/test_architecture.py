@@ -31,7 +31,8 @@ ARROWS = {
     "data": "fast_align_wrapper errors special_tokens",
     "diagnosis": "fast_align_wrapper version errors",
     "alignment": "fast_align_wrapper errors special_tokens attention data",
-    "metrics": "fast_align_wrapper version errors data alignment",
+    "omissions": "errors",
+    "metrics": "fast_align_wrapper version errors data alignment omissions",
     "attention_maps": "fast_align_wrapper errors special_tokens data alignment metrics",
     "rescoring": "fast_align_wrapper errors attention data metrics attention_maps",
     "html_report": "version tables data",
@@ -40,15 +41,14 @@ ARROWS = {
     "published": "fast_align_wrapper errors attention torch data alignment metrics rescoring",
     "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting data "
     "alignment metrics attention_maps rescoring comparison published",
-    "testbed": "fast_align_wrapper errors tables data alignment metrics comparison published",
+    "testbed": "fast_align_wrapper errors tables data alignment metrics comparison published "
+    "omissions",
     "digits": "version errors torch data metrics attention_maps published nmt",
-    "omissions": "fast_align_wrapper errors data alignment metrics testbed",
-    "meta": "fast_align_wrapper errors data alignment metrics testbed omissions",
     "scale": "fast_align_wrapper version errors data alignment metrics comparison omissions",
     "report": "errors tables plotting data diagnosis metrics attention_maps rescoring published "
-    "digits omissions meta",
+    "digits omissions testbed",
     "cli": "fast_align_wrapper version errors tables plotting data diagnosis alignment "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions scale "
     "report torch",
     "__main__": "cli",
 }

@@ -106,9 +106,9 @@ class CorpusOptions:
         """Whether the table is a file of WMT's, whose columns need no naming."""
         if self.table == STDIN or self.src_col or self.tgt_col or self.hyp_col or self.ref_col:
             return False
-        from coverage_eval.meta.labels.wmt_mqm import has_columns
+        from coverage_eval.testbed.labels import has_mqm_columns
 
-        return has_columns(self._file.names())
+        return has_mqm_columns(self._file.names())
 
     def _is_by_system(self) -> bool:
         if self.system_col is None and not self._is_mqm():
@@ -136,7 +136,7 @@ class CorpusOptions:
         """Texts of systems that a column names."""
         shared = {} if self.src_col is None else {"src": self.src_col}
         if self.system_col is None:
-            from coverage_eval.meta.labels.wmt_mqm import read_translations
+            from coverage_eval.testbed.labels import read_translations
 
             texts, shared = read_translations(str(self.table)), {"src": "source"}
         else:

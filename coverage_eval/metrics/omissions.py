@@ -35,8 +35,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums
 from coverage_eval.omissions.calibration import Calibration
-from coverage_eval.omissions.normal_coverage import NormalCoverage
-from coverage_eval.omissions.scan import disjoint_runs
+from coverage_eval.omissions.coverage_losses import NormalCoverage, disjoint_runs
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from corpora import Corpus, Pairs, sampled, train
-from coverage_eval.meta.ways_to_score import MetricScorer
 from scores import FullTables, Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
@@ -37,7 +36,7 @@ def links(corpus: Corpus, aligner: ModelAligner, spoilt: Spoilt) -> Table:
     found = []
     for symmetrize in SYMMETRIZATIONS:
         scorers = {
-            name: MetricScorer(DROP(by(model, symmetrize), denominator=denominator))
+            name: DROP(by(model, symmetrize), denominator=denominator)
             for name, (model, denominator) in forms.items()
         }
         found.append((symmetrize, *spoilt.areas(scorers).values()))

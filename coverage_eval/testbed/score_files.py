@@ -1,8 +1,8 @@
 """Scores of segments, as the commands of this package print them, or as any table has them.
 
-CSV: a column ``segment`` (from 1), perhaps ``system``, and columns of numbers; what prints it is
-``--sentence-level -f csv``. JSON of ``--sentence-level -f json`` also has the source words that a
-score points at, and JSON Lines of ``compare --details`` have every system.
+CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers; this
+package prints it with ``--sentence-level -f csv``. JSON of ``--sentence-level -f json`` also names
+the source words that a score points at. JSON Lines of ``compare --details`` contain all systems.
 """
 
 from __future__ import annotations
@@ -20,18 +20,13 @@ from coverage_eval.data.tables import check_object, parse_object, read_objects
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.registry import METRICS, metric_class
-
-Key = tuple[str, int]
-"""System, or nothing, and number of a segment from 1."""
-
-
-_NUMBER = re.compile("[0-9]{1,9}")
-
-_OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
-"""What goes wrong where evidence has another form."""
+from coverage_eval.testbed.labels import Key
 
 _OF_SOURCE_WORDS = ("dropped", "lost", "spans")
 """Evidence that names source words: of DROP, soft DROP and omissions."""
+
+_OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
+"""Errors of reading evidence in another form."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +34,10 @@ class ScoreColumn:
     """One score of every segment.
 
     Attributes:
-        name: What tables call it.
-        origin: The file it is from, for messages.
-        values: By system and segment; None where it is undefined.
-        higher_is_better: Whether high values speak against an error.
+        name: Its name in tables.
+        origin: Its file, for messages.
+        values: By system and segment; None if undefined.
+        higher_is_better: Whether low values point at errors.
         probability: Whether it is the probability of an error.
         words: By system and segment, the source positions from 0 that it points at, with their
             strength; None if it points at none.
@@ -57,7 +52,7 @@ class ScoreColumn:
 
     @property
     def systems(self) -> set[str]:
-        """The systems that the file names; one without a name where it names none."""
+        """The systems that the file names; an empty name if it names none."""
         return {system for system, _ in self.values}
 
     @property
@@ -66,16 +61,49 @@ class ScoreColumn:
         return any(self.systems)
 
 
+def choose_columns(
+    columns: Sequence[ScoreColumn],
+    names: Sequence[str] | None = None,
+    turned: Sequence[str] = (),
+) -> list[ScoreColumn]:
+    """Choose columns, and reverse the direction of some.
+
+    Args:
+        columns: All columns.
+        names: The chosen ones, in this order; None for all.
+        turned: Those whose other end points at errors: low values in the place of high ones, or
+            high in the place of low.
+
+    Raises:
+        DataError: There is no column of a name, or there are two.
+    """
+    by_name: dict[str, ScoreColumn] = {}
+    for column in columns:
+        if column.name in by_name:
+            raise DataError(
+                f"{column.origin}: a score {column.name!r} is also in "
+                f"{by_name[column.name].origin}; name files as NAME=FILE"
+            )
+        by_name[column.name] = column
+    for name in (*(names or ()), *turned):
+        if name not in by_name:
+            raise DataError(f"there is no score {name!r}; there are: {', '.join(by_name)}")
+    for name in set(turned):
+        column = by_name[name]
+        by_name[name] = replace(column, higher_is_better=not column.higher_is_better)
+    return [by_name[name] for name in (by_name if names is None else names)]
+
+
 def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
     """Read the scores of a file.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked).
-        name: What its column ``score`` is called, and stands before the others' names; by default
-            the file's own, and the others keep theirs.
+        name: The name of its column ``score``, and the prefix of the others; by default the column
+            ``score`` has the file's name, and the others keep theirs.
 
     Raises:
-        DataError: No column of segments, a segment twice, a number that is none or not finite.
+        DataError: No column of segments, a segment twice, or a value that is not a finite number.
     """
     first = next(read_segments(source), "")
     label = name or Path(source).name.removesuffix(".gz").rpartition(".")[0] or str(source)
@@ -90,18 +118,14 @@ def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
     return found
 
 
-_Evidence = Mapping[Key, Mapping[str, Any]]
-"""What a file says of each segment, by name."""
-
-
 @dataclass(frozen=True)
 class _ScoreFile:
     """A file of scores.
 
     Attributes:
         source: The file.
-        label: What its column ``score`` is called.
-        prefix: What stands before the names of others.
+        label: The name of its column ``score``.
+        prefix: The prefix of the others' names.
     """
 
     source: Source
@@ -112,13 +136,14 @@ class _ScoreFile:
         return f"{source_name(self.source)}: {place}"
 
     def of_csv(self) -> Iterator[ScoreColumn]:
-        """The columns of numbers, between commas or tabs."""
+        """The columns of numbers: ``score``, and those that begin with one and are no evidence."""
         lines = [f"{line}\n" for line in read_segments(self.source)]
         tabs = bool(lines) and "\t" in lines[0]
         reader = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
         rows: dict[Key, tuple[str, Mapping[str, Any]]] = {}
         try:
-            if "segment" not in (reader.fieldnames or ()):
+            header = reader.fieldnames or ()
+            if "segment" not in header:
                 raise DataError(
                     self._at("line 1: no column 'segment'; print scores with --sentence-level "
                              "-f csv, or number the segments from 1")
@@ -130,13 +155,17 @@ class _ScoreFile:
                 rows[_segment(where, row["segment"], row.get("system"), rows)] = where, row
         except csv.Error as error:
             raise DataError(self._at(f"line {reader.reader.line_num}: {error}")) from error
-        for column in _numeric(reader.fieldnames or (), [row for _, row in rows.values()]):
-            cells = rows.items()
-            values = {
-                key: _finite(f"{where}, column {column!r}", row[column])
-                for key, (where, row) in cells
-            }
-            yield self._column(self.label, column, values)
+        evidence = {metric_class(name).evidence_name for name in METRICS}
+        for column in header:
+            if column in {"segment", "system", *evidence, *_OF_SOURCE_WORDS}:
+                continue
+            first = next((row[column] for _, row in rows.values() if row[column]), "")
+            if column == "score" or _is_number(first):
+                values = {
+                    key: _finite(f"{where}, column {column!r}", row[column])
+                    for key, (where, row) in rows.items()
+                }
+                yield self._column(self.label, column, values)
 
     def of_json(self) -> Iterator[ScoreColumn]:
         """The numbers of each score's sentences."""
@@ -158,7 +187,7 @@ class _ScoreFile:
             yield from self._numbers(self.label, rows, score.get("higher_is_better"))
 
     def of_details(self) -> Iterator[ScoreColumn]:
-        """The numbers of each metric, which has its own name."""
+        """The numbers of each metric, under its own name."""
         by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
         for where, record in read_objects(self.source):
             metrics = check_object(record.get("metrics", {}), f"{where}: 'metrics'")
@@ -170,9 +199,9 @@ class _ScoreFile:
             yield from self._numbers(self.prefix + name, rows, None)
 
     def _numbers(
-        self, label: str, rows: _Evidence, higher_is_better: bool | None
+        self, label: str, rows: Mapping[Key, Mapping[str, Any]], higher_is_better: bool | None
     ) -> Iterator[ScoreColumn]:
-        """The numbers of sentences by name; the words go with the score."""
+        """The numbers of sentences by name; the score has the words of the evidence."""
         for name, value in next(iter(rows.values())).items():
             is_score = name == "score"
             if not is_score and (name == "segment" or not isinstance(value, (int, float))):
@@ -197,8 +226,10 @@ class _ScoreFile:
             raise DataError(self._at(f"column {column!r} has no number"))
         return ScoreColumn(name, str(self.source), values, _better(called), probability)
 
-    def _words(self, rows: _Evidence) -> dict[Key, Mapping[int, float]] | None:
-        """The source words that the evidence of each segment names; None if it names none."""
+    def _words(
+        self, rows: Mapping[Key, Mapping[str, Any]]
+    ) -> dict[Key, Mapping[int, float]] | None:
+        """The source words in the evidence of each segment; None if it names none."""
         found = {}
         for key, row in rows.items():
             try:
@@ -232,23 +263,12 @@ def _finite(where: str, value: Any) -> float | None:
 
 def _segment(where: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
     text = str(value)
-    if not (_NUMBER.fullmatch(text) and int(text) >= 1):
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) < 1:
         raise DataError(f"{where}: segment {value!r:.60} is no number from 1")
     key = str(system or ""), int(text)
     if key in seen:
         raise DataError(f"{where}: segment {text} is there twice")
     return key
-
-
-def _numeric(header: Sequence[str], rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Columns of scores: ``score``, and those that begin with a number and are no evidence."""
-    evidence = {metric_class(name).evidence_name for name in METRICS} | {*_OF_SOURCE_WORDS}
-    for column in header:
-        if column in {"segment", "system", *evidence}:
-            continue
-        cells = (row[column] for row in rows if row[column])
-        if column == "score" or _is_number(next(cells, "")):
-            yield column
 
 
 def _is_number(text: str) -> bool:
@@ -260,7 +280,7 @@ def _is_number(text: str) -> bool:
 
 
 def _better(name: str) -> bool:
-    """Whether a metric or figure of this name is better when higher; of others, lower is."""
+    """Whether higher values of the metric or figure of this name are better; False if unknown."""
     figures = {figure.key.lower(): figure.better for figure in FIGURES}
     metrics = {metric_class(key).name.lower(): metric_class(key) for key in METRICS}
     if name.lower() in metrics:
@@ -270,13 +290,13 @@ def _better(name: str) -> bool:
 
 
 def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
-    """The source words that evidence names, by position from 0, with their strength.
+    """The source words in some evidence, by position from 0, with their strength.
 
     Args:
         evidence: Of one segment, as JSON has it.
 
     Returns:
-        None if it is not evidence of source words, such as repetitions are not.
+        None if it is evidence of something else, such as repetitions.
 
     Raises:
         AttributeError, KeyError, TypeError, ValueError, OverflowError: Evidence of another form.
@@ -288,12 +308,12 @@ def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
 
 
 def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
-    """The positions that pieces of evidence name: a word's, or all of a span."""
+    """The positions in pieces of evidence: of a word, or of all words of a span."""
     for item in items:
         strength = float(item.get("strength", item.get("loss", 1.0)))
         start = item["start"] if "start" in item else item["position"]
         positions = range(start, item.get("end", start + 1))
-        words = item.get("words")  # as many, so that a few letters cannot name any number of them
+        words = item.get("words")  # as many, so that a short file cannot name a billion positions
         if len(positions) != (1 if words is None else len(words)) or not math.isfinite(strength):
             raise ValueError(f"a span from {start} of other words")
         for position in positions:

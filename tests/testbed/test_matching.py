@@ -10,12 +10,10 @@ import pytest
 
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
-from coverage_eval.meta.judgements import Judgement, Labels
-from coverage_eval.meta.labelled_files import TextFiles, choose_columns, evaluate_labelled
-from coverage_eval.meta.matching import match
-from coverage_eval.meta.score_files import ScoreColumn, read_scores
-from coverage_eval.meta.texts import with_source_words
+from coverage_eval.testbed.evaluation import Evaluating, evaluate_labelled, meta_evaluate
+from coverage_eval.testbed.labels import Judgement, Labels
+from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.score_files import ScoreColumn, choose_columns, read_scores
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -178,9 +176,11 @@ def test_columns_are_chosen_and_turned(tmp_path: Path) -> None:
         choose_columns([one, ScoreColumn("one", "o.csv", {})])
     with pytest.raises(DataError, match="no scores, and no texts for baselines"):
         evaluate_labelled(labels(0, 1), [], "omission")
-    texts = TextFiles(*(write(tmp_path / name, "a b", "c d") for name in ("src", "hyp", "ref")))
+    texts = {
+        name: write(tmp_path / name, "a b", "c d") for name in ("source", "hypothesis", "reference")
+    }
     found = evaluate_labelled(
-        labels(0, 1), [], "omission", texts=texts, evaluating=Evaluating(resamples=0)
+        labels(0, 1), [], "omission", **texts, evaluating=Evaluating(resamples=0)
     )
     names = [score.name for score in found.scores]
     assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
@@ -197,17 +197,17 @@ def test_words_are_counted_by_hand() -> None:
     column = ScoreColumn("x", "x", {("", n): float(3 - n) for n in (1, 2, 3)}, words=pointed)
     matched = match(Labels("l", items), [column])
     (unknown,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
-    assert unknown.words is None  # the sources' lengths are not known
-    matched = with_source_words(matched, ["a b c", "a b c d", "a"], Tokenizer())
+    words = (unknown.word_precision, unknown.word_recall, unknown.word_auroc)
+    assert words == (None, None, None)  # the sources' lengths are not known
+    matched = matched.with_source_words(["a b c", "a b c d", "a"], Tokenizer())
     (found,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
-    assert found.words is not None
-    assert found.words.precision is not None
-    assert found.words.recall is not None
-    assert found.words.auroc is not None
-    assert found.words.precision.value == pytest.approx(2 / 3)
-    assert found.words.recall.value == pytest.approx(2 / 4)
+    assert found.word_precision is not None
+    assert found.word_recall is not None
+    assert found.word_auroc is not None
+    assert found.word_precision.value == pytest.approx(2 / 3)
+    assert found.word_recall.value == pytest.approx(2 / 4)
     # 4 concerned with strengths .9 0 0 .4 against .1 0 0 0: of 16 pairs, 8 won and 6 tied
-    assert found.words.auroc.value == pytest.approx((8 + 6 / 2) / 16)
+    assert found.word_auroc.value == pytest.approx((8 + 6 / 2) / 16)
 
 
 def test_a_position_behind_the_end_tells_of_another_tokeniser() -> None:

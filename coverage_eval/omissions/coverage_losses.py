@@ -1,8 +1,11 @@
-"""What the coverage of a word normally is, learnt from text whose translations are complete.
+"""What the coverage of a word normally is, and the runs of words that lose most of it.
 
-Articles are seldom linked with certainty, names always are: a coverage of 0.4 says nothing of the
-one, and much of the other. Words that are rare in the training text, or not there, are taken to be
-like all rare words.
+Articles are seldom linked with certainty, names always are: a coverage of 0.4 says nothing about an
+article, and much about a name. The normal coverage of each word is learnt from text whose
+translations are complete. A word that is rare in this text, or not in it, is taken to be like the
+average rare word.
+
+Words that are left out stand together, so a run of them stands out where no single word does.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +28,7 @@ from coverage_eval.errors import DataError
 Floats = NDArray[np.float64]
 
 RARE = 2
-"""Words that occur so often or less are rare."""
+"""Words with at most this many occurrences are rare."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class NormalCoverage:
 
     Attributes:
         words: Mean and standard deviation of each word's coverage.
-        other: The same of words that are not among them.
+        other: Mean and standard deviation for all other words.
     """
 
     words: Mapping[str, tuple[float, float]]
@@ -86,10 +89,10 @@ class NormalCoverage:
 
     @classmethod
     def load(cls, path: Path) -> NormalCoverage:
-        """Read what :meth:`save` wrote.
+        """Read a file of :meth:`save`.
 
         Raises:
-            DataError: Something else.
+            DataError: The file is something else.
         """
         try:
             values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -106,16 +109,73 @@ class NormalCoverage:
 
     @cached_property
     def digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of the figures, which signatures name."""
+        """The first 8 hexadecimal digits of the hash of the figures, for signatures."""
         return hashlib.sha256(self._json.encode()).hexdigest()[:8]
 
     @cached_property
     def _json(self) -> str:
-        values = {"other": self.other, "words": self.words}
-        return json.dumps(values, sort_keys=True)
+        return json.dumps({"other": self.other, "words": self.words}, sort_keys=True)
 
 
 def _figures(count: float, first: float, second: float) -> tuple[float, float]:
     """Mean and standard deviation of a sum and a sum of squares, to 4 digits."""
     mean = first / count
     return round(mean, 4), round(math.sqrt(max(0.0, second / count - mean * mean)), 4)
+
+
+class WordRun(NamedTuple):
+    """A run of words.
+
+    Attributes:
+        start: Its first position, from 0.
+        end: The position after its last word.
+        sum: The sum of its values, above 0.
+    """
+
+    start: int
+    end: int
+    sum: float
+
+
+def best_run(values: Floats) -> WordRun | None:
+    """The run with the greatest sum (Kadane's algorithm).
+
+    Of equal runs it is the first, and of these the shortest.
+
+    >>> best_run(np.array([-1.0, 2.0, -1.0, 2.0, -3.0, 1.0]))
+    WordRun(start=1, end=4, sum=3.0)
+
+    Args:
+        values: ``[words]``, of any sign.
+
+    Returns:
+        The run; None if no value is above 0.
+    """
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    lowest = np.minimum.accumulate(sums)
+    end = int(np.argmax(sums - lowest))
+    gain = float(sums[end] - lowest[end])
+    if gain <= 0:
+        return None
+    start = int(np.flatnonzero(sums[:end] == lowest[end])[-1])
+    return WordRun(start, end, gain)
+
+
+def disjoint_runs(values: Floats) -> list[WordRun]:
+    """The best run, the best runs to its left and to its right, and so on, in their order.
+
+    These are the maximal scoring runs of Ruzzo and Tompa (1999).
+
+    >>> [run[:2] for run in disjoint_runs(np.array([-1.0, 2.0, -1.0, 2.0, -3.0, 1.0]))]
+    [(1, 4), (5, 6)]
+    """
+    found = []
+    open_parts = [(0, len(values))]
+    while open_parts:
+        first, last = open_parts.pop()
+        run = best_run(values[first:last])
+        if run is not None:
+            start, end = first + run.start, first + run.end
+            found.append(WordRun(start, end, run.sum))
+            open_parts += [(first, start), (end, last)]
+    return sorted(found)

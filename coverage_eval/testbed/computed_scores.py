@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.meta.score_files import ScoreColumn, all_known, pointed_words
 from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.metrics.score import Evidence, plain_evidence
+from coverage_eval.testbed.score_files import ScoreColumn, all_known, pointed_words
 
 _FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
 

@@ -1,4 +1,4 @@
-"""The whole loop on a user's own text: put errors in, score, and see what each score sees."""
+"""Meta-evaluation on a user's own text: put errors in, score it, and see what each score finds."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.meta.baselines import baseline_scores
-from coverage_eval.meta.computed_scores import score_columns
-from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation, meta_evaluate
-from coverage_eval.meta.judgements import Judgement, Labels
-from coverage_eval.meta.labels.injected import label_errors
-from coverage_eval.meta.matching import match
-from coverage_eval.meta.score_files import ScoreColumn
-from coverage_eval.meta.texts import with_source_words
 from coverage_eval.metrics.measure import Metric, measure
+from coverage_eval.testbed.computed_scores import score_columns
+from coverage_eval.testbed.evaluation import (
+    Evaluating,
+    MetaEvaluation,
+    baseline_scores,
+    meta_evaluate,
+)
 from coverage_eval.testbed.injection import Injection, clean_segments, whole_words
+from coverage_eval.testbed.labels import Judgement, Labels, label_errors
+from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.score_files import ScoreColumn
 from coverage_eval.testbed.word_pool import WordPool
 
 DEFAULT_RATES = (0.0, 0.01, 0.02, 0.05)
@@ -28,9 +30,9 @@ class Spoiling:
     """Errors of one kind at several rates; the output at each rate is a system.
 
     Attributes:
-        kind: A name of :data:`coverage_eval.testbed.injection.KINDS`.
+        kind: A name of :data:`coverage_eval.testbed.error_kinds.KINDS`.
         rates: Expected words concerned per word, each once.
-        repair: What takes the place of words left out, one of ``REPAIRS`` there.
+        repair: What replaces words that are left out, one of ``REPAIRS`` there.
         seed: Seed of the random choices.
     """
 
@@ -51,17 +53,16 @@ def spoil_text(
     """Put errors into the correct translations of some rows.
 
     Args:
-        rows: Rows with one hypothesis, which is correct, and their source. Where there is no
-            reference, the correct translation becomes one.
-        spoiling: Which errors.
-        aligner: What tells which source words they concern; None if that need not be known.
+        rows: Rows with one hypothesis, which is correct, and their source. Without a reference, the
+            correct translation becomes the reference.
+        spoiling: The errors.
+        aligner: Finds the source words that they concern; None if these need not be known.
 
     Returns:
         Rows with a hypothesis for each rate, and their labels.
     """
     linked = aligner if isinstance(aligner, ModelAligner) else None
-    bare = [row._replace(references=()) for row in rows]
-    clean = list(clean_segments(bare, linked))
+    clean = list(clean_segments([row._replace(references=()) for row in rows], linked))
     pool = WordPool.of(segment.words for segment in clean)
     outputs: list[list[str]] = []
     judgements: list[Judgement] = []
@@ -82,6 +83,15 @@ def spoil_text(
     return spoilt_rows, Labels(spoiling.kind, tuple(judgements), grade="words concerned")
 
 
+def score_text(
+    rows: Sequence[Row], metrics: Mapping[str, Metric], systems: Sequence[str]
+) -> list[ScoreColumn]:
+    """Scores of every segment of every system, in the order of each row's hypotheses."""
+    references = [f"reference {number}" for number in range(1, len(rows[0].references) + 1)]
+    dataset = Dataset(lambda: rows, systems, references, "the source")
+    return score_columns(measure(dataset, metrics, evidence=True))
+
+
 def evaluate_own_text(
     rows: Sequence[Row],
     spoiling: Spoiling,
@@ -91,47 +101,32 @@ def evaluate_own_text(
     *,
     baselines: bool = True,
 ) -> MetaEvaluation:
-    """Put errors of one kind into correct translations, and see what scores see of them.
+    """Put errors of one kind into correct translations, and evaluate how scores find them.
 
     Args:
-        rows: As :func:`spoil_text` takes them.
-        spoiling: Which errors.
-        metrics: What gives scores, by their names.
-        aligner: As :func:`spoil_text` takes it.
-        evaluating: How scores are evaluated.
-        baselines: Whether length ratios, BLEU and chrF are evaluated, too.
+        rows: Rows as for :func:`spoil_text`.
+        spoiling: The errors.
+        metrics: The scores, by name.
+        aligner: An aligner as for :func:`spoil_text`.
+        evaluating: Settings of the evaluation.
+        baselines: Whether to evaluate length ratios, BLEU and chrF, too.
 
     Raises:
-        DataError: No error was put in, or every segment got one.
+        DataError: No segment got an error, or every segment did.
         AlignerError: The aligner failed.
     """
     spoilt, labels = spoil_text(rows, spoiling, aligner)
     columns = score_text(spoilt, metrics, spoiling.systems)
     cut = whole_words(aligner.tokens) if aligner else Tokenizer()
     if baselines:
-        columns += _baselines(spoilt, spoiling, labels, cut)
+        alone = [
+            Row((row.hypotheses[number],), row.references, row.source)
+            for number in range(len(spoiling.rates))
+            for row in spoilt
+        ]
+        keys = [item.key for item in labels.judgements]
+        columns += baseline_scores(alone, cut, spoiling.kind, keys)
     sources = [row.source or "" for row in rows]
     matched = match(labels, columns)
-    matched = with_source_words(matched, sources, aligner.source_tokens if aligner else cut)
+    matched = matched.with_source_words(sources, aligner.source_tokens if aligner else cut)
     return meta_evaluate(matched, evaluating)
-
-
-def _baselines(
-    rows: Sequence[Row], spoiling: Spoiling, labels: Labels, tokens: Tokenizer
-) -> list[ScoreColumn]:
-    """Baselines of every system's segments, in the order of the labels."""
-    alone = [
-        Row((row.hypotheses[number],), row.references, row.source)
-        for number in range(len(spoiling.rates))
-        for row in rows
-    ]
-    return baseline_scores(alone, tokens, spoiling.kind, [i.key for i in labels.judgements])
-
-
-def score_text(
-    rows: Sequence[Row], metrics: Mapping[str, Metric], systems: Sequence[str]
-) -> list[ScoreColumn]:
-    """Scores of every segment of every system, in the order of each row's hypotheses."""
-    references = [f"reference {number}" for number in range(1, len(rows[0].references) + 1)]
-    dataset = Dataset(lambda: rows, systems, references, "the source")
-    return score_columns(measure(dataset, metrics, evidence=True))

@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from coverage_eval.data.files import CorpusWarning, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.meta.judgements import Judgement, Labels
-from coverage_eval.meta.labels import read_labels
-from coverage_eval.meta.labels.marked_text import marked_words, without_marks
-from coverage_eval.meta.labels.plain import write_texts
-from coverage_eval.meta.labels.wmt_mqm import read_translations
-from coverage_eval.meta.matching import of_system
+from coverage_eval.testbed.labels import (
+    Judgement,
+    Labels,
+    marked_words,
+    read_labels,
+    read_translations,
+    without_marks,
+    write_texts,
+)
 
 MQM = "system doc docSegId globalSegId rater source target category severity".replace(" ", "\t")
 HALOMI = (
@@ -170,20 +173,20 @@ def test_halomi(tmp_path: Path) -> None:
     )
     labels = read_labels(path)
     assert labels.systems == ("deu_Latn-eng_Latn", "yor_Latn-spa_Latn")
-    first, clean, unmarked = of_system(labels, "deu_Latn-eng_Latn").judgements
+    first, clean, unmarked = labels.of_system("deu_Latn-eng_Latn").judgements
     assert first.source_text == '"Er" kam,\tging'
     assert first.target_text == '""Er" kam,\tging"'
     assert (first.grade, first.words, first.source_words) == (2, {1, 2}, 3)
     assert (clean.positive, clean.words, clean.source_words) == (False, frozenset(), 3)
     assert (unmarked.grade, unmarked.words) == (3, None)
     assert [item.segment for item in (first, clean, unmarked)] == [1, 2, 3]
-    (other,) = of_system(labels, "yor_Latn-spa_Latn").judgements
+    (other,) = labels.of_system("yor_Latn-spa_Latn").judgements
     assert other.segment == 1
     assert not any(item.positive for item in read_labels(path, "hallucination").judgements)
     with pytest.raises(DataError, match="not of repetition"):
         read_labels(path, "repetition")
     with pytest.raises(DataError, match="no labels of 'x'; there are: deu_Latn-eng_Latn, yor"):
-        of_system(labels, "x")
+        labels.of_system("x")
 
 
 def test_halomi_of_which_only_natural_translations_count(tmp_path: Path) -> None:

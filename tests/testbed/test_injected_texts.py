@@ -9,10 +9,10 @@ import pytest
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Batch, Row
-from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
-from coverage_eval.meta.evaluation import Evaluating
-from coverage_eval.meta.injection_loop import Spoiling, evaluate_own_text, score_text, spoil_text
+from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
+from coverage_eval.testbed.evaluation import Evaluating
 from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injected_texts import Spoiling, evaluate_own_text, score_text, spoil_text
 
 RATES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 
