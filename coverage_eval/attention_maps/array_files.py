@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from coverage_eval.errors import DataError
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.files import check_inflation
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from coverage_eval.text.corpus import check_source
-from fast_align_wrapper.whole_files import file_sha256
+from fast_align_wrapper.files import file_sha256
 
 
 @dataclass(frozen=True)

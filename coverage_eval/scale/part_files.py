@@ -27,7 +27,7 @@ from coverage_eval.text.corpus import Source
 from coverage_eval.text.files import atomic_path
 from coverage_eval.text.spool import Spool
 from coverage_eval.version import __version__
-from fast_align_wrapper.inflation import DAMAGE, check_inflation, open_archive
+from fast_align_wrapper.files import DAMAGE, check_inflation, open_archive
 from fast_align_wrapper.model import untimed_member
 
 FORMAT = "part of a coverage-eval result"

@@ -84,11 +84,11 @@ class ScoringJob:
 
 @lru_cache(maxsize=2)
 def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
-    """The scorer of a job in a worker process, with one aligner for all its tasks.
+    """The scorer of a job in a worker process, with one model for all its tasks.
 
     Args:
         pickled: The job, pickled by the driver of the same program.
         model: As for :meth:`ScoringJob.scorer`.
     """
     job: ScoringJob = pickle.loads(pickled)  # noqa: S301 (from our own driver)
-    return job.scorer(model, threads=1, keep=True)
+    return job.scorer(model, threads=1)

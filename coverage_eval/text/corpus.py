@@ -28,7 +28,7 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.files import check_inflation
 
 STDIN = "-"
 

@@ -9,13 +9,14 @@ from functools import partial
 from typing import TextIO
 
 from coverage_eval.errors import DataError
-from fast_align_wrapper import replacing
+from fast_align_wrapper.files import check_target as checked_target
+from fast_align_wrapper.files import replacing
 
-atomic_path = partial(replacing.replacing, error=DataError)
-"""As :func:`fast_align_wrapper.replacing.replacing`, which raises DataError."""
+atomic_path = partial(replacing, error=DataError)
+"""As :func:`fast_align_wrapper.files.replacing`, which raises DataError."""
 
-check_target = partial(replacing.check_target, error=DataError)
-"""As :func:`fast_align_wrapper.replacing.check_target`, which raises DataError."""
+check_target = partial(checked_target, error=DataError)
+"""As :func:`fast_align_wrapper.files.check_target`, which raises DataError."""
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.text.delimited import check_columns
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.files import check_inflation
 
 if TYPE_CHECKING:
     from pyarrow import Array

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,6 @@ from coverage_eval.metrics.meteor.candidates import MODULES, PARAPHRASE
 from coverage_eval.metrics.meteor.counting import MatchOptions, Row
 from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts, without_perfect_chunks
-from fast_align_wrapper.held import HeldFolder
 from fast_align_wrapper.text import Segment
 
 _SEGMENT = re.compile(r"^Segment (\d+) score:\t(\S+)$", re.MULTILINE)
@@ -106,7 +107,8 @@ def _run(rows: Sequence[Row], options: MatchOptions, *more: str) -> str:
     if any(len(several) != number for _, several in rows):
         raise DataError("the Meteor jar needs as many references for each segment as for any other")
     locale = ["-Duser.language=en", "-Duser.country=US", "-Dfile.encoding=UTF-8"]
-    with HeldFolder("coverage-eval-meteor-jar-") as folder:
+    with tempfile.TemporaryDirectory(prefix="meteor-jar-") as name:
+        folder = Path(name)
         files = [folder / name for name in ("hypotheses", "references")]
         for file, segments in zip(files, (hypotheses, references), strict=True):
             lines = [_line(segment) + "\n" for segment in segments]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import tempfile
 import warnings
 from contextlib import suppress
 from functools import cache
@@ -18,8 +19,7 @@ from pathlib import Path
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.phrase_table import PhraseTable, read_table, write_table
-from fast_align_wrapper.held import HeldFolder, held_file, remove_abandoned
-from fast_align_wrapper.whole_files import file_sha256, put_in_place
+from fast_align_wrapper.files import file_sha256, held_file, put_in_place, remove_abandoned
 
 _FAMILY = "meteor-paraphrases"
 _VERSION = 4
@@ -147,8 +147,8 @@ def _temporary_index(table: Path) -> Path:
 
 
 @cache
-def _temporary_folder() -> HeldFolder:
-    return HeldFolder("coverage-eval-phrases-")
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="meteor-phrases-")
 
 
 def _reason(error: Exception) -> str:
