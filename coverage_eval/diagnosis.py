@@ -72,7 +72,7 @@ def _package(name: str, needed_for: str, requirement: str) -> Part:
 
 def _aligner() -> Iterator[Part]:
     from fast_align_wrapper import FastAlign
-    from fast_align_wrapper.binaries import VARIABLE, find_fast_align
+    from fast_align_wrapper.process import VARIABLE, find_fast_align
 
     purpose = "align, drop with a model"
     try:

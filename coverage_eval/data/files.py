@@ -30,7 +30,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 from fast_align_wrapper import replacing
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.files import check_inflation
 
 STDIN = "-"
 

@@ -31,7 +31,7 @@ from coverage_eval.data.files import (
     too_long,
 )
 from coverage_eval.errors import DataError, MissingDependencyError
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.files import check_inflation
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile

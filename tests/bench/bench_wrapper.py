@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from coverage_eval.data.files import read_parallel  # noqa: E402
 from fast_align_wrapper import FastAlign, format_links  # noqa: E402
-from fast_align_wrapper.binaries import find_fast_align  # noqa: E402
+from fast_align_wrapper.process import find_fast_align  # noqa: E402
 
 COPIES = 6
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import stat
 import subprocess
@@ -13,11 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import coverage_eval
-import fast_align_wrapper
 from coverage_eval.data.files import atomic_path, atomic_write
 from coverage_eval.errors import DataError
-from fast_align_wrapper.held import HeldFolder
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -135,15 +131,8 @@ with atomic_write(sys.argv[1]) as file:
 """
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next_and_not_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    temporary, folder = tmp_path / "temporary", tmp_path / "folder"
-    temporary.mkdir()
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    target = folder / "score"
+def test_what_a_killed_run_left_is_removed_by_the_next_and_not_before(tmp_path: Path) -> None:
+    target = tmp_path / "score"
     target.write_text("old")
     with subprocess.Popen(
         [sys.executable, "-c", KILLED, target], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -153,47 +142,14 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_not_before(
         run.stdout.readline()
         with atomic_write(target) as file:  # while the other runs
             file.write("new")
-        HeldFolder("fast-align-").cleanup()
-        assert (len(list(folder.iterdir())), len(list(temporary.iterdir()))) == (2, 1)
+        assert len(list(tmp_path.iterdir())) == 2
         run.stdin.write(b"\n")
     assert run.returncode == -signal.SIGKILL
-    assert (len(list(folder.iterdir())), len(list(temporary.iterdir()))) == (2, 1)
-    with atomic_write(folder / "another"):
+    assert len(list(tmp_path.iterdir())) == 2
+    with atomic_write(tmp_path / "another"):
         pass
-    assert len(list(folder.iterdir())) == 3  # only a run that writes the same file is sure
+    assert len(list(tmp_path.iterdir())) == 3  # only a run that writes the same file is sure
     with atomic_write(target) as file:
         file.write("newer")
-    HeldFolder("fast-align-").cleanup()
-    assert sorted(path.name for path in folder.iterdir()) == ["another", "score"]
-    assert list(temporary.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "score"]
     assert target.read_text() == "newer"
-
-
-def test_a_folder_that_another_run_took_before_it_was_locked_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = iter([tmp_path / "taken", tmp_path / "kept"])
-
-    def make(*, prefix: str) -> str:
-        assert prefix == "some-"
-        folder = next(made)
-        if folder.name == "kept":
-            folder.mkdir()
-        return str(folder)
-
-    monkeypatch.setattr("tempfile.mkdtemp", make)
-    with HeldFolder("some-") as folder:
-        assert folder == tmp_path / "kept"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_no_other_folder_is_taken_for_an_abandoned_one() -> None:
-    held, others = set(), set()
-    for package in (Path(coverage_eval.__file__).parent, Path(fast_align_wrapper.__file__).parent):
-        for file in package.rglob("*.py"):
-            code = file.read_text(encoding="utf-8")
-            held.update(re.findall(r'HeldFolder\("([^"]*)"\)', code))
-            others.update(re.findall(r'mkdtemp\(prefix="([^"]*)"\)', code))
-    assert held
-    assert others
-    assert not [name for name in others if name.startswith(tuple(held))]

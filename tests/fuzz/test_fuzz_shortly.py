@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.fuzz.aligner import attack_aligner
+from tests.fuzz.aligner import attack_aligner, build
 from tests.fuzz.findings import Campaign, Run, objections
 from tests.fuzz.mutation import mutate
 
@@ -57,6 +58,21 @@ def test_the_aligner_shortly() -> None:
     found = attack_aligner("asan", SECONDS, most=400)
     assert found.failures == []
     assert found.runs > 10
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads as processes")
+def test_refused_threads_under_the_sanitizer() -> None:
+    """The user may have four processes; threads count, and root has no limit, so nobody runs it."""
+    tool = build("asan")
+    text = b"das haus ||| the house\n" * 1000
+    done = subprocess.run(
+        [*tool.prefix, tool.folder / "fast_align", "-i", "-", "-I", "2", "--threads", "32"],
+        check=False, capture_output=True, input=text, timeout=60,
+        user=65534 if os.geteuid() == 0 else None,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (4, 4)),
+    )  # fmt: skip
+    assert b"warning: the system refuses 32 threads" in done.stderr
+    assert (done.returncode, done.stdout.count(b"\n")) == (0, 1000), done.stderr
 
 
 def test_commands_shortly() -> None:

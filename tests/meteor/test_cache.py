@@ -23,7 +23,7 @@ from coverage_eval.metrics.meteor.paraphrases import (
     table_hash,
 )
 from coverage_eval.metrics.meteor.statistics import FIELDS
-from fast_align_wrapper.held import held_file
+from fast_align_wrapper.files import held_file
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from coverage_eval.attention_maps.dumps import (
 from coverage_eval.attention_maps.maps import one_head
 from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
-from fast_align_wrapper.inflation import check_inflation
+from fast_align_wrapper.files import check_inflation
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")

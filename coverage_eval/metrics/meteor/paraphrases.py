@@ -37,8 +37,7 @@ from tqdm import tqdm
 
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor.matching import PARAPHRASE, Block, CandidateRun
-from fast_align_wrapper.held import held_file, remove_abandoned
-from fast_align_wrapper.whole_files import file_sha256, put_in_place
+from fast_align_wrapper.files import file_sha256, held_file, put_in_place, remove_abandoned
 
 _REMEMBERED = 1 << 16
 """Phrases whose paraphrases are kept in memory: text repeats its words."""

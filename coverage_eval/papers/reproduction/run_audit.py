@@ -32,7 +32,7 @@ from coverage_eval.papers.reproduction.paper_systems import TABLES
 from coverage_eval.papers.reproduction.run_folder import WORD_ALIGNER, RunFolder
 from coverage_eval.papers.reproduction.run_results import hypotheses_of, table_metrics
 from coverage_eval.papers.user_scores import read_scores
-from fast_align_wrapper.whole_files import file_sha256
+from fast_align_wrapper.files import file_sha256
 
 TITLE = "Trained models replayed in NumPy, their scores recomputed and set beside the printed ones"
 

@@ -1,4 +1,4 @@
-// The alignment prior p(i | j, m, n): near the diagonal, or uniform (Dyer et al. 2013, section 2).
+// Priors: of a link, near the diagonal or uniform, and of a length (Dyer et al. 2013, section 2).
 //
 // Positions count from 1. The generated side has m words and is indexed by j, the conditioning
 // side has n words and is indexed by i.
@@ -28,5 +28,8 @@ double null_prior(const PriorSettings& settings, std::uint32_t n);
 /// Fills row[(i - 1) * stride] with p(i | j, m, n) for i = 1…n.
 void fill_prior_row(const PriorSettings& settings, std::uint32_t j, std::uint32_t m,
                     std::uint32_t n, std::uint64_t stride, double* row);
+
+/// log Poisson(m; 0.05 + n · multiplier): how likely n words are to give m.
+double log_length_probability(std::uint32_t m, std::uint32_t n, double multiplier);
 
 }  // namespace aligner

@@ -1,4 +1,4 @@
-#include "diagonal_prior.hpp"
+#include "prior.hpp"
 
 #include <cmath>
 #include <limits>
@@ -78,6 +78,13 @@ void fill_prior_row(const PriorSettings& settings, std::uint32_t j, std::uint32_
     const double distance = std::fabs(static_cast<double>(i) / n - centre);
     row[(i - 1) * stride] = std::exp(-settings.tension * distance) / scale;
   }
+}
+
+double log_length_probability(std::uint32_t m, std::uint32_t n, double multiplier) {
+  const double mean = 0.05 + n * multiplier;
+  double logarithm = m * std::log(mean) - mean;
+  for (std::uint32_t factor = 2; factor <= m; ++factor) logarithm -= std::log(factor);
+  return logarithm;
 }
 
 }  // namespace aligner
