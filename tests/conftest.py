@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TypeAlias
@@ -33,16 +36,19 @@ COMMAND = Path(sys.executable).parent / "coverage-eval"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test's time depends on the machine, and is no part of what a test proves.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
+settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
+IS_CI = os.environ.get("CI") == "true"
+settings.load_profile("full" if IS_CI else "quick")
 
 
 def _without_terminal() -> dict[str, str]:
     """The environment; the width of somebody's terminal must not decide where lines are broken."""
     return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
+
+OWN_TARGETS = {"torch", "pyspark", "datasets", "polars", "ray"}
+"""Large packages: `make test-torch` and `make test-spark` install them and run what needs them."""
 
 DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
 
@@ -72,6 +78,44 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _is_elsewhere(package: str, config: pytest.Config) -> bool:
+    """Whether tests of a package are left to another environment, as it is not in this one."""
+    has_own_target = package in OWN_TARGETS and not config.getoption("--no-skips")
+    return has_own_target and find_spec(package) is None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that begin by asking for a package with a target of its own."""
+    if collection_path.suffix != ".py":
+        return None
+    wanted = re.findall(
+        r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"',
+        collection_path.read_text(encoding="utf-8"), re.MULTILINE,
+    )  # fmt: skip
+    return True if any(_is_elsewhere(package, config) for package in wanted) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out single tests that need such a package."""
+    for item in items[:]:
+        packages = [name for mark in item.iter_markers("needs") for name in mark.args]
+        if any(_is_elsewhere(package, config) for package in packages):
+            items.remove(item)
+            config.hook.pytest_deselected(items=[item])
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What is left out, and where it is run."""
+    elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
+    named = f"left out: tests of {', '.join(elsewhere)} (make test-torch, make test-spark)"
+    return [named] if elsewhere else []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep METEOR's paraphrase index in pytest's cache, from run to run, not in the user's."""
+    os.environ["COVERAGE_EVAL_CACHE"] = str(config.cache.mkdir("meteor"))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Where all packages are promised, a skipped test is a failure, however it was skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
@@ -89,6 +133,16 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"{NO_SHARED} at {folder}; set COVERAGE_EVAL_SHARED")
     return folder
+
+
+@pytest.fixture(scope="session")
+def paraphrases() -> None:
+    """METEOR's paraphrase index is there: the first process that wants it makes it for all."""
+    from coverage_eval.metrics.meteor import METEOR
+
+    with Path(os.environ["COVERAGE_EVAL_CACHE"], "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        METEOR().statistics(["a house"], ["the home"])
 
 
 @contextmanager
