@@ -29,6 +29,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
+HAS_SHARED = (SHARED / "data").is_dir()
 NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 
@@ -96,19 +98,28 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out single tests that need such a package."""
-    for item in items[:]:
+    """Leave out single tests that need such a package, or corpora that are not here."""
+    left_out = []
+    for item in items:
         packages = [name for mark in item.iter_markers("needs") for name in mark.args]
-        if any(_is_elsewhere(package, config) for package in packages):
-            items.remove(item)
-            config.hook.pytest_deselected(items=[item])
+        without_texts = "shared" in getattr(item, "fixturenames", ()) and not HAS_SHARED
+        if without_texts or any(_is_elsewhere(package, config) for package in packages):
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """What is left out, and where it is run."""
     elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
-    named = f"left out: tests of {', '.join(elsewhere)} (make test-torch, make test-spark)"
-    return [named] if elsewhere else []
+    lines = []
+    if elsewhere:
+        lines.append(f"left out: tests of {', '.join(elsewhere)} (make test-torch, test-spark)")
+    if not HAS_SHARED:
+        lines.append(f"left out: tests of real corpora, not at {SHARED}; set COVERAGE_EVAL_SHARED")
+    return lines
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -129,10 +140,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real corpora and golden files, which the repository does not contain."""
-    folder = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
-    if not (folder / "data").is_dir():
-        pytest.skip(f"{NO_SHARED} at {folder}; set COVERAGE_EVAL_SHARED")
-    return folder
+    if not HAS_SHARED:
+        pytest.skip(f"{NO_SHARED} at {SHARED}; set COVERAGE_EVAL_SHARED")
+    return SHARED
+
+
+@contextmanager
+def _one_at_a_time(lock: Path) -> Iterator[None]:
+    """Let one process of the tests in, while the others wait for it."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -140,9 +158,21 @@ def paraphrases() -> None:
     """METEOR's paraphrase index is there: the first process that wants it makes it for all."""
     from coverage_eval.metrics.meteor import METEOR
 
-    with Path(os.environ["COVERAGE_EVAL_CACHE"], "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
         METEOR().statistics(["a house"], ["the home"])
+
+
+@pytest.fixture(scope="session")
+def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """What `coverage-eval demo --folder` writes, made once for all processes; to be copied."""
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    folder = root / "demonstration"
+    with _one_at_a_time(root / "demonstration.lock"):
+        if not folder.exists():
+            run_cli("demo", "--folder", root / "unfinished")
+            (root / "unfinished").rename(folder)
+    return folder
 
 
 @contextmanager

@@ -28,18 +28,10 @@ with_examples = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(scope="module")
-def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
-    """A folder in which `coverage-eval demo --folder demo` was run, as README and site say."""
-    path = tmp_path_factory.mktemp("demonstration")
-    run_cli("demo", "--folder", "demo", cwd=path)
-    return path
-
-
 @pytest.fixture
 def folder(demonstration: Path, tmp_path: Path) -> Path:
-    """A folder of its own with the same files, since pages do not count on one another."""
-    shutil.copytree(demonstration, tmp_path, dirs_exist_ok=True)
+    """A folder in which `coverage-eval demo --folder demo` was run, as README and site say."""
+    shutil.copytree(demonstration, tmp_path / "demo")
     return tmp_path
 
 
