@@ -2,7 +2,7 @@
 # test-lowest | bench | evidence | fuzz: each creates its environment and installs what it needs,
 # once. PyTorch's tests and Spark's have one of their own, since these are large.
 PYTHON ?= python3
-# Tests start the command a thousand times: what Python compiles is kept, whatever the shell says.
+# What Python compiles is kept, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,12 +31,12 @@ demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
 
 test: $(DEVELOPMENT)
-	$(PY) -m pytest -n 2 --dist loadfile --mpl --ignore tests/browser --ignore tests/site
+	$(PY) -m pytest -n 2 --dist loadfile --mpl
 
-# The files with tests that are skipped without PyTorch; here, a skipped test is a failure.
+# The files with tests that `make test` leaves out without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
 	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips \
-	  tests/test_api.py $$(grep -rl 'importorskip("torch"' tests)
+	  tests/test_api.py $$(grep -rlE '(importorskip|needs)\("torch"' tests --include=*.py)
 
 # Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
 test-spark: $(SPARK)
@@ -46,11 +46,11 @@ test-spark: $(SPARK)
 test-browser: $(BROWSER) $(PACKAGES)
 	$(PY) -m pytest tests/browser
 
-# The site, into build/site: what it warns of is an error, and then its links are followed. (The
-# examples on its pages are run by `make test`.)
+# The site, into build/site: what it warns of is an error, and then its links are followed and the
+# notebooks are run. (The examples on its pages are run by `make test`.)
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --config-file notebooks/docs/mkdocs.yml
-	$(PY) -m pytest tests/site
+	$(PY) -m pytest tests/site tests/notebooks
 
 # The source distribution and, built from it, a wheel whose aligner needs nothing of this system, so
 # that it runs on any Linux of this processor; auditwheel says so, and names the wheel after it.
@@ -100,6 +100,7 @@ bench: $(DEVELOPMENT) $(TORCH)
 # Seconds for each of its campaigns; what fails is kept in tests/fuzz/corpus.
 FUZZ_SECONDS ?= 60
 fuzz: $(DEVELOPMENT)
+	$(PY) -m pytest tests/fuzz
 	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 figures: $(DEVELOPMENT) $(BROWSER)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TypeAlias
@@ -26,6 +29,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
+HAS_SHARED = (SHARED / "data").is_dir()
 NO_SHARED = "no shared data"
 COMMAND = Path(sys.executable).parent / "coverage-eval"
 
@@ -33,16 +38,19 @@ COMMAND = Path(sys.executable).parent / "coverage-eval"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test's time depends on the machine, and is no part of what a test proves.
-settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("any machine")
+settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
+IS_CI = os.environ.get("CI") == "true"
+settings.load_profile("full" if IS_CI else "quick")
 
 
 def _without_terminal() -> dict[str, str]:
     """The environment; the width of somebody's terminal must not decide where lines are broken."""
     return {name: value for name, value in os.environ.items() if name != "COLUMNS"}
 
+
+OWN_TARGETS = {"torch", "pyspark", "datasets", "polars", "ray"}
+"""Large packages: `make test-torch` and `make test-spark` install them and run what needs them."""
 
 DEPENDENCIES = [path for path in sys.path if path.endswith("site-packages")]
 
@@ -72,6 +80,53 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _is_elsewhere(package: str, config: pytest.Config) -> bool:
+    """Whether tests of a package are left to another environment, as it is not in this one."""
+    has_own_target = package in OWN_TARGETS and not config.getoption("--no-skips")
+    return has_own_target and find_spec(package) is None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that begin by asking for a package with a target of its own."""
+    if collection_path.suffix != ".py":
+        return None
+    wanted = re.findall(
+        r'^(?:\w+ = )?pytest\.importorskip\("(\w+)"',
+        collection_path.read_text(encoding="utf-8"), re.MULTILINE,
+    )  # fmt: skip
+    return True if any(_is_elsewhere(package, config) for package in wanted) else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out single tests that need such a package, or corpora that are not here."""
+    left_out = []
+    for item in items:
+        packages = [name for mark in item.iter_markers("needs") for name in mark.args]
+        without_texts = "shared" in getattr(item, "fixturenames", ()) and not HAS_SHARED
+        if without_texts or any(_is_elsewhere(package, config) for package in packages):
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What is left out, and where it is run."""
+    elsewhere = sorted(name for name in OWN_TARGETS if _is_elsewhere(name, config))
+    lines = []
+    if elsewhere:
+        lines.append(f"left out: tests of {', '.join(elsewhere)} (make test-torch, test-spark)")
+    if not HAS_SHARED:
+        lines.append(f"left out: tests of real corpora, not at {SHARED}; set COVERAGE_EVAL_SHARED")
+    return lines
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep METEOR's paraphrase index in pytest's cache, from run to run, not in the user's."""
+    os.environ["COVERAGE_EVAL_CACHE"] = str(config.cache.mkdir("meteor"))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Where all packages are promised, a skipped test is a failure, however it was skipped."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
@@ -85,9 +140,38 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real corpora and golden files, which the repository does not contain."""
-    folder = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
-    if not (folder / "data").is_dir():
-        pytest.skip(f"{NO_SHARED} at {folder}; set COVERAGE_EVAL_SHARED")
+    if not HAS_SHARED:
+        pytest.skip(f"{NO_SHARED} at {SHARED}; set COVERAGE_EVAL_SHARED")
+    return SHARED
+
+
+@contextmanager
+def _one_at_a_time(lock: Path) -> Iterator[None]:
+    """Let one process of the tests in, while the others wait for it."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture(scope="session")
+def paraphrases() -> None:
+    """METEOR's paraphrase index is there: the first process that wants it makes it for all."""
+    from coverage_eval.metrics.meteor import METEOR
+
+    with _one_at_a_time(Path(os.environ["COVERAGE_EVAL_CACHE"], "lock")):
+        METEOR().statistics(["a house"], ["the home"])
+
+
+@pytest.fixture(scope="session")
+def demonstration(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """What `coverage-eval demo --folder` writes, made once for all processes; to be copied."""
+    root = tmp_path_factory.getbasetemp()
+    root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
+    folder = root / "demonstration"
+    with _one_at_a_time(root / "demonstration.lock"):
+        if not folder.exists():
+            run_cli("demo", "--folder", root / "unfinished")
+            (root / "unfinished").rename(folder)
     return folder
 
 

@@ -156,6 +156,7 @@ def test_replay_equals_the_printed_formulas(attention, directions):
         np.testing.assert_allclose(forced.cumulative[row, :s], attention.sum(0), atol=1e-12)
 
 
+@pytest.mark.needs("torch")
 def test_replay_equals_pytorch():
     """The model out of PyTorch's own modules, one sentence at a time, as OpenNMT-py wires them."""
     torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")

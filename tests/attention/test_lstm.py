@@ -136,6 +136,7 @@ def test_float32_stays_float32():
     assert encoding.final[1][1].dtype == np.float32
 
 
+@pytest.mark.needs("torch")
 def test_encoder_equals_pytorch():
     torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
     rng = np.random.default_rng(6)

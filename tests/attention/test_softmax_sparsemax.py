@@ -73,6 +73,7 @@ def test_a_long_row() -> None:
     assert z[~support].max() <= (z - alpha)[support].max()
 
 
+@pytest.mark.needs("torch")
 def test_against_entmax() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'nmt'")
     entmax = pytest.importorskip("entmax", reason="pip install entmax")

@@ -214,6 +214,7 @@ def test_rows_far_from_1_are_warned_of() -> None:
         from_ctranslate2(results[:1], ["a b c"])  # no other segment to be mixed up with
 
 
+@pytest.mark.needs("torch")
 def test_real_tensors_of_any_kind() -> None:
     torch = pytest.importorskip("torch")
     rows = [[0.25, 0.75, 0], [0.5, 0.25, 0.25]]
@@ -229,6 +230,7 @@ def test_real_tensors_of_any_kind() -> None:
             from_arrays(tensor, ["a b c"], ["x y"])
 
 
+@pytest.mark.needs("torch")
 def test_real_decoder_only_and_forward_pass() -> None:
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
@@ -267,6 +269,7 @@ def tiny_marian(torch: Any, transformers: Any) -> Any:
     return transformers.MarianMTModel(config).eval()
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("beams", [1, 4])
 def test_real_marian_of_hugging_face(beams: int) -> None:
     """A tiny random model; the oracle is its attention when the output is fed to its decoder."""
@@ -299,6 +302,7 @@ def test_real_marian_of_hugging_face(beams: int) -> None:
         np.testing.assert_allclose(item.weights, oracle[index, :rows, :columns], atol=1e-5)
 
 
+@pytest.mark.needs("torch")
 def test_real_ctranslate2(tmp_path: Path) -> None:
     """A tiny random BART by CTranslate2's converter; the oracle is head 0 in Hugging Face."""
     torch = pytest.importorskip("torch")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,14 +30,9 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def meteor(run_cli: RunCli, pytestconfig: pytest.Config) -> RunCli:
-    """``coverage-eval meteor`` with the paraphrase index in pytest's cache."""
-    cache = {"COVERAGE_EVAL_CACHE": str(pytestconfig.cache.mkdir("meteor"))}
-
-    def run(*arguments: object, env: dict[str, str] | None = None, **options: object) -> object:
-        return run_cli("meteor", *arguments, env={**cache, **(env or {})}, **options)
-
-    return run
+def meteor(run_cli: RunCli, paraphrases: None) -> RunCli:
+    """``coverage-eval meteor``."""
+    return partial(run_cli, "meteor")
 
 
 def without(packages: str, folder: Path) -> dict[str, str]:
@@ -189,13 +185,11 @@ def test_references_in_another_language_are_warned_of(meteor: RunCli, texts: Pat
 
 
 def test_compare_leaves_meteor_out_where_references_are_not_english(
-    run_cli: RunCli, texts: Path, pytestconfig: pytest.Config
+    run_cli: RunCli, texts: Path, paraphrases: None
 ) -> None:
-    env = {"COVERAGE_EVAL_CACHE": str(pytestconfig.cache.mkdir("meteor"))}
-
     def columns(language: str, *more: str) -> tuple[list[str], str]:
         files = ("--ref", language, f"{language}.out")
-        done = run_cli("compare", *files, "--resamples", 0, "-f", "json", *more, cwd=texts, env=env)
+        done = run_cli("compare", *files, "--resamples", 0, "-f", "json", *more, cwd=texts)
         return [score["metric"] for score in json.loads(done.stdout)["scores"]], done.stderr
 
     assert columns("en") == (["BLEU", "METEOR", "REP"], "")

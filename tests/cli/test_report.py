@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,9 @@ SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "repeating=repeating.en
 
 
 @pytest.fixture(scope="module")
-def folder(run_cli: RunCli, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "demo"
-    run_cli("demo", "--folder", path)
+    shutil.copytree(demonstration, path)
     return path
 
 

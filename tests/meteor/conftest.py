@@ -1,29 +1,14 @@
-"""What the tests of METEOR need: the extra's data, the golden set, Java, a cache of their own."""
+"""What the tests of METEOR need: the extra's data, the golden set, Java."""
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.metrics.meteor.words import JAR, PARAPHRASES, data_file
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _cache(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Keep the paraphrase index in pytest's cache folder, from run to run, not in the user's."""
-    folder = pytestconfig.cache.mkdir("meteor")
-    before = os.environ.get("COVERAGE_EVAL_CACHE")
-    os.environ["COVERAGE_EVAL_CACHE"] = str(folder)
-    yield
-    if before is None:
-        del os.environ["COVERAGE_EVAL_CACHE"]
-    else:
-        os.environ["COVERAGE_EVAL_CACHE"] = before
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,6 +20,11 @@ def _extra() -> None:
         data_file(PARAPHRASES)
     except MissingDependencyError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _paraphrases(_extra: None, paraphrases: None) -> None:
+    """Make the paraphrase index before the first test."""
 
 
 @pytest.fixture(scope="session")

@@ -61,11 +61,13 @@ def expected(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.parametrize("engine", ["polars", "datasets", "ray"])
+@pytest.mark.parametrize(
+    "engine",
+    [pytest.param(name, marks=pytest.mark.needs(name)) for name in ("polars", "datasets", "ray")],
+)
 def test_every_engine_gives_the_same_rows(
     folder: Path, expected: list[dict[str, Any]], engine: str
 ) -> None:
-    pytest.importorskip(engine, reason=f"needs {engine}")
     target = folder / "scored.parquet"
     target.unlink()
     rows, _ = run(folder, f"with_{engine}.py")

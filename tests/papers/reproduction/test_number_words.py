@@ -50,6 +50,7 @@ def test_means_intervals_and_verdict():
     assert "seed:1,2|examples:100000" in result.signatures()[0]
 
 
+@pytest.mark.needs("torch")
 def test_the_model_is_that_of_the_report():
     """Eq. 12, one example without padding, from the parameters and plain arithmetic."""
     torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
@@ -90,6 +91,7 @@ def test_the_model_is_that_of_the_report():
         )
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("attention", ["softmax", "sparsemax"])
 def test_padding_changes_nothing(attention):
     torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
@@ -102,6 +104,7 @@ def test_padding_changes_nothing(attention):
     assert (alpha[0, :, 3:] == 0).all()
 
 
+@pytest.mark.needs("torch")
 def test_it_learns_and_goes_on_after_a_kill_to_the_same_result(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.papers.reproduction import number_words_training as training
@@ -133,6 +136,7 @@ def test_it_learns_and_goes_on_after_a_kill_to_the_same_result(tmp_path, monkeyp
         assert (tmp_path / "broken" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
+@pytest.mark.needs("torch")
 def test_folders_that_are_refused(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.papers.reproduction.number_words_training import reproduce_digits
@@ -149,6 +153,7 @@ def test_folders_that_are_refused(tmp_path):
         reproduce_digits(tmp_path / "else", SMALL, [1])
 
 
+@pytest.mark.needs("torch")
 def test_the_command(tmp_path, run_cli):
     pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     folder = tmp_path / "run"

@@ -39,6 +39,7 @@ def test_every_loss_and_implementation_is_timed():
         assert all((times > 0).all() for times in timing.seconds.values())
 
 
+@pytest.mark.needs("torch")
 def test_pytorch_is_timed_where_it_is_and_computes_the_same():
     torch = pytest.importorskip("torch", reason="PyTorch is in the extra 'torch'")
     from coverage_eval.attention.losses import sparsemax_loss_and_gradient
