@@ -29,7 +29,7 @@ if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
-from fast_align_wrapper import replacing
+from fast_align_wrapper import files as whole_files
 from fast_align_wrapper.files import check_inflation
 
 STDIN = "-"
@@ -370,11 +370,11 @@ def find_test_set(name: str, languages: str) -> FoundTestSet:
     return FoundTestSet(files[0], tuple(files[1:]))
 
 
-atomic_path = partial(replacing.replacing, error=DataError)
-"""As :func:`fast_align_wrapper.replacing.replacing`, which raises DataError."""
+atomic_path = partial(whole_files.replacing, error=DataError)
+"""As :func:`fast_align_wrapper.files.replacing`, which raises DataError."""
 
-check_target = partial(replacing.check_target, error=DataError)
-"""As :func:`fast_align_wrapper.replacing.check_target`, which raises DataError."""
+check_target = partial(whole_files.check_target, error=DataError)
+"""As :func:`fast_align_wrapper.files.check_target`, which raises DataError."""
 
 
 @contextmanager
