@@ -9,7 +9,7 @@ from corpora import Corpus, Translator
 from scores import by
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.dataset import Batch, make_rows
 from coverage_eval.metrics.drop import DROP, SoftDROP
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
@@ -59,7 +59,7 @@ def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dic
     """Statistics of each system's segments."""
     sources, references = zip(*corpus.test, strict=True)
     rows = make_rows(systems, references, sources)
-    return dict(zip(systems, metric.count(metric.observe(rows)), strict=True))
+    return dict(zip(systems, metric.count(Batch(rows)), strict=True))
 
 
 def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
