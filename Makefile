@@ -67,7 +67,7 @@ test-wheel: wheel
 # The oldest Python and the oldest versions of all dependencies that the package allows, under tests
 # of what calls them: scores, tables, statistics, pictures and commands.
 LOWEST_PYTHON ?= $(shell ls -d $(HOME)/.pyenv/versions/3.10.*/bin/python 2>/dev/null | head -n 1)
-LOWEST_TESTS := tests/metrics tests/report tests/plotting tests/comparison/test_table.py \
+LOWEST_TESTS := tests/metrics tests/tables tests/plotting tests/comparison/test_table.py \
   tests/comparison/test_rendering.py tests/attention/test_registry.py tests/cli/test_common.py \
   tests/cli/test_drop.py tests/test_api.py
 test-lowest: $(PACKAGING)

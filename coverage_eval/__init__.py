@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from coverage_eval import attention_maps as attention_maps
     from coverage_eval import plotting as plotting
     from coverage_eval.alignment.aligner import Aligner as Aligner
-    from coverage_eval.comparison.table import Comparison as Comparison
-    from coverage_eval.comparison.table import compare as compare
+    from coverage_eval.comparison.comparison import Comparison as Comparison
+    from coverage_eval.comparison.comparison import compare as compare
     from coverage_eval.errors import CoverageEvalError as CoverageEvalError
     from coverage_eval.errors import DataError as DataError
     from coverage_eval.metrics.drop import DROP as DROP
+    from coverage_eval.metrics.drop import SoftDROP as SoftDROP
+    from coverage_eval.metrics.drop import StopWords as StopWords
     from coverage_eval.metrics.functions import bleu as bleu
     from coverage_eval.metrics.functions import chrf as chrf
     from coverage_eval.metrics.functions import drop as drop
@@ -33,28 +35,25 @@ if TYPE_CHECKING:
     from coverage_eval.metrics.functions import meteor as meteor
     from coverage_eval.metrics.functions import rep as rep
     from coverage_eval.metrics.functions import soft_drop as soft_drop
-    from coverage_eval.metrics.letter_rep import LetterREP as LetterREP
     from coverage_eval.metrics.meteor.metric import METEOR as METEOR
-    from coverage_eval.metrics.profile.profile import profile as profile
+    from coverage_eval.metrics.omissions import OmissionFinder as OmissionFinder
+    from coverage_eval.metrics.profile import profile as profile
     from coverage_eval.metrics.rep import REP as REP
+    from coverage_eval.metrics.rep import LetterREP as LetterREP
     from coverage_eval.metrics.sacrebleu_adapters import BLEU as BLEU
     from coverage_eval.metrics.sacrebleu_adapters import CHRF as CHRF
     from coverage_eval.metrics.score import Score as Score
-    from coverage_eval.metrics.soft_drop import SoftDROP as SoftDROP
-    from coverage_eval.metrics.stopwords import StopWords as StopWords
-    from coverage_eval.nmt.run_audit import audit_runs as audit_runs
-    from coverage_eval.omissions.finder import OmissionFinder as OmissionFinder
-    from coverage_eval.published.catalogue import run_audits as run_audits
+    from coverage_eval.papers.audits import run_audits as run_audits
+    from coverage_eval.papers.reproduction.run_audit import audit_runs as audit_runs
     from coverage_eval.testbed.demonstration import demonstrate as demonstrate
-    from coverage_eval.text.corpus import read_segments as read_segments
     from fast_align_wrapper.errors import AlignerError as AlignerError
 
 # Module → names; imported when first asked for, so that importing the package costs nothing.
 _NAMES = {
     "coverage_eval.alignment.aligner": ("Aligner",),
-    "coverage_eval.comparison.table": ("Comparison", "compare"),
+    "coverage_eval.comparison.comparison": ("Comparison", "compare"),
     "coverage_eval.errors": ("CoverageEvalError", "DataError"),
-    "coverage_eval.metrics.drop": ("DROP",),
+    "coverage_eval.metrics.drop": ("DROP", "SoftDROP", "StopWords"),
     "coverage_eval.metrics.functions": (
         "bleu",
         "chrf",
@@ -64,19 +63,16 @@ _NAMES = {
         "rep",
         "soft_drop",
     ),
-    "coverage_eval.metrics.letter_rep": ("LetterREP",),
     "coverage_eval.metrics.meteor.metric": ("METEOR",),
-    "coverage_eval.metrics.profile.profile": ("profile",),
-    "coverage_eval.metrics.rep": ("REP",),
+    "coverage_eval.metrics.profile": ("profile",),
+    "coverage_eval.metrics.rep": ("REP", "LetterREP"),
     "coverage_eval.metrics.sacrebleu_adapters": ("BLEU", "CHRF"),
     "coverage_eval.metrics.score": ("Score",),
-    "coverage_eval.metrics.soft_drop": ("SoftDROP",),
-    "coverage_eval.metrics.stopwords": ("StopWords",),
-    "coverage_eval.omissions.finder": ("OmissionFinder",),
-    "coverage_eval.nmt.run_audit": ("audit_runs",),
-    "coverage_eval.published.catalogue": ("run_audits",),
+    "coverage_eval.metrics.omissions": ("OmissionFinder",),
+    "coverage_eval.papers.reproduction.run_audit": ("audit_runs",),
+    "coverage_eval.papers.audits": ("run_audits",),
     "coverage_eval.testbed.demonstration": ("demonstrate",),
-    "coverage_eval.text.corpus": ("read_segments",),
+    "coverage_eval.data.files": ("read_segments",),
     "fast_align_wrapper.errors": ("AlignerError",),
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -72,7 +72,7 @@ def _package(name: str, needed_for: str, requirement: str) -> Part:
 
 def _aligner() -> Iterator[Part]:
     from fast_align_wrapper import FastAlign
-    from fast_align_wrapper.binaries import VARIABLE, find_fast_align
+    from fast_align_wrapper.process import VARIABLE, find_fast_align
 
     purpose = "align, drop with a model"
     try:
@@ -112,7 +112,5 @@ def _extras() -> Iterator[Part]:
 
 def _java() -> Part:
     path = shutil.which("java")
-    purpose = "meteor --backend java, a cross-check"
-    return Part(
-        "java", purpose, path, None if path else "install a Java runtime, version 8 or newer"
-    )
+    remedy = None if path else "install a Java runtime, version 17 or newer"
+    return Part("java", "scoring on a cluster", path, remedy)

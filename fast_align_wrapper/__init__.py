@@ -25,7 +25,7 @@ from fast_align_wrapper.links import Links, format_links, parse_links, symmetriz
 
 if TYPE_CHECKING:
     from fast_align_wrapper.aligner import FastAlign as FastAlign
-    from fast_align_wrapper.posteriors import Posterior as Posterior
+    from fast_align_wrapper.aligner import Posterior as Posterior
 
 __all__ = [
     "AlignerDataError",
@@ -44,7 +44,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 # Imported when asked for, since they need NumPy.
-_MODULES = {"FastAlign": "aligner", "Posterior": "posteriors"}
+_MODULES = {"FastAlign": "aligner", "Posterior": "aligner"}
 
 
 def __getattr__(name: str) -> Any:

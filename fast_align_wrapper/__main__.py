@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from fast_align_wrapper.binaries import bundled_folder
 from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper.process import bundled_folder
 
 
 def main(arguments: list[str]) -> int:

@@ -25,4 +25,4 @@ class AlignerNotFoundError(AlignerError, ImportError):
 
 
 class AlignerWarning(UserWarning):
-    """A pair of the training text that the aligner does not get."""
+    """A pair that is too long, so that the aligner does not get it."""

@@ -19,8 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from fast_align_wrapper.errors import AlignerDataError
-from fast_align_wrapper.inflation import DAMAGE, check_inflation, open_archive
-from fast_align_wrapper.replacing import replacing
+from fast_align_wrapper.files import (
+    DAMAGE,
+    check_inflation,
+    file_sha256,
+    open_archive,
+    replacing,
+)
 from fast_align_wrapper.settings import (
     DIRECTIONS,
     Direction,
@@ -29,7 +34,6 @@ from fast_align_wrapper.settings import (
     is_finite,
 )
 from fast_align_wrapper.text import unescape_token
-from fast_align_wrapper.whole_files import file_sha256
 
 FORMAT = "coverage-eval aligner model"
 FORMAT_VERSION = 3

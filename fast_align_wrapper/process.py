@@ -1,19 +1,34 @@
-"""Running aligners: fed and read without deadlock, watched, and never left behind."""
+"""The aligner's executable: which one it is, and running it.
+
+A run is given its input by one writing thread, its output is read by the caller, and its standard
+error is a file, which shows progress and, if it fails, its last words.
+"""
 
 from __future__ import annotations
 
-import math
 import os
-import selectors
+import queue
+import re
+import select
+import shutil
 import signal
 import subprocess
-from collections import deque
+import sys
+import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, cast
 
-from fast_align_wrapper.errors import AlignerError
+import fast_align_wrapper
+from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError
+
+VARIABLE = "FAST_ALIGN"
+"""Environment variable with the path of a fast_align executable, or of the folder it is in."""
 
 DEFAULT_TIMEOUT = 1800.0
 """Seconds without any sign of life after which an aligner is given up."""
@@ -21,185 +36,265 @@ DEFAULT_TIMEOUT = 1800.0
 MOST_SECONDS = 1e6
 """The longest time limit; twice as long is too long for the system's own waiting."""
 
+Progress = Callable[[int, int, str], None]
+"""Receives steps done, steps in all (0 if unknown), and what is being done."""
+
+_OWN_VERSION = "fast_align (coverage-eval) "
+_VERSION_SECONDS = 20.0
 _READ_SIZE = 1 << 18
-_INPUT_AHEAD = 1 << 17
-_TAIL_LINES = 5
+_LOOK_MILLISECONDS = 100
+"""How often a caller that waits for output looks at the log."""
 _LONGEST_LOG = 1 << 20
+_TAIL_BYTES, _TAIL_LINES = 1 << 14, 5
+_PROGRESS = re.compile(rb"^progress ([0-9]+) ([0-9]+) (.*)\n", re.MULTILINE)
 _MOST_UNREAD = 1 << 29
-"""Bytes that nobody has taken, after which an aligner is taken to print without end."""
+"""Bytes of one line, or of the log, after which an aligner is taken to print without end."""
 
 _HELD_SECONDS = 5.0
 """How long pipes may stay open when the aligner has ended."""
 
 
-class Child:
-    """A running aligner with its pipes.
+@dataclass(frozen=True)
+class Binary:
+    """A fast_align executable.
 
     Attributes:
-        lines: Complete lines of its standard output, without line ends; take them from the left.
-        side_bytes: What it wrote to the side pipe; delete what was taken.
-        side_began: For who reads there, whether it took what stands once at the beginning.
-        log: Its standard error, for the original's numbers that are printed nowhere else.
+        path: Where it is.
+        version: What our own aligner answers to ``--version``; None for any other fast_align,
+            which has the original's options only.
+    """
+
+    path: Path
+    version: str | None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is this project's aligner, with its further options."""
+        return self.version is not None
+
+    @property
+    def command(self) -> list[str]:
+        """How it is called; our own aligner ends when this process does."""
+        return [str(self.path), *(["--parent", str(os.getpid())] if self.is_own else [])]
+
+
+def bundled_folder() -> Path:
+    """The folder with the executables built with this package.
+
+    It is the installed package's ``bin``, which need not be beside this file: an editable
+    installation keeps Python files elsewhere (both folders are entries of ``__path__``), and a
+    source folder that is the working directory hides the installed package, which is then found
+    further on in ``sys.path``.
+
+    Raises:
+        AlignerNotFoundError: There is none: the package was not installed.
+    """
+    installed = (Path(entry) / "fast_align_wrapper" for entry in sys.path)
+    for package in (*map(Path, fast_align_wrapper.__path__), *installed):
+        if _executable_in(package / "bin") is not None:
+            return (package / "bin").resolve()
+    raise AlignerNotFoundError(
+        "this installation has no word aligner, as there was no C++17 compiler: install one (for "
+        "example: apt-get install g++) and coverage-eval again (pip install --force-reinstall "
+        f"--no-cache-dir --no-deps coverage-eval), or set {VARIABLE} to a fast_align executable"
+    )
+
+
+def find_fast_align(fast_align: str | os.PathLike[str] | None = None) -> Binary:
+    """Find the executable: the one given, else that of ``FAST_ALIGN``, else the bundled one.
+
+    Args:
+        fast_align: Path of an executable or of its folder, or a command found on ``PATH``.
+
+    Raises:
+        AlignerNotFoundError: There is no such executable; the message says what to do.
+    """
+    origin = "given as fast_align"
+    if fast_align is None:
+        fast_align, origin = os.environ.get(VARIABLE) or None, f"named by {VARIABLE}"
+    if fast_align is None:
+        path = bundled_folder() / "fast_align"
+    else:
+        named = Path(fast_align)
+        found = _executable_in(named) if named.is_dir() else shutil.which(os.fspath(fast_align))
+        if found is None:
+            raise AlignerNotFoundError(
+                f"{named}: {origin}, but not an executable fast_align nor a folder with one"
+            )
+        path = Path(found).resolve()
+    return Binary(path, _version(path, path.stat().st_mtime_ns))
+
+
+def _executable_in(folder: Path) -> str | None:
+    path = folder / "fast_align"
+    return str(path) if path.is_file() and os.access(path, os.X_OK) else None
+
+
+@lru_cache(maxsize=16)
+def _version(path: Path, _modified: int) -> str | None:
+    """The answer of our own aligner to ``--version``; the original answers with its usage."""
+    with Child([str(path), "--version"], _VERSION_SECONDS) as child:
+        child.end_input()
+        try:
+            line = next(child.lines(), b"").decode("utf-8", "replace").strip()
+        except AlignerError:
+            return None
+    return line if line.startswith(_OWN_VERSION) else None
+
+
+class Child:
+    """A running aligner; it ends with the block, and so does all that it started.
+
+    Attributes:
+        on_quiet: Called again and again while the aligner prints nothing.
     """
 
     def __init__(
         self,
-        command: Sequence[str | os.PathLike[str]],
-        *,
-        side_option: str | None = None,
-        on_progress: Callable[[int, int, str], None] | None = None,
+        command: Sequence[str],
+        timeout: float | None = DEFAULT_TIMEOUT,
+        on_progress: Progress | None = None,
     ) -> None:
         """Start a process.
 
         Args:
             command: Executable and arguments; never seen by a shell.
-            side_option: An option that takes a file to write to; it gets a pipe.
-            on_progress: Called with done, total and label of ``--progress`` lines.
-        """
-        self.lines: deque[bytes] = deque()
-        self.side_bytes = bytearray()
-        self.side_began = False
-        self.log: list[str] = []
-        self._name = Path(command[0]).name
-        self._on_progress = on_progress
-        self._input = bytearray()
-        self._input_ended = False
-        self._finished = False
-        self._partial = bytearray()
-        self._unread = 0
-        self._partial_log = bytearray()
-        self._log_size = 0
-        self._side: IO[bytes] | None = None
-        arguments = [os.fspath(part) for part in command]
-        write_end = -1
-        try:
-            if side_option is not None:
-                read_end, write_end = os.pipe()
-                self._side = open(read_end, "rb", buffering=0)  # noqa: PTH123, SIM115
-                arguments += [side_option, f"/dev/fd/{write_end}"]
-            self.process = self._start(arguments, [write_end] if write_end >= 0 else [])
-        finally:
-            if write_end >= 0:
-                os.close(write_end)
+            timeout: Seconds without any sign of life after which to give up; None never does.
+            on_progress: Called with the numbers and the label of ``--progress`` lines.
 
-    def _start(self, arguments: list[str], descriptors: list[int]) -> subprocess.Popen[bytes]:
+        Raises:
+            ValueError: A time that is not above 0, or more than :data:`MOST_SECONDS`.
+            AlignerError: It cannot be run.
+        """
+        if timeout is not None and not 0 < timeout <= MOST_SECONDS:
+            raise ValueError(f"timeout must be above 0 and at most {MOST_SECONDS:g}, not {timeout}")
+        self._name = Path(command[0]).name
+        self._timeout = timeout
+        self._on_progress = on_progress
+        self.on_quiet: Callable[[], None] | None = None
+        self._finished = False
+        self._buffer = bytearray()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the block)
+        self._log_seen = 0
         try:
-            return subprocess.Popen(
-                arguments,
+            self._process = subprocess.Popen(
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stderr=self._log,
                 bufsize=0,
-                pass_fds=descriptors,
                 # A group of its own, so that whatever it starts can be ended with it.
                 start_new_session=True,
                 env={**os.environ, "LC_ALL": "C"},
             )
         except OSError as error:
-            if self._side is not None:
-                self._side.close()
-            raise AlignerError(f"{arguments[0]}: cannot be run: {error.strerror}") from error
+            self._log.close()
+            raise AlignerError(f"{command[0]}: cannot be run: {error.strerror}") from error
+        self._stdin = cast("IO[bytes]", self._process.stdin)
+        self._stdout = cast("IO[bytes]", self._process.stdout)
+        self._poll = select.poll()
+        self._poll.register(self._stdout, select.POLLIN)
 
-    @property
-    def streams(self) -> dict[IO[bytes], Callable[[bytes], None]]:
-        """Everything to be read, with the method that receives it."""
-        pipes: dict[IO[bytes], Callable[[bytes], None]] = {
-            cast("IO[bytes]", self.process.stdout): self._receive_output,
-            cast("IO[bytes]", self.process.stderr): self._receive_log,
-        }
-        if self._side is not None:
-            pipes[self._side] = self._receive_side
-        return pipes
+    def __enter__(self) -> Child:
+        return self
 
-    @property
-    def stdin(self) -> IO[bytes]:
-        """The pipe to its standard input."""
-        return cast("IO[bytes]", self.process.stdin)
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._process.wait()
+        self.end_input()
+        self._stdout.close()
+        self._log.close()
 
-    def _receive_output(self, data: bytes) -> None:
-        # Who reads takes all lines, or waits for another aligner's.
-        self._unread = (self._unread if self.lines else len(self._partial)) + len(data)
-        self._check_unread(self._unread)
-        self.lines.extend(_take_lines(self._partial, data))
+    def kill(self) -> None:
+        """Kill it with all that it started, unless it has ended well."""
+        if not self._finished:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _receive_side(self, data: bytes) -> None:
-        self.side_bytes.extend(data)
-        self._check_unread(len(self.side_bytes))
+    def write(self, data: bytes) -> None:
+        """Write to its standard input, and wait until it takes that."""
+        # If it ended early, its exit status and its log say why.
+        rest = memoryview(data)
+        with suppress(BrokenPipeError):
+            while rest:
+                rest = rest[os.write(self._stdin.fileno(), rest) :]
+
+    def end_input(self) -> None:
+        """Close its standard input."""
+        self._stdin.close()
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines of its standard output, without line ends.
+
+        Raises:
+            AlignerError: It failed, gave no sign of life for too long, or prints without end.
+        """
+        partial = bytearray()
+        while data := self._read():
+            partial += data
+            if b"\n" in data:
+                *complete, rest = bytes(partial).split(b"\n")
+                partial[:] = rest
+                yield from complete
+            self._check_unread(len(partial))
+        if partial:
+            yield bytes(partial)
+
+    def read(self, size: int) -> bytearray:
+        """As many bytes of its standard output, fewer at the end; errors as of :meth:`lines`."""
+        while len(self._buffer) < size and (data := self._read()):
+            self._buffer += data
+            self._check_unread(len(self._buffer))
+        taken = self._buffer[:size]
+        del self._buffer[:size]
+        return taken
+
+    def _read(self) -> bytes:
+        """Some of its standard output as soon as there is any; nothing when it has ended well."""
+        quiet_since = time.monotonic()
+        while not self._poll.poll(_LOOK_MILLISECONDS):
+            if self.on_quiet is not None:
+                self.on_quiet()
+            if self._look_at_log():
+                quiet_since = time.monotonic()
+            quiet = time.monotonic() - quiet_since
+            if self._process.poll() is not None:
+                if quiet > _HELD_SECONDS:
+                    raise self.fail("ended, but a process that it started goes on")
+            elif self._timeout is not None and quiet > self._timeout:
+                raise self.fail(f"no sign of life for {self._timeout:g} seconds; given up")
+        data = os.read(self._stdout.fileno(), _READ_SIZE)
+        if not data and not self._finished:
+            self._finish()
+        return data
+
+    def _look_at_log(self) -> bool:
+        """Whether it wrote to standard error since the last look; progress is passed on."""
+        size = os.fstat(self._log.fileno()).st_size
+        self._check_unread(size)
+        grown = size > self._log_seen
+        if grown and self._on_progress is not None:
+            start = max(self._log_seen, size - _TAIL_BYTES)
+            for done, total, label in _PROGRESS.findall(self._log_bytes(start, size))[-1:]:
+                self._on_progress(int(done), int(total), label.decode("utf-8", "replace"))
+        self._log_seen = size
+        return grown
+
+    def _log_bytes(self, start: int, end: int) -> bytes:
+        # The place in the file is the process's own.
+        return os.pread(self._log.fileno(), end - start, start)
 
     def _check_unread(self, size: int) -> None:
         if size > _MOST_UNREAD:
             raise self.fail(f"printed {size:,} bytes that no pair of segments asked for; given up")
 
-    def _receive_log(self, data: bytes) -> None:
-        for line in _take_lines(self._partial_log, data):
-            self._log_line(line.decode("utf-8", "replace"))
-        del self._partial_log[_LONGEST_LOG:]
-
-    def _log_line(self, line: str) -> None:
-        words = line.split(" ", 3)
-        if words[0] == "progress" and len(words) == 4 and (words[1] + words[2]).isdecimal():
-            if self._on_progress is not None:
-                self._on_progress(int(words[1]), int(words[2]), words[3])
-        elif self._log_size < _LONGEST_LOG:
-            self._log_size += len(line)
-            self.log.append(line)
-
-    def queue_input(self, data: bytes) -> None:
-        """Hold bytes to be written when the process takes them."""
-        self._input += data
-
-    def end_input(self) -> None:
-        """Close its standard input as soon as what is held has been written."""
-        self._input_ended = True
-        if not self._input:
-            self.stdin.close()
-
-    @property
-    def wants_input(self) -> bool:
-        """Whether little enough is held to be written."""
-        return len(self._input) < _INPUT_AHEAD
-
-    @property
-    def has_input(self) -> bool:
-        """Whether bytes wait to be written."""
-        return bool(self._input)
-
-    @property
-    def refuses_input(self) -> bool:
-        """Whether it ended, or closed its standard input, before the input's end."""
-        return self.stdin.closed and not self._input_ended
-
-    def write_some(self) -> None:
-        """Write what the pipe takes."""
+    def _finish(self) -> None:
+        """Wait for the end and check the exit status."""
         try:
-            written = os.write(self.stdin.fileno(), self._input[:_READ_SIZE])
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            # It ended early; its exit status and its log say why.
-            self._input.clear()
-            self.stdin.close()
-            return
-        del self._input[:written]
-        if self._input_ended and not self._input:
-            self.stdin.close()
-
-    def fail(self, problem: str) -> AlignerError:
-        """An error with the last lines of the process's standard error."""
-        lines = [line.strip() for line in [*self.log, self._partial_log.decode("utf-8", "replace")]]
-        tail = "; ".join([line for line in lines if line][-_TAIL_LINES:])
-        return AlignerError(f"{self._name}: {problem}" + (f": {tail}" if tail else ""))
-
-    def finish(self, timeout: float | None) -> None:
-        """Wait for the end and check the exit status.
-
-        Raises:
-            AlignerError: It failed, was killed, or does not end.
-        """
-        try:
-            status = self.process.wait(timeout)
+            status = self._process.wait(self._timeout)
         except subprocess.TimeoutExpired:
-            raise self.fail(f"did not end within {timeout:g} seconds") from None
+            raise self.fail(f"did not end within {self._timeout:g} seconds") from None
+        self._look_at_log()
         if status < 0:
             killed = signal.Signals(-status).name
             hint = " (out of memory?)" if -status == signal.SIGKILL else ""
@@ -207,164 +302,65 @@ class Child:
         if status > 0:
             raise self.fail(f"exit status {status}")
         self._finished = True
-        if self._partial:
-            self.lines.append(bytes(self._partial))
-            self._partial.clear()
-
-    def end(self) -> None:
-        """Kill it with all that it started, if it still runs, and close the pipes."""
-        if not self._finished:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        for pipe in [*self.streams, self.stdin]:
-            pipe.close()
-
-
-def _take_lines(partial: bytearray, data: bytes) -> list[bytes]:
-    """Complete lines of what was read before and now; what follows them stays in ``partial``."""
-    partial += data
-    if b"\n" not in data:
-        return []
-    *complete, rest = bytes(partial).split(b"\n")
-    partial[:] = rest
-    return complete
-
-
-class Children:
-    """Aligners that run side by side on the same input; all end when the block ends."""
-
-    def __init__(self, timeout: float | None = DEFAULT_TIMEOUT) -> None:
-        """Prepare for children.
-
-        Args:
-            timeout: Seconds without any sign of life after which to give up; None never does.
-
-        Raises:
-            ValueError: A time that is not above 0, or more than :data:`MOST_SECONDS`.
-        """
-        if timeout is not None and not 0 < timeout <= MOST_SECONDS:
-            raise ValueError(f"timeout must be above 0 and at most {MOST_SECONDS:g}, not {timeout}")
-        self._timeout = timeout
-        self._children: list[Child] = []
 
     @property
-    def running(self) -> Sequence[Child]:
-        """Those that were started."""
-        return self._children
+    def log(self) -> str:
+        """Its standard error, for the original's numbers that are printed nowhere else."""
+        return self._log_bytes(0, _LONGEST_LOG).decode("utf-8", "replace")
 
-    def start(
-        self,
-        command: Sequence[str | os.PathLike[str]],
-        *,
-        side_option: str | None = None,
-        on_progress: Callable[[int, int, str], None] | None = None,
-    ) -> Child:
-        """Start one, as :class:`Child`."""
-        child = Child(command, side_option=side_option, on_progress=on_progress)
-        self._children.append(child)
-        return child
+    def fail(self, problem: str) -> AlignerError:
+        """An error with the last lines of the process's standard error."""
+        size = os.fstat(self._log.fileno()).st_size
+        tail = self._log_bytes(max(0, size - _TAIL_BYTES), size).decode("utf-8", "replace")
+        lines = [line.strip() for line in tail.split("\n") if not line.startswith("progress ")]
+        said = "; ".join([line for line in lines if line][-_TAIL_LINES:])
+        return AlignerError(f"{self._name}: {problem}" + (f": {said}" if said else ""))
 
-    def __enter__(self) -> Children:
+
+class Sender:
+    """Sends the same input to several aligners; they end with the block.
+
+    A thread writes, so that the caller can read meanwhile. An aligner gets a piece of input when
+    those before it have taken that piece; so the caller must read all results of a piece from the
+    first before it reads those of the second.
+    """
+
+    def __init__(self, children: Sequence[Child]) -> None:
+        """Start the thread.
+
+        Raises:
+            AlignerError: The system refuses it.
+        """
+        self._children = children
+        self._pieces: queue.Queue[bytes | None] = queue.Queue()
+        self._writer = threading.Thread(target=self._write, daemon=True)
+        try:
+            self._writer.start()
+        except RuntimeError as error:
+            raise AlignerError(f"the aligner cannot be given text: {error}") from error
+
+    def send(self, piece: bytes | None) -> None:
+        """Send a piece of input, or its end, without waiting for the aligners to take it."""
+        self._pieces.put(piece)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the aligners have taken all that was sent."""
+        return self._pieces.unfinished_tasks == 0
+
+    def _write(self) -> None:
+        while (piece := self._pieces.get()) is not None:
+            for child in self._children:
+                child.write(piece)
+            self._pieces.task_done()
+        for child in self._children:
+            child.end_input()
+
+    def __enter__(self) -> Sender:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """End all that still run."""
         for child in self._children:
-            child.end()
-
-    def run(
-        self, chunks: Iterator[bytes] | None = None, *, enough: Callable[[], bool] | None = None
-    ) -> Iterator[None]:
-        """Run all to their end, yielding whenever something was read.
-
-        Input is asked for only when every child has taken most of the last, so a slow one holds
-        the others back, and memory does not grow with the input.
-
-        Args:
-            chunks: Input for every child's standard input; None for none.
-            enough: Says whether all that was asked for has come; the children are then left to
-                wait for another run. None runs them to their end.
-
-        Raises:
-            AlignerError: A child failed or gave no sign of life for too long.
-        """
-        with selectors.DefaultSelector() as selector:
-            for child in self._children:
-                for pipe, receive in child.streams.items():
-                    os.set_blocking(pipe.fileno(), False)
-                    selector.register(pipe, selectors.EVENT_READ, receive)
-                os.set_blocking(child.stdin.fileno(), False)
-            source = iter(()) if chunks is None else chunks
-            while self._feed(selector, source):
-                if self._turn(selector):
-                    yield
-            while selector.get_map() and not (enough and enough()):
-                if enough is None or self._has_lost_one(selector):
-                    for child in self._children:
-                        child.end_input()
-                if self._turn(selector):
-                    yield
-            ended = not selector.get_map()
-        if ended:
-            for child in self._children:
-                child.finish(self._timeout)
-        yield
-
-    def _has_lost_one(self, selector: selectors.BaseSelector) -> bool:
-        return any(child.process.stdout not in selector.get_map() for child in self._children)
-
-    def _feed(self, selector: selectors.BaseSelector, chunks: Iterator[bytes]) -> bool:
-        """Queue input if all children are ready for more; False when there is no more."""
-        while all(child.wants_input for child in self._children):
-            refused = any(child.refuses_input for child in self._children)
-            chunk = None if refused else next(chunks, None)
-            if chunk is None:
-                return False
-            for child in self._children:
-                waiting = child.has_input
-                child.queue_input(chunk)
-                if child.has_input and not waiting:
-                    selector.register(child.stdin, selectors.EVENT_WRITE, child)
-        return True
-
-    def _turn(self, selector: selectors.BaseSelector) -> bool:
-        """Read and write what can be read and written; whether something was read."""
-        if not selector.get_map():
-            return False
-        read = False
-        for key, _ in self._wait(selector):
-            pipe = cast("IO[bytes]", key.fileobj)
-            if isinstance(key.data, Child):
-                key.data.write_some()
-                if not key.data.has_input:
-                    selector.unregister(pipe)
-                continue
-            data = os.read(pipe.fileno(), _READ_SIZE)
-            read = True
-            if data:
-                key.data(data)
-            else:
-                selector.unregister(pipe)
-        return read
-
-    def _wait(self, selector: selectors.BaseSelector) -> list[tuple[selectors.SelectorKey, int]]:
-        """What can be read and written, which is something.
-
-        Raises:
-            AlignerError: Nothing for too long, of aligners that run or of what they left behind.
-        """
-        left = math.inf if self._timeout is None else self._timeout
-        while True:
-            part = min(left, _HELD_SECONDS)
-            if events := selector.select(part):
-                return events
-            left -= part
-            running = [child for child in self._children if child.process.poll() is None]
-            if running and left <= 0:
-                raise running[0].fail(f"no sign of life for {self._timeout:g} seconds; given up")
-            if not running:
-                raise self._children[0].fail("ended, but a process that it started goes on")
+            child.kill()  # one that still runs is not wanted any more
+        self._pieces.put(None)
+        self._writer.join(_HELD_SECONDS)

@@ -1,24 +1,26 @@
-"""Training: the aligner run, its results checked."""
+"""Training: the text as the aligner gets it, the aligner run, its results checked."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from fast_align_wrapper.binaries import Binary
-from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper.errors import AlignerDataError, AlignerError, AlignerWarning
 from fast_align_wrapper.links import Links, parse_links, symmetrize
-from fast_align_wrapper.process import Child, Children
+from fast_align_wrapper.process import Binary, Child, Progress
 from fast_align_wrapper.settings import DIRECTIONS, Direction, DirectionParameters, Settings
-from fast_align_wrapper.training_text import TrainingText
+from fast_align_wrapper.text import PreparedPair
 
-Progress = Callable[[int, int, str], None]
-"""Receives steps done, steps in all (0 if unknown), and what is being done."""
+T = TypeVar("T")
 
 _LOG_NUMBERS = {
     "multiplier": re.compile(r"expected target length = source length \* (\S+)"),
@@ -26,6 +28,75 @@ _LOG_NUMBERS = {
     "likelihood": re.compile(r"log_e likelihood: (\S+)"),
 }
 _NAN = re.compile(rb"\t-?nan\n", re.IGNORECASE)
+
+
+@dataclass
+class TrainingText:
+    """The text as the aligner gets it: one file, without the pairs that it must not see.
+
+    Those are pairs with an empty side, and pairs so long that their cells do not fit in memory.
+
+    Attributes:
+        path: The file.
+        sha256: Of the file.
+        pairs: Number of pairs, those with an empty side included.
+        empty_pairs: Number of pairs with an empty side.
+        withheld: Indices of the pairs that are left out.
+        source_tokens: Source tokens of the pairs that are trained on.
+        target_tokens: Target tokens of the pairs that are trained on.
+    """
+
+    path: Path
+    sha256: str = ""
+    pairs: int = 0
+    empty_pairs: int = 0
+    withheld: list[int] = field(default_factory=list)
+    source_tokens: int = 0
+    target_tokens: int = 0
+
+    @classmethod
+    def write(cls, pairs: Iterable[PreparedPair], path: Path) -> TrainingText:
+        """Write the text of a stream of pairs.
+
+        Raises:
+            AlignerDataError: No pair has words on both sides.
+        """
+        text = cls(path)
+        digest = hashlib.sha256()
+        with path.open("wb") as file:
+            for pair in pairs:
+                if not pair.line or pair.is_oversize:
+                    text.withheld.append(text.pairs)
+                    text.empty_pairs += not pair.line
+                else:
+                    file.write(pair.line)
+                    digest.update(pair.line)
+                    text.source_tokens += pair.source_length
+                    text.target_tokens += pair.target_length
+                text.pairs += 1
+                if pair.is_oversize:
+                    warnings.warn(
+                        f"training pair {text.pairs}: {pair.source_length} times "
+                        f"{pair.target_length} words are too many; it is left out, and gets no "
+                        "links",
+                        AlignerWarning,
+                        stacklevel=3,
+                    )
+        text.sha256 = digest.hexdigest()
+        if text.trained_pairs == 0:
+            raise AlignerDataError("no pair of segments to train on has words on both sides")
+        return text
+
+    @property
+    def trained_pairs(self) -> int:
+        """Number of pairs in the file."""
+        return self.pairs - len(self.withheld)
+
+    def restore(self, results: Iterable[T], of_withheld: T) -> Iterator[T]:
+        """A result for each pair, from those of the pairs in the file."""
+        trained, withheld = iter(results), set(self.withheld)
+        for number in range(self.pairs):
+            yield of_withheld if number in withheld else next(trained)
 
 
 @dataclass(frozen=True)
@@ -73,16 +144,33 @@ def train(run: TrainingRun) -> dict[Direction, DirectionParameters]:
     Raises:
         AlignerError: The aligner failed, or its results are damaged.
     """
-    parameters = (_train_own if run.binary.is_own else _train_original)(run)
+    if run.binary.is_own:
+        parameters = _train_own(run)
+    else:  # its log has the numbers
+        parameters = {direction: _train_original(run, direction) for direction in DIRECTIONS}
+    name = run.binary.path.name
     for direction in DIRECTIONS:
-        _check_numbers(run, direction, parameters[direction])
-        _check_table(run, run.folder / f"{direction}.params")
-        _check_line_count(run, run.links_path(direction))
+        if not all(map(math.isfinite, parameters[direction].numbers)):
+            raise AlignerError(
+                f"{name}: the {direction} model is not a number (NaN): "
+                "the aligner failed on this text; try the aligner that comes with coverage-eval"
+            )
+        broken = _table_damage(run.folder / f"{direction}.params")
+        if broken:
+            raise AlignerError(
+                f"{name}: its {direction} table of translation probabilities {broken}"
+            )
+        lines = sum(block.count(b"\n") for block in _blocks(run.links_path(direction)))
+        if lines != run.text.trained_pairs:
+            raise AlignerError(
+                f"{name}: {lines} lines of {direction} links "
+                f"for {run.text.trained_pairs} pairs of segments"
+            )
     return parameters
 
 
 def _train_own(run: TrainingRun) -> dict[Direction, DirectionParameters]:
-    command = [str(run.binary.path), "-i", str(run.text.path), "--both", "--progress"]
+    command = [*run.binary.command, "-i", str(run.text.path), "--both", "--progress"]
     command += run.settings.training_options()
     statistics = run.folder / "statistics.json"
     outputs = {"--stats": statistics}
@@ -94,53 +182,42 @@ def _train_own(run: TrainingRun) -> dict[Direction, DirectionParameters]:
         command += [option, str(path)]
     for option, value in (("--threads", run.threads), ("--memory", run.memory)):
         command += [option, str(value)] if value is not None else []
-    with Children(run.timeout) as children:
-        child = children.start(command, on_progress=run.progress)
-        for _ in children.run():
+    with Child(command, run.timeout, run.progress) as child:
+        child.end_input()
+        for _ in child.lines():
             pass
         for option, path in outputs.items():
             if not path.is_file():
                 raise child.fail(f"wrote nothing for {option}")
-        return _read_statistics(child, statistics)
+        try:
+            values = json.loads(statistics.read_bytes())
+            return {
+                direction: DirectionParameters(
+                    tension=float(values[direction]["tension"]),
+                    length_multiplier=float(values[direction]["length_multiplier"]),
+                    log_likelihood=tuple(map(float, values[direction]["log_likelihood"])),
+                )
+                for direction in DIRECTIONS
+            }
+        except (KeyError, TypeError, ValueError) as error:
+            problem = f"damaged statistics ({type(error).__name__}: {error})"
+            raise child.fail(problem) from error
 
 
-def _read_statistics(child: Child, path: Path) -> dict[Direction, DirectionParameters]:
-    try:
-        values = json.loads(path.read_bytes())
-        return {
-            direction: DirectionParameters(
-                tension=float(values[direction]["tension"]),
-                length_multiplier=float(values[direction]["length_multiplier"]),
-                log_likelihood=tuple(map(float, values[direction]["log_likelihood"])),
-            )
-            for direction in DIRECTIONS
-        }
-    except (KeyError, TypeError, ValueError) as error:
-        raise child.fail(f"damaged statistics ({type(error).__name__}: {error})") from error
-
-
-def _train_original(run: TrainingRun) -> dict[Direction, DirectionParameters]:
-    """Train with any fast_align, one direction after the other; its log has the numbers."""
-    return {direction: _train_direction(run, direction) for direction in DIRECTIONS}
-
-
-def _train_direction(run: TrainingRun, direction: Direction) -> DirectionParameters:
-    command = [str(run.binary.path), "-i", str(run.text.path), *run.settings.training_options()]
+def _train_original(run: TrainingRun, direction: Direction) -> DirectionParameters:
+    command = [*run.binary.command, "-i", str(run.text.path), *run.settings.training_options()]
     command += ["-p", str(run.folder / f"{direction}.params")]
     command += ["-r"] if direction == "reverse" else []
     if run.progress is not None:
         run.progress(DIRECTIONS.index(direction), len(DIRECTIONS), direction)
     path = run.links_path(direction)
-    with Children(run.timeout) as children, path.open("wb") as file:
-        child = children.start(command)
-        lines = 0
-        for _ in children.run():
-            lines += len(child.lines)
-            if lines > run.text.trained_pairs:
+    with Child(command, run.timeout) as child, path.open("wb") as file:
+        child.end_input()
+        for number, line in enumerate(child.lines()):
+            if number == run.text.trained_pairs:
                 raise child.fail(f"more lines of links than {run.text.trained_pairs} pairs")
-            file.writelines(line + b"\n" for line in child.lines)
-            child.lines.clear()
-        log = "\n".join(child.log)
+            file.write(line + b"\n")
+        log = child.log
         found = {name: pattern.findall(log) for name, pattern in _LOG_NUMBERS.items()}
         if not found["multiplier"]:
             raise child.fail("its log does not give the length multiplier")
@@ -154,36 +231,46 @@ def _train_direction(run: TrainingRun, direction: Direction) -> DirectionParamet
             raise child.fail(f"its log is not understood ({error})") from error
 
 
-def _check_numbers(run: TrainingRun, direction: str, parameters: DirectionParameters) -> None:
-    if not all(map(math.isfinite, parameters.numbers)):
-        raise AlignerError(
-            f"{run.binary.path.name}: the {direction} model is not a number (NaN): "
-            "the aligner failed on this text; try the aligner that comes with coverage-eval"
-        )
+def _table_damage(path: Path) -> str:
+    """What is wrong with a table; it is never held in memory."""
+    if not path.is_file():
+        return "is missing"
+    previous = b""
+    for block in _blocks(path):
+        if _NAN.search(previous + block):
+            return "has NaN for a probability"
+        previous = block[-8:]
+    return "" if previous else "is empty"
 
 
-def _check_table(run: TrainingRun, path: Path) -> None:
-    """Check that there is a table, and no NaN in it, without holding it in memory."""
-    broken = "is missing" if not path.is_file() else "is empty" if not path.stat().st_size else ""
-    if not broken:
-        with path.open("rb") as file:
-            previous = b""
-            for block in iter(partial(file.read, 1 << 20), b""):
-                if _NAN.search(previous + block):
-                    broken = "has NaN for a probability"
-                    break
-                previous = block[-8:]
-    if broken:
-        raise AlignerError(
-            f"{run.binary.path.name}: its {path.stem} table of translation probabilities {broken}"
-        )
-
-
-def _check_line_count(run: TrainingRun, path: Path) -> None:
+def _blocks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
-        lines = sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
-    if lines != run.text.trained_pairs:
-        raise AlignerError(
-            f"{run.binary.path.name}: {lines} lines of {path.stem} links "
-            f"for {run.text.trained_pairs} pairs of segments"
-        )
+        yield from iter(partial(file.read, 1 << 20), b"")
+
+
+@contextmanager
+def progress_bar(*, wanted: bool) -> Iterator[Progress | None]:
+    """Give a receiver of training progress that draws a bar; None if none is wanted."""
+    if not wanted:
+        yield None
+        return
+    from tqdm import tqdm
+
+    bar = tqdm(desc="training", disable=None, unit="pair", unit_scale=True, leave=False)
+    shown = ""
+
+    def show(done: int, total: int, label: str) -> None:
+        nonlocal shown
+        if bar.disable:
+            return
+        if label != shown:
+            shown = label
+            bar.reset(total or None)
+            bar.set_description(f"training {label}", refresh=False)
+        bar.n = done
+        bar.refresh()
+
+    try:
+        yield show
+    finally:
+        bar.close()

@@ -28,35 +28,33 @@ ARROWS = {
     "attention": "errors",
     "torch": "errors attention",
     "plotting": "errors special_tokens attention",
-    "text": "fast_align_wrapper errors",
+    "data": "fast_align_wrapper errors special_tokens",
     "diagnosis": "fast_align_wrapper version errors",
-    "alignment": "fast_align_wrapper errors special_tokens attention text",
-    "preflight": "fast_align_wrapper special_tokens text",
-    "metrics": "fast_align_wrapper version errors text alignment",
-    "attention_maps": "fast_align_wrapper errors special_tokens text alignment metrics",
-    "rescoring": "fast_align_wrapper errors attention text metrics attention_maps",
-    "html_report": "version tables text",
-    "comparison": "fast_align_wrapper version errors tables plotting text alignment metrics "
+    "alignment": "fast_align_wrapper errors special_tokens attention data",
+    "omissions": "errors",
+    "metrics": "fast_align_wrapper version errors data alignment omissions",
+    "attention_maps": "fast_align_wrapper errors special_tokens data alignment metrics",
+    "rescoring": "fast_align_wrapper errors attention data metrics attention_maps",
+    "html_report": "version tables data",
+    "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics "
     "html_report",
-    "published": "fast_align_wrapper errors attention torch text alignment metrics rescoring",
-    "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting text "
+    "published": "fast_align_wrapper errors attention torch data alignment metrics rescoring",
+    "nmt": "fast_align_wrapper version errors special_tokens tables attention torch plotting data "
     "alignment metrics attention_maps rescoring comparison published",
-    "testbed": "fast_align_wrapper errors tables text alignment metrics comparison published",
-    "digits": "version errors torch text metrics attention_maps published nmt",
-    "omissions": "fast_align_wrapper errors text alignment metrics testbed",
-    "meta": "fast_align_wrapper errors text alignment metrics testbed omissions",
-    "scale": "fast_align_wrapper version errors text alignment preflight metrics comparison "
+    "testbed": "fast_align_wrapper errors tables data alignment metrics comparison published "
     "omissions",
-    "report": "errors tables plotting text diagnosis metrics attention_maps rescoring published "
-    "digits omissions meta",
-    "cli": "fast_align_wrapper version errors tables plotting text diagnosis alignment preflight "
-    "metrics attention_maps rescoring comparison published nmt testbed digits omissions meta scale "
+    "digits": "version errors torch data metrics attention_maps published nmt",
+    "scale": "fast_align_wrapper version errors data alignment metrics comparison omissions",
+    "report": "errors tables plotting data diagnosis metrics attention_maps rescoring published "
+    "digits omissions testbed",
+    "cli": "fast_align_wrapper version errors tables plotting data diagnosis alignment "
+    "metrics attention_maps rescoring comparison published nmt testbed digits omissions scale "
     "report torch",
     "__main__": "cli",
 }
 
 LIBRARIES = {
-    "tables": {"pandas", "tabulate"},
+    "tables": {"pandas", "tabulate", "wcwidth"},
     "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},
@@ -64,18 +62,15 @@ LIBRARIES = {
 """The only libraries of these rooms, which know neither texts nor files."""
 
 SAME_MODULE_NAMES = {
-    "aligner": "METEOR's matcher is called so by its authors",
     "coverage": "of attention maps: its arithmetic, and its picture",
-    "files": "the files of the user, and the data files of the papers",
     "formats": "one file a format: of tables, and of toolkits' attention",
-    "gold": "gold links against attention, and whether gold links look right",
     "labels": "beside the parts of a picture, and of translations with errors",
-    "lexicon": "METEOR's synonyms, and the words of the testbed's grammar",
+    "matching": "METEOR's matchers, and labels put together with scores",
     "profile": "the room in metrics, and its main module",
     "registry": "what a room has by name: transformations, and metrics",
-    "systems": "systems compared, and their picture",
+    "scores": "of attention maps, and pictures of scores",
     "table": "a table of anything, and the table of systems",
-    "tables": "the room, and the tables that the papers print",
+    "tables": "the room, tables that are read, and those that the papers print",
 }
 SAME_CLASS_NAMES = {"REP": "for sacreBLEU's own interface, which asks for classes of these names"}
 
@@ -129,13 +124,13 @@ def test_a_small_program_is_read_as_it_runs() -> None:
 if TYPE_CHECKING:
     import coverage_eval.cli
 else:
-    import coverage_eval.text
+    import coverage_eval.data
 def later():
     from coverage_eval.metrics.rep import REP
 """
     found = sorted(_imports(ast.parse(program)))
-    assert found == ["coverage_eval.metrics.rep.REP", "coverage_eval.text"]
-    assert _own(found[0]) == "coverage_eval.metrics.rep"
+    assert found == ["coverage_eval.data", "coverage_eval.metrics.rep.REP"]
+    assert _own(found[1]) == "coverage_eval.metrics.rep"
     assert _own("numpy.typing") is None
 
 

@@ -15,25 +15,85 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from coverage_eval.alignment.aligned_rows import AlignedRow, CoveredRow, PosteriorRow
+import numpy as np
+from numpy.typing import NDArray
+
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
-from coverage_eval.alignment.model_notes import noted_tokenizers, other_use
-from coverage_eval.alignment.training_pairs import cut_pairs, strict_pairs, with_sink
+from coverage_eval.alignment.model_text import (
+    cut_pairs,
+    noted_tokenizers,
+    other_use,
+    strict_pairs,
+    with_sink,
+)
+from coverage_eval.data.dataset import Request, Row
+from coverage_eval.data.files import CorpusWarning, Source, zip_lines
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning, Source, in_step
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, Links, check_symmetrization
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
-    from fast_align_wrapper import FastAlign
+    from fast_align_wrapper import FastAlign, Posterior
     from fast_align_wrapper.settings import Direction
+
+Floats = NDArray[np.float64]
+
+SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
+"""Whose words are covered → the direction whose posteriors say how much they are."""
 
 A = TypeVar("A", bound="Aligner")
 T = TypeVar("T")
+
+
+class AlignedRow(NamedTuple):
+    """One segment of a test set with the links of its source, positions counted from 0.
+
+    Attributes:
+        source: The source's tokens, without a sink; None if they are not known.
+        references: Links of source and each reference; none with a sink.
+        hypotheses: Links of source and each hypothesis.
+    """
+
+    source: Sequence[str] | None
+    references: tuple[Links, ...]
+    hypotheses: tuple[Links, ...]
+
+
+class CoveredRow(NamedTuple):
+    """One segment of a test set and how much each text covers its source words.
+
+    The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
+    forward model summed over the text's words. Of the target side, it is how much the source
+    covers each word of a hypothesis, by the reverse model; references have none then.
+
+    Attributes:
+        source: The source's tokens, without a sink.
+        references: Coverage by each reference, ``[source words]``, 0 to 1.
+        hypotheses: Coverage by each hypothesis.
+        lengths: Words of each hypothesis.
+    """
+
+    source: Sequence[str]
+    references: tuple[Floats, ...]
+    hypotheses: tuple[Floats, ...]
+    lengths: tuple[int, ...] = ()
+
+
+class PosteriorRow(NamedTuple):
+    """One segment of a test set and the probabilities of all links of its source.
+
+    Attributes:
+        source: The source's tokens, without a sink.
+        references: Posteriors of source and each reference.
+        hypotheses: Posteriors of source and each hypothesis.
+    """
+
+    source: Sequence[str]
+    references: tuple[Posterior, ...]
+    hypotheses: tuple[Posterior, ...]
 
 
 class Aligner(ABC):
@@ -181,14 +241,37 @@ class Aligner(ABC):
             AlignerError: The aligner failed.
         """
 
-    def cover(self, rows: Iterable[Row]) -> Iterator[CoveredRow]:  # noqa: ARG002
-        """Coverages of a test set, row by row, under the forward model's posteriors.
+    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:  # noqa: ARG002
+        """Coverages of a test set, row by row, under a model's posteriors.
+
+        Args:
+            rows: Segments with their source.
+            side: Whose words are covered, one of :data:`SIDES`.
 
         Raises:
             DataError: Links from files have no probabilities; no source.
             AlignerError: The aligner failed.
         """
         raise DataError("coverage needs a model: links from files have no probabilities")
+
+    def links(self, *, compat: str | None = None, references: bool = True) -> Request:
+        """What a metric asks of a batch to get its links, as :meth:`align` makes them.
+
+        Args:
+            compat: As there.
+            references: Whether references are linked, too.
+        """
+        return Request(
+            ("links", id(self), compat, references),
+            lambda rows: self.align(_with(rows, references=references), compat=compat),
+        )
+
+    def coverages(self, side: str = "source", *, references: bool = True) -> Request:
+        """The same of coverages, as :meth:`cover` makes them."""
+        return Request(
+            ("coverages", id(self), side, references),
+            lambda rows: self.cover(_with(rows, references=references), side),
+        )
 
     @property
     @abstractmethod
@@ -200,15 +283,6 @@ class Aligner(ABC):
 
         Raises:
             DataError: There are links of other systems than these.
-        """
-        return self
-
-    def for_every(self, step: int, first: int) -> Aligner:  # noqa: ARG002 (for subclasses)
-        """This aligner for a text of which only every so many segments are aligned.
-
-        Args:
-            step: Every how many.
-            first: The first of them, counted from 0.
         """
         return self
 
@@ -267,13 +341,16 @@ class ModelAligner(Aligner):
             split = len(row.references)
             yield AlignedRow(source, kept[:split], kept[split:])
 
-    def cover(self, rows: Iterable[Row]) -> Iterator[CoveredRow]:
+    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        for row in self.posteriors(rows):
-            sums = tuple(
-                tuple(one.coverage for one in text) for text in (row.references, row.hypotheses)
+        rows = _with(rows, references=side == "source")
+        for row in self.posteriors(rows, SIDES[side]):
+            yield CoveredRow(
+                row.source,
+                tuple(one.coverage for one in row.references),
+                tuple(one.coverage for one in row.hypotheses),
+                tuple(len(one.matrix) for one in row.hypotheses),
             )
-            yield CoveredRow(row.source, *sums)
 
     def posteriors(
         self, rows: Iterable[Row], direction: Direction = "forward"
@@ -363,7 +440,6 @@ class GivenLinks(Aligner):
         self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.links_references = bool(self._references)
-        self._lines: tuple[int, None, int] = (0, None, 1)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
@@ -381,9 +457,8 @@ class GivenLinks(Aligner):
             lines = (column.script_lines() for column in columns)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
-            chosen = (islice(column, *self._lines) for column in columns)
             names = ["the text", *(column.name for column in columns)]
-            together = in_step(names, [rows, *chosen])
+            together = zip_lines(names, [rows, *columns])
         split = len(self._references)
         for row, *found in together:
             source = None if row.source is None else self.source_tokens(row.source)
@@ -406,12 +481,6 @@ class GivenLinks(Aligner):
         found = copy(self)
         found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
         found._systems = list(names)
-        return found
-
-    def for_every(self, step: int, first: int) -> Aligner:
-        """These links of every so many segments; see :meth:`Aligner.for_every`."""
-        found = copy(self)
-        found._lines = (first, None, step)
         return found
 
     def _targets(self, row: Row) -> list[int]:
@@ -457,3 +526,8 @@ def _together(
         row, source = pending.popleft()
         rest = len(row.references) + len(row.hypotheses) - 1
         yield row, source, (first, *islice(results, rest))
+
+
+def _with(rows: Iterable[Row], *, references: bool) -> Iterable[Row]:
+    """The rows, without their references if these are not wanted."""
+    return rows if references else (row._replace(references=()) for row in rows)

@@ -19,8 +19,8 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from coverage_eval.alignment.link_files import read_links
+from coverage_eval.data.files import STDIN, CorpusWarning, Source, read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, CorpusWarning, Source, read_segments, source_name
 from fast_align_wrapper.links import Link, Links
 from fast_align_wrapper.text import tokenize
 
@@ -70,7 +70,7 @@ def read_gold(
         swapped: Links are target-source.
 
     Raises:
-        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed line
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed line
             (file, line).
         ValueError: No form has that name.
     """

@@ -9,15 +9,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import (
+from coverage_eval.data.files import (
     STDIN,
     Source,
     check_source,
-    in_step,
     read_segments,
     source_name,
+    zip_lines,
 )
+from coverage_eval.errors import DataError
 from fast_align_wrapper.errors import AlignerDataError
 from fast_align_wrapper.links import Link, Links, format_links, parse_links
 
@@ -157,7 +157,7 @@ def read_links(source: Source) -> Iterator[Links]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a malformed link
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed link
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
@@ -171,7 +171,7 @@ def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Link
         DataError: As :func:`read_links`; the files have unequal numbers of lines (names, counts).
     """
     names = [source_name(first), source_name(second)]
-    return in_step(names, [read_links(first), read_links(second)])
+    return zip_lines(names, [read_links(first), read_links(second)])
 
 
 def check_links(

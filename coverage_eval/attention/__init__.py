@@ -10,10 +10,7 @@ Arrays, masks and bounds of any shape, along any axis; positions count from 0.
 """
 
 from coverage_eval.attention import fertility
-from coverage_eval.attention._inputs import AttentionError, InfeasibleBoundsError
-from coverage_eval.attention.constrained_softmax import constrained_softmax
-from coverage_eval.attention.constrained_sparsemax import constrained_sparsemax
-from coverage_eval.attention.credit import attend_with_credit
+from coverage_eval.attention.checkpoint import ModelWeights, opennmt_weights
 from coverage_eval.attention.gradients import (
     Support,
     constrained_softmax_jacobian,
@@ -27,6 +24,7 @@ from coverage_eval.attention.gradients import (
     sparsemax_jacobian,
     sparsemax_vjp,
 )
+from coverage_eval.attention.inputs import AttentionError, InfeasibleBoundsError
 from coverage_eval.attention.losses import (
     cross_entropy,
     cross_entropy_gradient,
@@ -36,27 +34,49 @@ from coverage_eval.attention.losses import (
 )
 from coverage_eval.attention.pardalos_kovoor import canonical_problem, pardalos_kovoor
 from coverage_eval.attention.penalties import coverage_penalty, length_penalty, penalized_score
-from coverage_eval.attention.registry import TRANSFORMATIONS, Transformation, find_transformation
 from coverage_eval.attention.regression import ProbabilisticRegression
-from coverage_eval.attention.replay.decoder import (
+from coverage_eval.attention.replay import (
     DecoderOutput,
     DecoderState,
     DecoderWeights,
+    EncoderWeights,
+    Encoding,
     ForcedDecoding,
+    LSTMWeights,
     decoder_step,
+    encode,
     force_decode,
+    lstm,
+    lstm_cell,
+    stacked_lstm_cell,
     start_decoder,
 )
-from coverage_eval.attention.replay.encoder import EncoderWeights, Encoding, encode
-from coverage_eval.attention.replay.lstm import LSTMWeights, lstm, lstm_cell, stacked_lstm_cell
-from coverage_eval.attention.replay.opennmt import ModelWeights, opennmt_weights
 from coverage_eval.attention.scoring import AdditiveScore, BilinearScore
-from coverage_eval.attention.sequence import AttendGradients, AttendResult, attend, attend_vjp
-from coverage_eval.attention.softmax import softmax
-from coverage_eval.attention.source import AttentionSource, append_sink, sink_at_end
-from coverage_eval.attention.sparsemax import sparsemax, sparsemax_algorithm_1
-from coverage_eval.attention.state import AttentionState
-from coverage_eval.attention.step import AttentionStep, StepResult
+from coverage_eval.attention.sequence import (
+    AttendGradients,
+    AttendResult,
+    attend,
+    attend_vjp,
+    attend_with_credit,
+)
+from coverage_eval.attention.step import (
+    AttentionSource,
+    AttentionState,
+    AttentionStep,
+    StepResult,
+    append_sink,
+    sink_at_end,
+)
+from coverage_eval.attention.transformations import (
+    TRANSFORMATIONS,
+    Transformation,
+    constrained_softmax,
+    constrained_sparsemax,
+    find_transformation,
+    softmax,
+    sparsemax,
+    sparsemax_algorithm_1,
+)
 
 __all__ = [
     "TRANSFORMATIONS",

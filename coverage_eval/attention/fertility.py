@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array
+from coverage_eval.attention.inputs import AttentionError, Float64Array
 
 _PROBABILITY_ROUNDING = 1e-3
 

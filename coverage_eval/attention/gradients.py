@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, BoolArray, FloatArray
+from coverage_eval.attention.inputs import AttentionError, BoolArray, FloatArray
 
 
 def softmax_vjp(d_alpha: ArrayLike, alpha: ArrayLike, *, axis: int = -1) -> FloatArray:

@@ -8,8 +8,8 @@ the transformation gives the target (for the cross-entropy: up to the entropy of
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError, FloatArray
-from coverage_eval.attention.sparsemax import sparsemax
+from coverage_eval.attention.inputs import AttentionError, FloatArray
+from coverage_eval.attention.transformations import sparsemax
 
 
 def sparsemax_loss(z: ArrayLike, q: ArrayLike, *, axis: int = -1) -> FloatArray:

@@ -7,7 +7,7 @@ and eqs. 18-22 make constrained sparsemax of one row such a problem.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array, InfeasibleBoundsError
+from coverage_eval.attention.inputs import AttentionError, Float64Array, InfeasibleBoundsError
 
 
 def pardalos_kovoor(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: float) -> Float64Array:

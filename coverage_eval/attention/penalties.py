@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array
+from coverage_eval.attention.inputs import AttentionError, Float64Array
 
 CoverageForm = Literal["paper", "wu", "summary"]
 

@@ -11,10 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, Float64Array
+from coverage_eval.attention.inputs import AttentionError, Float64Array
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
-from coverage_eval.attention.softmax import softmax
-from coverage_eval.attention.sparsemax import sparsemax
+from coverage_eval.attention.transformations import softmax, sparsemax
 
 _LOSSES: dict[str, Any] = {
     "softmax": (softmax, cross_entropy_and_gradient),

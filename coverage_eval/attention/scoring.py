@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from coverage_eval.attention._inputs import AttentionError, FloatArray
+from coverage_eval.attention.inputs import AttentionError, FloatArray
 
 CoverageFormula = Literal["text", "scripts"]
 Parameters: TypeAlias = dict[str, FloatArray]

@@ -3,7 +3,8 @@ r"""Attention over a whole target, teacher-forced, and its gradient through time
 The credit :math:`u_t = f - \sum_{\tau<t} \alpha_\tau` makes each step depend on all earlier ones
 (Malaviya et al. 2018, section 3, eq. 5), and so do the coverage vector and the exhaustion strategy;
 the vector-Jacobian product therefore runs the steps backwards and carries the gradient of the
-cumulative attention along.
+cumulative attention along. Where the scores of all steps are known in advance, as in Figure 1,
+:func:`attend_with_credit` needs no decoder.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coverage_eval.attention._inputs import AttentionError, BoolArray, Float64Array, FloatArray
+from coverage_eval.attention.inputs import (
+    AttentionError,
+    Float64Array,
+    FloatArray,
+    check_states,
+    length_mask,
+)
 from coverage_eval.attention.scoring import Parameters
-from coverage_eval.attention.source import AttentionSource, check_states, length_mask
-from coverage_eval.attention.state import AttentionState
-from coverage_eval.attention.step import AttentionStep, StepResult
+from coverage_eval.attention.step import AttentionSource, AttentionState, AttentionStep, StepResult
+from coverage_eval.attention.transformations import find_transformation
 
 
 @dataclass(frozen=True)
@@ -111,33 +117,23 @@ def attend(
             names the row.
         InfeasibleBoundsError: a target longer than its fertilities allow; add a sink.
     """
-    queries, active = _checked_states(states, target_lengths)
+    queries = check_states(states, "decoder states", "batch, target, size")
+    rows, targets = queries.shape[:2]
+    active = length_mask(target_lengths, rows, targets, "target length")
+    queries = np.where(active[:, :, None], queries, 0)
     source = step.source(memory, lengths=lengths, fertilities=fertilities)
     state = step.start(source) if initial is None else initial
+    single = queries.dtype == source.memory.dtype == np.float32
+    dtype = np.dtype(np.float32 if single else np.float64)
+    attention = np.zeros((rows, targets, source.memory.shape[1]), dtype)
+    contexts = np.zeros((rows, targets, source.memory.shape[2]), dtype)
     before, results = [], []
-    for t in range(queries.shape[1]):
+    for t in range(targets):
         before.append(state)
         result, state = step(queries[:, t], source, state, active=active[:, t])
         results.append(result)
-    return _collect(Trace(step, source, queries, tuple(before), tuple(results)), state)
-
-
-def _checked_states(states: ArrayLike, lengths: ArrayLike | None) -> tuple[FloatArray, BoolArray]:
-    """Decoder states ``[B, T, D]``, 0 at padding, and ``[B, T]`` whether a step is no padding."""
-    queries = check_states(states, "decoder states", "batch, target, size")
-    active = length_mask(lengths, queries.shape[0], queries.shape[1], "target length")
-    return np.where(active[:, :, None], queries, 0), active
-
-
-def _collect(trace: Trace, state: AttentionState) -> AttendResult:
-    """The steps' results as arrays."""
-    rows, targets = trace.states.shape[:2]
-    single = trace.states.dtype == trace.source.memory.dtype == np.float32
-    dtype = np.dtype(np.float32 if single else np.float64)
-    attention = np.zeros((rows, targets, trace.source.memory.shape[1]), dtype)
-    contexts = np.zeros((rows, targets, trace.source.memory.shape[2]), dtype)
-    for t, result in enumerate(trace.results):
         attention[:, t], contexts[:, t] = result.attention, result.context
+    trace = Trace(step, source, queries, tuple(before), tuple(results))
     return AttendResult(attention, contexts, state.cumulative.astype(dtype), state, trace)
 
 
@@ -215,3 +211,61 @@ def _gradient(value: ArrayLike | None, like: FloatArray, what: str) -> Float64Ar
 def _add(parameters: Parameters, more: Parameters) -> None:
     for name, value in more.items():
         parameters[name] = parameters.get(name, 0) + value
+
+
+def attend_with_credit(
+    scores: ArrayLike,
+    fertility: ArrayLike,
+    transformation: str = "constrained_sparsemax",
+) -> tuple[Float64Array, Float64Array]:
+    r"""Attend to a source at each step, within the credit that the earlier steps have left.
+
+    :math:`\alpha_t = \rho(z_t; u_t)` with :math:`u_t = f - \sum_{\tau<t} \alpha_\tau` (Malaviya et
+    al. 2018, section 3, eq. 5), for scores that are known in advance; for scores that come from a
+    decoder see :func:`attend`.
+
+    Figure 1 of Malaviya et al. 2018, where each word may receive one unit of attention:
+
+    >>> from coverage_eval.attention import attend_with_credit
+    >>> z = [[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]]
+    >>> attention, credit = attend_with_credit(z, 1.0)
+    >>> attention.round(2).tolist()
+    [[0.7, 0.3, 0.0], [0.3, 0.7, 0.0], [0.0, 0.0, 1.0]]
+    >>> credit.round(2).tolist()
+    [[1.0, 1.0, 1.0], [0.3, 0.7, 1.0], [0.0, 0.0, 1.0]]
+
+    Args:
+        scores: ``[T, S]``, one row for each step; −inf marks padding.
+        fertility: f, at least 0, broadcast to ``[S]``; +inf for a word without a bound (a sink).
+        transformation: name or label of one in :data:`~coverage_eval.attention.TRANSFORMATIONS`;
+            those without bounds attend whatever the credit is.
+
+    Returns:
+        Attention ``[T, S]``, and the credit ``[T, S]`` that each word had before each step: the
+        upper bounds.
+
+    Raises:
+        AttentionError: scores that are not a matrix, fertilities that do not fit them, an unknown
+            transformation, or a step for which it is not defined; names the step, from 1.
+        InfeasibleBoundsError: a step before which less than one unit of credit is left.
+    """
+    rho = find_transformation(transformation)
+    rows = np.asarray(scores, dtype=np.float64)
+    if rows.ndim != 2:
+        raise AttentionError(f"scores must be [steps, words], not of shape {rows.shape}")
+    given = np.asarray(fertility, dtype=np.float64)
+    if given.shape not in ((), (1,), rows.shape[1:]):
+        raise AttentionError(f"fertilities of shape {given.shape} for {rows.shape[1]} words")
+    if not (given >= 0).all():
+        raise AttentionError("fertilities must be at least 0, and not NaN")
+    bounds = np.broadcast_to(given, (1, rows.shape[1]))
+    attention, credit = np.zeros_like(rows), np.zeros_like(rows)
+    state = AttentionState.start(1, rows.shape[1])
+    for t, z in enumerate(rows):
+        credit[t] = state.credit(bounds)[0]
+        try:
+            attention[t] = rho(z, credit[t])
+        except AttentionError as error:
+            raise type(error)(f"step {t + 1}: {error}", (t,)) from None
+        state = state.add(attention[t, None], bounds if rho.bounded else None)
+    return attention, credit

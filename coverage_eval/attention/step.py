@@ -1,28 +1,205 @@
-r"""One step of attention: scores, exhaustion, transformation under the credit, context.
+r"""One step of attention: the source, the state between steps, and the step itself.
 
-Malaviya et al. 2018: :math:`\alpha_t = \rho(z_t, u_t)` with :math:`u_t = f - \beta_{t-1}` (section
-3, eq. 5), :math:`z'_t = z_t + c u_t` (section 4, "Exhaustion strategies") and
-:math:`c_t = H \alpha_t` (section 2).
+Malaviya et al. 2018: :math:`\alpha_t = \rho(z_t, u_t)` with the credit :math:`u_t = f -
+\beta_{t-1}` that a fertility f leaves after the cumulative attention :math:`\beta_{t-1} =
+\sum_{\tau<t} \alpha_\tau` (section 3, eq. 5), :math:`z'_t = z_t + c u_t` (section 4, "Exhaustion
+strategies") and :math:`c_t = H \alpha_t` (section 2).
+
+The sink is a word after the last one whose fertility is unbounded, :math:`f_{J+1} = \infty`, so
+that a translation can be longer than the sum of the fertilities (section 4). A word **is** a sink
+if its fertility is infinite; the exhaustion strategy leaves such words alone, since c·∞ would take
+all attention.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coverage_eval.attention._inputs import AttentionError, BoolArray, Float64Array, FloatArray
-from coverage_eval.attention.registry import find_transformation
-from coverage_eval.attention.scoring import Parameters, Score
-from coverage_eval.attention.source import (
-    AttentionSource,
-    check_fertilities,
+from coverage_eval.attention.inputs import (
+    AttentionError,
+    BoolArray,
+    Float64Array,
+    FloatArray,
     check_states,
     length_mask,
 )
-from coverage_eval.attention.state import AttentionState
+from coverage_eval.attention.scoring import Parameters, Score
+from coverage_eval.attention.transformations import find_transformation
+
+
+@dataclass(frozen=True)
+class AttentionSource:
+    """A batch of sources, checked.
+
+    Attributes:
+        memory: ``[B, S, K]`` encoder states H.
+        keys: ``[B, S, P]`` what the score needs of them, the same for all steps.
+        usable: ``[B, S]`` bool, False at padding.
+        fertilities: ``[B, S]`` float64, 0 at padding, +inf for sinks; None if there are none.
+    """
+
+    memory: FloatArray
+    keys: FloatArray
+    usable: BoolArray
+    fertilities: Float64Array | None
+
+    @property
+    def bounded(self) -> BoolArray:
+        """``[B, S]`` True for words with a finite fertility, False for sinks and padding."""
+        assert self.fertilities is not None
+        return np.asarray(np.isfinite(self.fertilities) & self.usable)
+
+
+def _checked_fertilities(fertilities: ArrayLike, usable: BoolArray) -> Float64Array:
+    """Fertilities broadcast to ``[B, S]``, 0 at padding.
+
+    Raises:
+        AttentionError: shapes that do not fit; NaN or a negative fertility (names the row).
+    """
+    try:
+        values = np.broadcast_to(np.asarray(fertilities, dtype=np.float64), usable.shape)
+    except ValueError as error:
+        raise AttentionError(
+            f"fertilities of shape {np.shape(fertilities)} do not fit [batch, source] = "
+            f"{usable.shape}"
+        ) from error
+    bounds = np.where(usable, values, 0.0)
+    bad = ~(bounds >= 0)
+    if bad.any():
+        row, word = (int(i) for i in np.argwhere(bad)[0])
+        raise AttentionError(f"row {row}: fertility {bounds[row, word]} of word {word}", (row,))
+    return bounds
+
+
+def sink_at_end(fertilities: ArrayLike, lengths: ArrayLike | None = None) -> Float64Array:
+    """Give the last word of each row, which the data has as ``<SINK>``, an unbounded fertility.
+
+    Args:
+        fertilities: ``[B, S]``.
+        lengths: ``[B]`` words of each row, the sink included; None where nothing is padded.
+
+    Returns:
+        ``[B, S]`` fertilities with +inf at each row's last word.
+
+    Raises:
+        AttentionError: a row without a word.
+    """
+    bounds = np.array(fertilities, dtype=np.float64)
+    if bounds.ndim != 2:
+        raise AttentionError(f"fertilities must be [batch, source], not {bounds.shape}")
+    rows, positions = bounds.shape
+    counts = length_mask(lengths, rows, positions, "length").sum(axis=1)
+    if rows and counts.min() == 0:
+        row = int(np.argmin(counts))
+        raise AttentionError(f"row {row}: no word that could be the sink", (row,))
+    bounds[np.arange(rows), counts - 1] = np.inf
+    return bounds
+
+
+def append_sink(
+    memory: ArrayLike,
+    fertilities: ArrayLike,
+    *,
+    lengths: ArrayLike | None = None,
+    vector: Sequence[float] | FloatArray | None = None,
+) -> tuple[FloatArray, Float64Array, NDArray[np.intp]]:
+    r"""Add a sink after the last word of each row (Malaviya et al. 2018, section 4, "Sink token").
+
+    Args:
+        memory: ``[B, S, K]`` encoder states.
+        fertilities: broadcast to ``[B, S]``.
+        lengths: ``[B]`` words of each row, 0 allowed; None where nothing is padded.
+        vector: ``[K]`` encoder state of the sink; None for zeros, which score 0 when bilinear.
+
+    Returns:
+        Memory ``[B, S + 1, K]``, fertilities ``[B, S + 1]``, +inf at the sinks, lengths ``[B]``.
+
+    Raises:
+        AttentionError: shapes that do not fit.
+    """
+    states = check_states(memory, "the memory", "batch, source, size")
+    rows, positions, size = states.shape
+    usable = length_mask(lengths, rows, positions, "length")
+    bounds = _checked_fertilities(fertilities, usable)
+    sink = np.zeros(size, states.dtype) if vector is None else np.asarray(vector, states.dtype)
+    if sink.shape != (size,):
+        raise AttentionError(f"the sink's vector has shape {sink.shape}, the memory {states.shape}")
+    place = (np.arange(rows), usable.sum(axis=1))
+    longer = np.concatenate([states, np.zeros((rows, 1, size), states.dtype)], axis=1)
+    longer[place] = sink
+    wider = np.concatenate([bounds, np.zeros((rows, 1))], axis=1)
+    wider[place] = np.inf
+    return longer, wider, place[1] + 1
+
+
+@dataclass(frozen=True)
+class AttentionState:
+    """Cumulative attention after some steps. Immutable: a step returns a new state.
+
+    Attributes:
+        cumulative: ``[B, S]`` β, read-only and in float64 whatever the type of the scores, so that
+            long sequences lose nothing.
+        steps: number of steps taken, a bound of the rounding in ``cumulative``.
+    """
+
+    cumulative: Float64Array
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        cumulative = np.array(self.cumulative, dtype=np.float64)
+        if cumulative.ndim != 2:
+            raise AttentionError(f"cumulative attention must be [B, S], not {cumulative.shape}")
+        cumulative.setflags(write=False)
+        object.__setattr__(self, "cumulative", cumulative)
+
+    @classmethod
+    def start(cls, rows: int, positions: int) -> AttentionState:
+        """No attention yet, for a batch of ``rows`` sources with ``positions`` words."""
+        return cls(np.zeros((rows, positions)))
+
+    def credit(self, fertilities: ArrayLike) -> Float64Array:
+        r"""Credit :math:`u_t = f - \beta_{t-1}` of each word, never below 0.
+
+        In exact arithmetic the credits of a row sum to :math:`\sum_j f_j` less one for each step.
+        Where rounding has taken the sum of a last step slightly below 1, it is scaled to 1: the
+        loss is at most one rounding a step and word, and anything beyond that is left, for the
+        transformation to refuse.
+
+        Args:
+            fertilities: ``[B, S]`` f, 0 at padding and +inf for the sink.
+
+        Returns:
+            ``[B, S]`` upper bounds.
+        """
+        bounds = np.asarray(fertilities, dtype=np.float64)
+        credit = np.maximum(bounds - self.cumulative, 0.0)
+        total = credit.sum(axis=1)
+        scale = np.where(np.isfinite(bounds), bounds, 0.0).sum(axis=1) + bounds.shape[1]
+        rounding = np.finfo(np.float64).eps * (self.steps + 1) * scale
+        short = (total < 1.0) & (total >= 1.0 - rounding)
+        if short.any():
+            credit[short] /= total[short, None]
+        return np.asarray(credit)
+
+    def add(self, attention: ArrayLike, fertilities: ArrayLike | None = None) -> AttentionState:
+        r"""The state after a step: :math:`\beta_t = \beta_{t-1} + \alpha_t`.
+
+        Args:
+            attention: ``[B, S]`` α of the step, in float64.
+            fertilities: ``[B, S]`` f of a constrained step: a word that received all of its credit
+                has received exactly its fertility, without a residue that rounding would leave.
+        """
+        step = np.asarray(attention, dtype=np.float64)
+        cumulative = self.cumulative + step
+        if fertilities is not None:
+            bounds = np.asarray(fertilities, dtype=np.float64)
+            used_up = (step > 0) & (step >= np.maximum(bounds - self.cumulative, 0.0))
+            cumulative = np.where(used_up, bounds, cumulative)
+        return AttentionState(cumulative, self.steps + 1)
 
 
 @dataclass(frozen=True)
@@ -124,7 +301,7 @@ class AttentionStep:
             raise AttentionError(
                 f"a memory of shape {states.shape} does not fit the score: {error}"
             ) from error
-        bounds = None if fertilities is None else check_fertilities(fertilities, usable)
+        bounds = None if fertilities is None else _checked_fertilities(fertilities, usable)
         return AttentionSource(states, keys, usable, bounds)
 
     def start(self, source: AttentionSource) -> AttentionState:
@@ -156,44 +333,32 @@ class AttentionStep:
             AttentionError: as the transformation; names the row.
             InfeasibleBoundsError: a row whose credit no longer sums to 1; add a sink.
         """
-        vector = np.asarray(query)
-        running = np.ones(len(source.usable), np.bool_) if active is None else active
-        self._check(vector, source, state)
-        vector = np.where(running[:, None], vector, 0)
+        vector, shape = np.asarray(query), source.usable.shape
+        if vector.ndim != 2 or len(vector) != shape[0]:
+            raise AttentionError(f"decoder states of shape {vector.shape} for {shape[0]} sources")
+        if state.cumulative.shape != shape:
+            raise AttentionError(
+                f"the state is of shape {state.cumulative.shape}, the source {shape}"
+            )
+        running = np.ones((shape[0], 1), np.bool_) if active is None else active[:, None]
+        vector = np.where(running, vector, 0)
         scores = np.asarray(
             self.score.scores(vector, source.keys, source.memory, state.cumulative), np.float64
         )
-        credit = None
+        credit, bounds = None, np.ones(())
         if source.fertilities is not None:
             credit = state.credit(source.fertilities)
+            bounds = np.where(running, credit, 1.0)
             scores = scores + self.exhaustion * np.where(source.bounded, credit, 0.0)
-        attention = self._transform(scores, credit, source.usable, running)
+        # A row that has ended is given a harmless problem, and its solution is discarded.
+        tame = np.where(source.usable & running, scores, 0.0)
+        attention = find_transformation(self.transformation)(
+            tame, bounds, mask=source.usable | ~running
+        )
+        attention = np.where(running, attention, 0.0)
         context = np.matmul(attention[:, None, :], source.memory)[:, 0, :]
         result = StepResult(attention, np.asarray(context, source.memory.dtype), scores, credit)
         return result, state.add(attention, source.fertilities if self.constrained else None)
-
-    def _check(self, query: NDArray[Any], source: AttentionSource, state: AttentionState) -> None:
-        rows, positions = source.usable.shape
-        if query.ndim != 2 or len(query) != rows:
-            raise AttentionError(f"decoder states of shape {query.shape} for {rows} sources")
-        if state.cumulative.shape != (rows, positions):
-            raise AttentionError(
-                f"the state is of shape {state.cumulative.shape}, the source {(rows, positions)}"
-            )
-
-    def _transform(
-        self,
-        scores: Float64Array,
-        credit: Float64Array | None,
-        usable: BoolArray,
-        running: BoolArray,
-    ) -> Float64Array:
-        # A row that has ended is given a harmless problem, and its solution is discarded.
-        mask = np.where(running[:, None], usable, True)
-        tame = np.where(mask & running[:, None], scores, 0.0)
-        bounds = 1.0 if credit is None else np.where(running[:, None], credit, 1.0)
-        attention = find_transformation(self.transformation)(tame, bounds, mask=mask)
-        return np.where(running[:, None], attention, 0.0)
 
     def vjp(
         self,
@@ -221,7 +386,14 @@ class AttentionStep:
         """
         through_context = np.matmul(source.memory, d_context[:, :, None])[:, :, 0]
         d_alpha = d_attention + through_context + d_cumulative
-        d_scores, d_credit = self._transform_vjp(d_alpha, result, source.usable)
+        ended = result.attention.sum(axis=1, keepdims=True) == 0
+        d_alpha = np.where(source.usable & ~ended, d_alpha, 0.0)
+        vjp = find_transformation(self.transformation).vjp
+        if self.constrained:
+            d_scores, d_credit = vjp(d_alpha, result.attention, result.credit, mask=source.usable)
+        else:
+            d_scores = vjp(d_alpha, result.attention)
+            d_credit = np.zeros_like(d_scores)
         d_before, d_fertilities = d_cumulative, np.zeros_like(d_credit)
         if result.credit is not None:
             d_credit = d_credit + self.exhaustion * d_scores
@@ -238,16 +410,3 @@ class AttentionStep:
         return StepGradients(
             part.query, part.keys, d_memory, d_before, d_fertilities, part.parameters
         )
-
-    def _transform_vjp(
-        self, d_alpha: Float64Array, result: StepResult, usable: BoolArray
-    ) -> tuple[Float64Array, Float64Array]:
-        ended = result.attention.sum(axis=1) == 0
-        d_alpha = np.where(usable & ~ended[:, None], d_alpha, 0.0)
-        vjp = find_transformation(self.transformation).vjp
-        if self.constrained:
-            d_scores, d_credit = vjp(d_alpha, result.attention, result.credit, mask=usable)
-        else:
-            d_scores = vjp(d_alpha, result.attention)
-            d_credit = np.zeros_like(d_scores)
-        return d_scores, d_credit

@@ -1,18 +1,30 @@
-"""Dumps: files with attention, what they say before orientation and EOS are settled, formats."""
+"""Dumps: files with attention as a toolkit writes them, and what reading their formats takes.
+
+A format gives raw maps: what the file says before orientation and EOS are settled. The text formats
+share rows of numbers, links, tokens, and words about bad ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from coverage_eval.attention_maps.heads import Head
-from coverage_eval.attention_maps.maps import Level, Weights
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention_maps.maps import Head, Level, Weights
+from coverage_eval.data.files import STDIN, check_source, read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, check_source, read_segments, source_name
+from fast_align_wrapper import links
+from fast_align_wrapper.errors import AlignerDataError
+from fast_align_wrapper.links import Link
+from fast_align_wrapper.text import tokenize
 
 Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
@@ -20,6 +32,11 @@ ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 _HEAD = 4096
 _PROBED_LINES = 5000  # a log may have some thousand lines before its first attention
 _SAMPLED_LINES = 50
+_MOST_DIMENSIONS = 8  # no attention has more than 4, whose number messages can tell
+
+LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
+"""Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
+_FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
 
 @dataclass(frozen=True)
@@ -33,9 +50,9 @@ class RawMap:
         source: Source tokens of the file, with or without EOS; None if it has none.
         hypothesis: Target tokens of the file, likewise.
         links_to_eos: Links at a sentence's length mean EOS and are dropped, not refused.
-        tgt_eos: What the file itself says about its last row, None if nothing.
-        src_eos: What the file itself says about its last column, None if nothing.
-        level: What the file itself says about its tokens, None if nothing.
+        tgt_eos: Whether the file says that its last row is EOS; None if it does not say.
+        src_eos: Likewise for its last column.
+        level: What the file says about its tokens; None if nothing.
         hard: The matrix has links, 0 or 1.
     """
 
@@ -60,8 +77,8 @@ class Layout:
         tgt_eos: Whether the last target entry is EOS; None where only the texts can tell.
         src_eos: Likewise for the source.
         src_end: What stands in a further source column: ``</s>``, or ``<SINK>``.
-        count_hint: What explains that there are more or fewer maps than segments.
-        whole_rows: Whether rows sum to 1, as those of attention do.
+        count_hint: Why there may be more or fewer maps than segments.
+        whole_rows: Whether rows sum to 1.
     """
 
     orientations: tuple[Orientation, ...] = ("target-source",)
@@ -74,7 +91,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the user may have to say about a file.
+    """What only the user can know about a file.
 
     Attributes:
         side: Which maps of an OpenNMT-py pickle: of its output or of the given translation.
@@ -98,7 +115,7 @@ class Dump:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes; none of standard input, which is read as text only."""
+        """The first bytes; empty for standard input, which is read as text only."""
         if str(self.path) == STDIN:
             return b""
         check_source(self.path)
@@ -119,17 +136,17 @@ class Dump:
 
     @property
     def places(self) -> Iterator[tuple[str, str]]:
-        """Each line after its place, which messages name."""
+        """Each line behind its place, for messages."""
         return ((self.where(number), line) for number, line in enumerate(self.lines, start=1))
 
     @cached_property
     def probe(self) -> list[str]:
-        """The lines by which a format is recognised: the first ones, blank ones left out."""
+        """The first lines, without blank ones, by which a format is recognised."""
         return [line for line in islice(self.lines, _PROBED_LINES) if line.strip()]
 
     @property
     def sample(self) -> list[str]:
-        """The first of these lines, enough to tell a format of which every line is."""
+        """The first of these lines, enough for a format in which all lines are alike."""
         return self.probe[:_SAMPLED_LINES]
 
     def where(self, line: int) -> str:
@@ -148,7 +165,7 @@ class DumpFormat:
         read: The segments in order.
         layout: Orientation and EOS.
         binary: Recognised by its first bytes; standard input and lines are not looked at.
-        several_heads: It can hold layers and heads, of which the user chooses.
+        several_heads: It can hold several layers and heads; the user chooses one.
     """
 
     name: str
@@ -158,3 +175,115 @@ class DumpFormat:
     layout: Layout = field(default_factory=Layout)
     binary: bool = False
     several_heads: bool = False
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Quote text of a file for a message: in one line, without control characters, shortened."""
+    return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def split_fields(line: str) -> list[str]:
+    """The fields of a line between triple pipes; a field may be empty.
+
+    >>> split_fields("a b ||| 0-0 ||| ")
+    ['a b', '0-0', '']
+    """
+    return _FIELDS.split(line)
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """The tokens of a text, split as everywhere."""
+    return tuple(tokenize(text))
+
+
+def parse_integer(text: str, where: str) -> int:
+    """A count or index, at most nine digits.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise DataError(f"{where}: {shown(text)} is not a number from 0 upwards")
+    return int(text)
+
+
+def parse_rows(rows: Sequence[Sequence[str]], where: str) -> Weights:
+    """Rows of numbers as text, all of one length.
+
+    Raises:
+        DataError: A cell is no number, or rows differ in length.
+    """
+    width = len(rows[0]) if rows else 0
+    array = np.empty((len(rows), width))
+    for index, row in enumerate(rows):
+        if len(row) != width:
+            raise DataError(
+                f"{where}: row {index + 1} has {len(row)} weights, the first row has {width}"
+            )
+        try:
+            array[index] = [float(cell) for cell in row]
+        except ValueError as error:
+            raise DataError(f"{where}: row {index + 1}: {error}".replace("\n", " ")) from error
+    return array
+
+
+def parse_links(text: str, where: str) -> list[Link]:
+    """Links ``i-j`` separated by spaces, as pairs (source, target) from 0.
+
+    Raises:
+        DataError: Another form.
+    """
+    try:
+        return list(links.parse_links(text))
+    except AlignerDataError as error:
+        raise DataError(f"{where}: {shown(text)} is not links of the form 0-0 1-2") from error
+
+
+def are_links(texts: Iterable[str | None]) -> bool:
+    """Whether all texts are links or empty, none is missing, and some have links."""
+    found = [None if text is None else text.strip() for text in texts]
+    return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
+
+
+def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
+    """Lists of lists of numbers, nested to any depth, as an array of as many dimensions.
+
+    An empty list is a matrix without rows, of the given number of columns.
+
+    Raises:
+        DataError: Not lists, lists of different lengths, or something else than numbers in them.
+    """
+    if not isinstance(value, list):
+        raise DataError(f"{where}: attention is not a list of rows")
+    if not value:
+        return np.zeros((0, columns))
+    items, shape = value, [len(value)]
+    while list in (kinds := set(map(type, items))):
+        sizes = set(map(len, items)) if kinds == {list} else set()
+        if len(sizes) != 1 or len(shape) == _MOST_DIMENSIONS:
+            raise DataError(f"{where}: rows of attention differ in length, or nest too deep")
+        shape += sizes
+        items = list(chain.from_iterable(items))
+    if not kinds <= {int, float}:
+        raise DataError(f"{where}: attention has something else than numbers")
+    try:
+        return np.array(items, dtype=np.float64).reshape(shape)
+    except OverflowError as error:
+        raise DataError(f"{where}: attention has a number too large") from error
+
+
+def as_tokens(value: object, where: str) -> tuple[str, ...] | None:
+    """A list of tokens, or None.
+
+    Raises:
+        DataError: Anything else.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
+        raise DataError(f"{where}: tokens are not a list of text")
+    try:
+        "".join(value).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"{where}: a token has half a character (a lone surrogate)") from error
+    return tuple(map(sys.intern, value))  # the same words recur in every segment

@@ -1,4 +1,4 @@
-"""Attention that a toolkit gives as Python objects: bare arrays, and CTranslate2's results.
+"""Attention that a toolkit gives as Python objects: arrays, CTranslate2's results, Hugging Face's.
 
 Nothing of the toolkits is imported: an object counts by the attributes it has, and a tensor by
 ``detach``, so that any release of them will do.
@@ -6,18 +6,24 @@ Nothing of the toolkits is imported: an object counts by the attributes it has, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, Orientation, RawMap
-from coverage_eval.attention_maps.heads import Head, named_choice, one_head
-from coverage_eval.attention_maps.maps import AttentionMap, checked_array
-from coverage_eval.attention_maps.orientation import Texts, settle
-from coverage_eval.attention_maps.row_sums import warn_of_row_sums
+from coverage_eval.attention_maps.load import to_canonical, warn_of_row_sums
+from coverage_eval.attention_maps.maps import (
+    AttentionMap,
+    Head,
+    checked_array,
+    named_choice,
+    one_head,
+)
 from coverage_eval.errors import DataError
+from coverage_eval.special_tokens import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
 
 
@@ -58,9 +64,17 @@ def from_arrays(
         where = f"array {number}"
         matrix = one_head(checked_array(array, where), where, layer, head)
         raws.append(RawMap(where, matrix=matrix))
-    texts = Texts([tokenize(text) for text in sources], [tokenize(text) for text in hypotheses])
     layout = Layout(orientations=ORIENTATIONS)
-    maps = list(settle("arrays", raws, layout, texts, orientation=orientation))
+    maps = list(
+        to_canonical(
+            "arrays",
+            raws,
+            layout,
+            sources=[tokenize(text) for text in sources],
+            hypotheses=[tokenize(text) for text in hypotheses],
+            orientation=orientation,
+        )
+    )
     warn_of_row_sums("arrays", maps, "they were cut, or the orientation is another")
     return [replace(item, chosen=named_choice(layer, head)) for item in maps]
 
@@ -101,7 +115,7 @@ def from_ctranslate2(
         matrix = np.array(attention[rank], dtype=np.float64)
         matrix = matrix if matrix.size else np.zeros((len(hypotheses[rank]), columns))
         raws.append(RawMap(where, matrix=matrix, hypothesis=tuple(hypotheses[rank])))
-    maps = list(settle("CTranslate2 results", raws, Layout(), Texts(sources=tokens)))
+    maps = list(to_canonical("CTranslate2 results", raws, Layout(), sources=tokens))
     if len(maps) > 1:
         warn_of_row_sums(
             "CTranslate2 results",
@@ -110,3 +124,195 @@ def from_ctranslate2(
             "of a batch: translate with max_batch_size=1 or beam_size=1",
         )
     return maps
+
+
+def from_huggingface(
+    outputs: Any,
+    sources: Iterable[Segment],
+    hypotheses: Iterable[Segment] | None = None,
+    *,
+    layer: int = -1,
+    head: Head | None = None,
+    attention_mask: Any = None,
+    eos_token_id: int | None = None,
+    pad_token_id: int | None = None,
+) -> list[AttentionMap]:
+    """Maps from what ``generate(…, return_dict_in_generate=True, output_attentions=True)`` returns.
+
+    The model must be loaded with ``attn_implementation="eager"``. With beams, generate with
+    ``output_scores=True``, which adds ``beam_indices``: they say which rows of the attention belong
+    to a hypothesis.
+
+    Args:
+        outputs: Has ``sequences``, ``cross_attentions[step][layer]`` of ``[rows, heads, q, S]``,
+            and with beams ``beam_indices``; one sequence a segment.
+        sources: All source tokens, EOS and language tags included (``convert_ids_to_tokens`` of
+            the input's ids), without padding.
+        hypotheses: Tokens generated, EOS included if it was generated; by default their ids.
+        layer: Which decoder layer, an index from 0, or −1 for the last.
+        head: Which head, likewise; by default their mean.
+        attention_mask: The encoder's mask ``[segments, S]``, needed if any source is padded.
+        eos_token_id: Ends a sequence; what follows it is padding.
+        pad_token_id: Never generated, so it ends a sequence too.
+
+    Raises:
+        DataError: The outputs have no attention, are those of a decoder-only model or of a forward
+            pass, or do not fit the texts; the message says what to do.
+    """
+    steps = _cross_attentions(outputs, layer, head)
+    tokens = [tuple(tokenize(source)) for source in sources]
+    generated, rows = _generated(outputs, steps, eos_token_id, pad_token_id)
+    texts = [tuple(map(str, ids)) for ids in generated]
+    if hypotheses is not None:
+        texts = [tuple(tokenize(text)) for text in hypotheses]
+    for name, count in (("sources", len(tokens)), ("hypotheses", len(texts))):
+        if count != len(generated):
+            raise DataError(
+                f"Hugging Face outputs have {len(generated)} sequences, not {count} ({name})"
+            )
+    mask, width = None, steps[0].shape[1]
+    if attention_mask is not None:
+        mask = checked_array(attention_mask, "the attention mask").astype(bool)
+        if mask.shape != (len(tokens), width):
+            raise DataError(
+                f"the attention mask has shape {mask.shape}, not {len(tokens)} segments × {width} "
+                "source tokens of the attention"
+            )
+    maps = []
+    chosen = named_choice(layer, "mean" if head is None else head)
+    for index, (ids, source) in enumerate(zip(generated, tokens, strict=True)):
+        where = f"Hugging Face sequence {index + 1}"
+        columns = np.arange(width) if mask is None else np.flatnonzero(mask[index])
+        if len(columns) != len(source):
+            raise DataError(
+                f"{where}: the source has {len(source)} tokens, its attention {width} columns"
+                + (
+                    "; give all tokens, EOS and language tags included, and for padded sources "
+                    "attention_mask="
+                    if mask is None
+                    else f", of which the mask keeps {len(columns)}"
+                )
+            )
+        weights = np.array([steps[t][rows[index][t], columns] for t in range(len(ids))])
+        hypothesis = texts[index]
+        if len(hypothesis) != len(ids):
+            raise DataError(
+                f"{where} has {len(ids)} generated tokens, but the text has {len(hypothesis)}"
+            )
+        ended = bool(ids) and (ids[-1] == eos_token_id or hypothesis[-1] in EOS_TOKENS)
+        maps.append(
+            AttentionMap(
+                weights.reshape(len(ids), len(source)),
+                source=source,
+                hypothesis=hypothesis,
+                tgt_eos=ended,
+                src_eos=bool(source and source[-1] in EOS_TOKENS),
+                chosen=chosen,
+            )
+        )
+    return maps
+
+
+def _checked_attentions(outputs: Any) -> Any:
+    """The cross-attention of each decoding step; other outputs raise, each with its remedy."""
+    attentions = getattr(outputs, "cross_attentions", None)
+    if (
+        not attentions
+        and getattr(outputs, "attentions", None)
+        and not any(hasattr(outputs, name) for name in ("encoder_attentions", "decoder_attentions"))
+    ):
+        raise DataError(
+            "these Hugging Face outputs are of a decoder-only model, which has no attention from "
+            "target to source; cut it out of attentions yourself and give it to from_arrays"
+        )
+    if attentions and (not hasattr(outputs, "sequences") or hasattr(attentions[0], "shape")):
+        raise DataError(
+            "these Hugging Face outputs are of a forward pass, not of generate; give "
+            'from_arrays(outputs.cross_attentions[-1], sources, hypotheses, head="mean", '
+            'orientation="target-source"), each segment without its padding'
+        )
+    if not attentions:
+        raise DataError(
+            "Hugging Face outputs have no cross_attentions; call generate with "
+            "return_dict_in_generate=True, output_attentions=True"
+        )
+    return attentions
+
+
+def _cross_attentions(outputs: Any, layer: int, head: Head | None) -> list[NDArray[Any]]:
+    """One array ``[rows, S]`` a decoding step, of the query that predicts the step's token."""
+    attentions = _checked_attentions(outputs)
+    if not isinstance(layer, int):
+        raise DataError(f"layer={layer!r}: choose one decoder layer, as layer=-1 for the last")
+    steps = []
+    for step in attentions:
+        if not step or not -len(step) <= layer < len(step):
+            raise DataError(f"Hugging Face outputs have no decoder layer {layer}")
+        if step[layer] is None:
+            raise DataError(
+                "Hugging Face cross_attentions are None; load the model with "
+                'attn_implementation="eager", or choose a model that has this implementation'
+            )
+        weights = checked_array(step[layer], "Hugging Face cross_attentions")
+        count = weights.shape[1] if weights.ndim == 4 else 0
+        if count == 0 or not weights.shape[2] or head not in {None, "mean", *range(-count, count)}:
+            raise DataError(
+                f"Hugging Face cross_attentions of shape {weights.shape} have no head {head}"
+            )
+        last = weights[:, :, -1, :]  # the prompt's queries come before
+        steps.append(last[:, head] if isinstance(head, int) else last.mean(axis=1))
+    if len({step.shape[1] for step in steps}) > 1:
+        raise DataError("Hugging Face cross_attentions have another number of columns in each step")
+    return steps
+
+
+def _generated(
+    outputs: Any, steps: Sequence[NDArray[Any]], eos: int | None, pad: int | None
+) -> tuple[list[list[int]], list[list[int]]]:
+    """For each sequence its generated ids, and the row of the attention at each step."""
+    sequences = _table(outputs.sequences, "sequences")
+    if getattr(outputs, "beam_indices", None) is None:
+        length = min(len(steps), sequences.shape[1])
+        ids = [
+            _until_end(list(map(int, row[-length:] if length else [])), eos, pad)
+            for row in sequences
+        ]
+        if len(steps[0]) != len(sequences):
+            raise DataError(
+                f"Hugging Face attention has {len(steps[0])} rows for {len(sequences)} sequences, "
+                "but there are no beam_indices to tell which; call generate with output_scores=True"
+            )
+        return ids, [[index] * len(row) for index, row in enumerate(ids)]
+    beams = _table(outputs.beam_indices, "beam_indices")
+    lengths = (beams >= 0).sum(axis=1)
+    start = sequences.shape[1] - int(lengths.max(initial=0))
+    least = min(map(len, steps))  # rows of attention
+    if len(beams) != len(sequences) or lengths.max(initial=0) > len(steps) or start < 0:
+        raise DataError(
+            f"Hugging Face beam_indices of shape {beams.shape} do not fit sequences of shape "
+            f"{sequences.shape} and {len(steps)} steps of attention"
+        )
+    if beams.max(initial=0) >= least:
+        raise DataError(f"Hugging Face beam_indices name a row that is not among the {least}")
+    ids = [
+        list(map(int, row[start : start + n])) for row, n in zip(sequences, lengths, strict=True)
+    ]
+    return ids, [[int(b) for b in row[:n]] for row, n in zip(beams, lengths, strict=True)]
+
+
+def _table(value: Any, name: str) -> NDArray[Any]:
+    """Ids, or numbers of rows, as ``[sequences, tokens]``."""
+    table = checked_array(value, f"Hugging Face {name}")
+    if table.ndim != 2 or table.dtype.kind not in "iuf":
+        raise DataError(f"Hugging Face {name} of shape {table.shape} are no table of whole numbers")
+    return table
+
+
+def _until_end(ids: list[int], eos: int | None, pad: int | None) -> list[int]:
+    """The ids up to EOS, which is kept, or up to padding, which is dropped."""
+    for position, token in enumerate(ids):
+        if token == eos:
+            return ids[: position + 1]
+        if token == pad:
+            return ids[:position]
+    return ids

@@ -1,24 +1,41 @@
-"""Loading attention maps of any known format, recognised by its content or named."""
+"""Loading attention maps of any known format, recognised by its content or named.
+
+Orientation and EOS are settled by the shapes of the matrices against the texts, or refused. A file
+has one orientation, so all its segments vote: a reading that any segment contradicts is out. If
+none is left, or two, the file is refused with what was seen. Given the orientation, EOS is never a
+guess: a matrix has as many rows as the text has words, or one more.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Orientation, ReadOptions
+import numpy as np
+
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    Orientation,
+    RawMap,
+    ReadOptions,
+    shown,
+)
 from coverage_eval.attention_maps.formats import FORMATS
-from coverage_eval.attention_maps.heads import Head, named_choice
-from coverage_eval.attention_maps.maps import AttentionMap, Level
-from coverage_eval.attention_maps.orientation import Texts, settle
-from coverage_eval.attention_maps.parsing import shown
-from coverage_eval.attention_maps.row_sums import warn_of_row_sums
+from coverage_eval.attention_maps.maps import AttentionMap, Head, Level, named_choice
+from coverage_eval.attention_maps.subwords import schemes_of
+from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.files import STDIN, CorpusWarning
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import STDIN, CorpusWarning
-from coverage_eval.text.spool import Spool
+from coverage_eval.special_tokens import EOS_TOKENS
 from fast_align_wrapper.text import Segment, tokenize
+
+_FAR = 0.5
+"""Rows are not this far from 1 even where a toolkit leaves out the end of the source."""
 
 
 def load(path: str | Path, **options: Any) -> list[AttentionMap]:
@@ -42,8 +59,8 @@ def load_spooled(
     right_to_left: bool = False,
     layer: int | None = None,
     head: Head | None = None,
-) -> Spool[AttentionMap]:
-    """Read the attention maps of a file, which may be more than memory holds.
+) -> DiskList[AttentionMap]:
+    """Read the attention maps of a file, which need not fit in memory.
 
     Args:
         path: The dump; text formats may be ``.gz`` or, if the format is named, ``-``.
@@ -71,19 +88,28 @@ def load_spooled(
         CorpusWarning: Every weight of the file is 0, or rows do not sum to 1.
     """
     dump = Dump(path)
-    chosen = recognise(dump) if input_format is None else _named(input_format)
+    if input_format is not None and input_format not in FORMATS:
+        raise DataError(f"attention format {input_format!r} is none of {', '.join(FORMATS)}")
+    chosen = FORMATS[input_format] if input_format else recognise(dump)
     if not chosen.several_heads and (layer, head) != (None, None):
         raise DataError(
             f"{dump.name}: {chosen.title} has one matrix a segment; leave --layer and --head out"
         )
-    raws = Spool(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
+    raws = DiskList(chosen.read(dump, ReadOptions(side, right_to_left, layer, head)))
     if not raws:
         raise DataError(f"{dump.name}: no attention found (read as {chosen.title})")
-    texts = Texts(_tokens(sources), _tokens(hypotheses))
-    settled = settle(dump.name, raws, chosen.layout, texts, orientation=orientation, level=level)
+    settled = to_canonical(
+        dump.name,
+        raws,
+        chosen.layout,
+        sources=None if sources is None else [tokenize(text) for text in sources],
+        hypotheses=None if hypotheses is None else [tokenize(text) for text in hypotheses],
+        orientation=orientation,
+        level=level,
+    )
     if choice := named_choice(layer, head):
         settled = (replace(item, chosen=choice) for item in settled)
-    maps = Spool(settled)
+    maps = DiskList(settled)
     if not any(item.hard or item.weights.any() for item in maps):
         message = (
             f"{dump.name}: every weight is 0; the model kept no attention "
@@ -130,13 +156,216 @@ def _is(item: DumpFormat, dump: Dump) -> bool:
         return False
 
 
-def _named(name: str) -> DumpFormat:
+def to_canonical(
+    name: str,
+    raws: Sequence[RawMap],
+    layout: Layout,
+    *,
+    sources: Sequence[Sequence[str]] | None = None,
+    hypotheses: Sequence[Sequence[str]] | None = None,
+    orientation: Orientation | None = None,
+    level: Level | None = None,
+) -> Iterator[AttentionMap]:
+    """Turn raw maps into attention maps, which are made on demand.
+
+    Args:
+        name: The file, for messages.
+        raws: Its segments, which are read several times.
+        layout: What is known of its format.
+        sources: Token lists that the user gave; they take precedence over the file's own.
+        hypotheses: Likewise.
+        orientation: What the user says; None to settle it.
+        level: What the tokens are, if the user says so; else as the file says, else "bpe" if there
+            are marks of subwords or no tokens at all.
+
+    Raises:
+        DataError: Unequal numbers of maps and texts; no reading or several fit the shapes.
+    """
+    for side, given in (("source", sources), ("hypothesis", hypotheses)):
+        if given is not None and len(given) != len(raws):
+            hint = f" ({layout.count_hint})" if layout.count_hint else ""
+            raise DataError(
+                f"{name}: {len(raws)} attention maps, but the {side} text has {len(given)} "
+                f"segments{hint}"
+            )
+
+    def segments() -> Iterator[RawMap]:  # with the user's tokens in place of the file's
+        for i, raw in enumerate(raws):
+            yield replace(
+                raw,
+                source=raw.source if sources is None else tuple(sources[i]),
+                hypothesis=raw.hypothesis if hypotheses is None else tuple(hypotheses[i]),
+            )
+
+    left = [orientation] if orientation else list(layout.orientations)
+    first: RawMap | None = None
+    tokens: set[str] = set()
+    for raw in segments():
+        tokens.update(raw.source or (), raw.hypothesis or ())
+        if raw.matrix is None:
+            continue
+        first = first or raw
+        fitting = [each for each in left if _fits(raw, layout, each)]
+        if not fitting:
+            raise DataError(_no_reading(raw, layout, left))
+        left = fitting
+    if first and len(left) > 1:
+        raise DataError(_two_readings(name, first))
+    seen: Level = "bpe" if not tokens or schemes_of([tokens]) else "word"
+    return (_canonical(raw, layout, left[0], level or raw.level or seen) for raw in segments())
+
+
+def _fits(raw: RawMap, layout: Layout, orientation: Orientation) -> bool:
+    assert raw.matrix is not None
+    rows, columns = raw.matrix.shape
+    if orientation == "source-target":
+        rows, columns = columns, rows
+    fits_target = _last_is_eos(rows, raw.hypothesis, layout.tgt_eos, raw.tgt_eos) is not None
+    return (
+        fits_target and _last_is_eos(columns, raw.source, layout.src_eos, raw.src_eos) is not None
+    )
+
+
+def _last_is_eos(
+    size: int, tokens: Sequence[str] | None, known: bool | None, flag: bool | None
+) -> bool | None:
+    """Whether the last of ``size`` entries is EOS; None if this cannot be.
+
+    Args:
+        size: Number of rows or columns.
+        tokens: The text, with or without EOS; None if unknown.
+        known: What holds for the format, used if there is no text.
+        flag: What the file says about this segment; the text can only confirm it.
+    """
+    if flag is not None:
+        lengths = {size} if tokens is None else {len(tokens), _count_words(tokens) + flag}
+        return flag if size in lengths and size >= flag else None
+    if tokens is None:
+        return known if known is None or size >= known else None
+    extra = size - _count_words(tokens)
+    return bool(extra) if extra in {0, 1} else None
+
+
+def _count_words(tokens: Sequence[str]) -> int:
+    return len(tokens) - bool(tokens and tokens[-1] in EOS_TOKENS)
+
+
+def _canonical(raw: RawMap, layout: Layout, orientation: Orientation, level: Level) -> AttentionMap:
+    if raw.matrix is None:
+        return _from_links(raw, level)
+    matrix = raw.matrix.T if orientation == "source-target" else raw.matrix
+    rows, columns = matrix.shape
     try:
-        return FORMATS[name]
-    except KeyError:
-        message = f"attention format {name!r} is none of {', '.join(FORMATS)}"
-        raise DataError(message) from None
+        return AttentionMap(
+            weights=matrix,
+            source=_labelled(raw.source, columns, layout.src_end),
+            hypothesis=_labelled(raw.hypothesis, rows, "</s>"),
+            tgt_eos=bool(_last_is_eos(rows, raw.hypothesis, layout.tgt_eos, raw.tgt_eos)),
+            src_eos=bool(_last_is_eos(columns, raw.source, layout.src_eos, raw.src_eos)),
+            level=level,
+            hard=raw.hard,
+        )
+    except DataError as error:
+        raise DataError(f"{raw.where}: {error}") from error
 
 
-def _tokens(segments: Iterable[Segment] | None) -> list[Sequence[str]] | None:
-    return None if segments is None else [tokenize(segment) for segment in segments]
+def _labelled(tokens: tuple[str, ...] | None, size: int, end: str) -> tuple[str, ...] | None:
+    """One token for each entry; a missing end token is added."""
+    if tokens is None or len(tokens) >= size:
+        return tokens and tokens[:size]
+    return (*tokens, end)
+
+
+def _from_links(raw: RawMap, level: Level) -> AttentionMap:
+    """Links as a matrix of zeros and ones; only the texts tell its size."""
+    if raw.source is None or raw.hypothesis is None:
+        side = "source" if raw.source is None else "hypothesis"
+        raise DataError(
+            f"{raw.where}: links do not tell how long the {side} is; give the {side} text"
+        )
+    columns, rows = _count_words(raw.source), _count_words(raw.hypothesis)
+    weights = np.zeros((rows, columns))
+    for source, target in raw.links or ():
+        if source < columns and target < rows:
+            weights[target, source] = 1.0
+        elif not (raw.links_to_eos and source <= columns and target <= rows):
+            raise DataError(
+                f"{raw.where}: link {source}-{target} (source-target, from 0) is outside of "
+                f"{columns} source and {rows} target tokens; give the texts that the toolkit saw"
+            )
+    return AttentionMap(
+        weights, raw.source[:columns], raw.hypothesis[:rows], level=level, hard=True
+    )
+
+
+def _no_reading(raw: RawMap, layout: Layout, allowed: Sequence[Orientation]) -> str:
+    assert raw.matrix is not None
+    rows, columns = raw.matrix.shape
+    seen = f"{raw.where}: a matrix of {rows} rows and {columns} columns"
+    if raw.source is None or raw.hypothesis is None:
+        unknown = " and ".join(
+            side
+            for side, tokens in (("source", raw.source), ("hypothesis", raw.hypothesis))
+            if tokens is None
+        )
+        return f"{seen}, of which only the texts tell what is EOS; give the {unknown} text"
+    return (
+        f"{seen} does not belong to {_count_words(raw.hypothesis)} target and "
+        f"{_count_words(raw.source)} source tokens, with or without EOS "
+        f"({' or '.join(allowed)}); give the texts as the toolkit saw them, subwords included"
+        + (f" ({layout.count_hint})" if layout.count_hint else "")
+    )
+
+
+def _two_readings(name: str, raw: RawMap) -> str:
+    assert raw.matrix is not None
+    rows, columns = raw.matrix.shape
+    target, source = (
+        "unknown" if tokens is None else _count_words(tokens)
+        for tokens in (raw.hypothesis, raw.source)
+    )
+    # Attention of one target word sums to 1.
+    by_row, by_column = (np.allclose(raw.matrix.sum(axis), 1, atol=1e-3) for axis in (1, 0))
+    sums = "the sums do not tell"
+    if by_row and not by_column:
+        sums = "each row sums to 1, as in target-source"
+    elif by_column and not by_row:
+        sums = "each column sums to 1, as in source-target"
+    return (
+        f"{name}: ambiguous: every matrix fits both target-source and source-target; the first "
+        f"has {rows} rows and {columns} columns for {target} target and {source} source tokens "
+        f"({sums}); say which orientation it is"
+    )
+
+
+def warn_of_row_sums(
+    name: str, maps: Iterable[AttentionMap], advice: str, stacklevel: int = 3
+) -> None:
+    """Warn if rows of weights sum to something far from 1; rows of links may.
+
+    The row of the end of sentence is left out.
+
+    Args:
+        name: Where the maps come from.
+        maps: The maps of all segments.
+        advice: What may be the reason, and what to do.
+        stacklevel: Whose line the warning names, as :func:`warnings.warn` counts.
+
+    Warns:
+        CorpusWarning: There are such rows; the message has their number and the first of them.
+    """
+    rows = far = 0
+    first = ""
+    for segment, item in enumerate(maps, start=1):
+        sums = item.row_sums[: len(item.hypothesis_words)]
+        rows += len(sums)
+        wrong = np.flatnonzero(np.abs(sums - 1.0) > _FAR)
+        if len(wrong) and not item.hard:
+            first = first or f"segment {segment}, row {wrong[0] + 1}: {sums[wrong[0]]:.2f}"
+            far += len(wrong)
+    if far:
+        message = (
+            f"{name}: {far} of {rows} rows of attention are far from summing to 1 ({first}); "
+            f"{advice}"
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=stacklevel)

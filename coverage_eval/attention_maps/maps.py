@@ -1,4 +1,9 @@
-"""One attention map: target × source weights of one segment, with its tokens and flags."""
+"""One attention map: target × source weights of one segment, with its tokens, head and hard links.
+
+Toolkits' arrays are ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]`` (or S before T).
+Nothing is chosen silently: where there are several layers or heads, the user says which. Hard links
+are in Pharaoh order (source, target), so that DROP can run on them.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,8 @@ from coverage_eval.errors import DataError
 Weights: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["bpe", "word"]
 LEVELS: tuple[Level, ...] = ("bpe", "word")
+Head: TypeAlias = "int | Literal['mean']"
+"""Which head: an index from 0, or −1 for the last, or the mean of all."""
 
 _ROUNDING = 1e-3  # toolkits print weights with 4 digits or more, or compute in half precision
 _SHOWN = 60  # rows and columns of the HTML form
@@ -33,7 +40,7 @@ class AttentionMap:
         src_eos: The last column is the end of sentence or a ``<SINK>``, not a word.
         level: Whether tokens are subwords ("bpe") or words.
         hard: The weights are links, 0 or 1, of which a row may have none or several.
-        chosen: The layer and head that were chosen of several, by name, as signatures say it.
+        chosen: The chosen layer and head, by name, as signatures print them.
 
     Raises:
         DataError: The array is not two-dimensional, an entry is no weight, or the tokens are a
@@ -118,22 +125,19 @@ class AttentionMap:
             + "</tr>"
             for column, token in enumerate(source)
         )
+        rows, columns = self.weights.shape
+        kind = "links" if self.hard else "attention"
+        caption = f"{kind}, {rows} target × {columns} source tokens ({self.level})"
+        if max(rows, columns) > _SHOWN:
+            caption += f"; the first {_SHOWN} of each side are shown"
         return (
-            f"<table style='border-collapse:collapse'><caption>{self._caption()}</caption>"
+            f"<table style='border-collapse:collapse'><caption>{caption}</caption>"
             f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
-    def _caption(self) -> str:
-        rows, columns = self.weights.shape
-        kind = "links" if self.hard else "attention"
-        text = f"{kind}, {rows} target × {columns} source tokens ({self.level})"
-        if max(rows, columns) > _SHOWN:
-            text += f"; the first {_SHOWN} of each side are shown"
-        return text
 
-
-def array_of(value: Any) -> NDArray[Any]:
-    """An array of an array-like, or of a tensor on any device, of any precision, with a gradient.
+def _array_of(value: Any) -> NDArray[Any]:
+    """An array of an array-like, or of a tensor on any device, of any precision.
 
     Raises:
         TypeError, ValueError, RuntimeError: NumPy can make no array of it.
@@ -145,17 +149,17 @@ def array_of(value: Any) -> NDArray[Any]:
 
 
 def checked_array(value: Any, where: str) -> NDArray[Any]:
-    """The same; what is no array is answered in words.
+    """An array of an array-like or a tensor, or an error that says where it was.
 
     Args:
-        value: What should be one.
+        value: What should be an array.
         where: What it is, for people.
 
     Raises:
         DataError: NumPy can make no array of it.
     """
     try:
-        return array_of(value)
+        return _array_of(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(f"{where}: not an array of numbers ({error})") from error
 
@@ -167,7 +171,7 @@ def checked_weights(weights: ArrayLike) -> Weights:
         DataError: Not numbers, not two-dimensional, or an entry not in [0, 1].
     """
     try:
-        array = np.array(array_of(weights), dtype=np.float64)
+        array = np.array(_array_of(weights), dtype=np.float64)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise DataError("attention is not a rectangle of numbers") from error
     if array.ndim != 2:
@@ -190,3 +194,107 @@ def _cell(weight: float) -> str:
     text = f"{weight:.2f}"
     shade = "" if weight == 0 else f" style='background:rgba(31,119,180,{max(weight, 0.05):.2f})'"
     return f"<td title='{weight:.6g}'{shade}>{'' if weight == 0 else text}</td>"
+
+
+def named_choice(layer: int | None, head: Head | None) -> tuple[tuple[str, str], ...]:
+    """A choice of layer and head as signatures name it: from 1, or −1 for the last.
+
+    >>> named_choice(0, "mean")
+    (('layer', '1'), ('head', 'mean'))
+    """
+    return tuple(
+        (kind, str(index if index == "mean" or index < 0 else index + 1))
+        for kind, index in (("layer", layer), ("head", head))
+        if index is not None
+    )
+
+
+def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> Weights:
+    """The matrix of one layer and one head, or of the mean of its heads.
+
+    Args:
+        array: A NumPy array ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]``.
+        where: Its place, for messages.
+        layer: Which layer, an index as of any list; may be left out if there is one.
+        head: Which head, likewise, or "mean".
+
+    Raises:
+        DataError: It is no array of numbers, or has other dimensions; there is no such layer or
+            head; there are several and none is chosen; one is chosen and the array does not tell
+            layers or heads apart.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf":
+        raise DataError(f"{where}: not an array of numbers")
+    if not 2 <= array.ndim <= 4:
+        raise DataError(
+            f"{where}: attention has {array.ndim} dimensions; it must have 2 (target × source), "
+            "3 (heads first) or 4 (layers, then heads)"
+        )
+    chosen: dict[str, Head | None] = {"layer": layer, "head": head}
+    sizes = dict(zip(("layer", "head")[4 - array.ndim :], array.shape[:-2], strict=True))
+    for kind, index in chosen.items():
+        if index is not None and kind not in sizes:
+            raise DataError(f"{where}: {array.ndim} dimensions, no {kind}s; leave --{kind} out")
+    if wrong := list(filter(None, (_wrong(kind, chosen[kind], sizes[kind]) for kind in sizes))):
+        raise DataError(f"{where}: {'; '.join(wrong)} (in Python layer= and head=, from 0)")
+    if "layer" in sizes:
+        array = array[layer or 0]
+    if "head" in sizes and head != "mean":
+        array = array[head or 0]
+    with np.errstate(all="ignore"):  # AttentionMap refuses what is no weight, and says where
+        weights: Weights = array.astype(np.float64)
+        return weights if weights.ndim == 2 else np.asarray(weights.mean(axis=0))
+
+
+def _wrong(kind: str, index: Head | None, size: int) -> str | None:
+    """What is wrong with the choice of a layer or head; a single one need not be chosen."""
+    mean = ", or mean" if kind == "head" else ""
+    among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
+    if size == 0:
+        return f"no {kind}s"
+    if index is None:
+        return None if size == 1 else f"{size} {kind}s: say which by {among}"
+    if isinstance(index, int | np.integer):
+        return None if -size <= index < size else f"{size} {kind}s, none of that number: {among}"
+    return None if mean and index == "mean" else f"{size} {kind}s: choose {among}"
+
+
+def argmax_links(attention: Weights) -> list[tuple[int, int]]:
+    """The most attended source word of each target word.
+
+    The first of several equal ones is taken. A target word without any weight has no link. As in
+    fairseq, EOS is left out before the maximum is taken: give the part of the map without it.
+
+    Args:
+        attention: ``[T, S]``, EOS row and column left out.
+
+    Returns:
+        Links (source, target) from 0, sorted; at most one a target word.
+    """
+    if attention.size == 0:
+        return []
+    best = attention.argmax(axis=1)
+    linked = attention.max(axis=1) > 0
+    return sorted((int(best[t]), int(t)) for t in np.flatnonzero(linked))
+
+
+def threshold_links(attention: Weights, threshold: float) -> list[tuple[int, int]]:
+    """Every link with more weight than a threshold (many to many), as Marian and Sockeye have it.
+
+    Args:
+        attention: ``[T, S]``, EOS row and column left out.
+        threshold: In [0, 1); with 0, the support of a sparse map.
+
+    Returns:
+        Links (source, target) from 0, sorted.
+    """
+    return sorted((int(s), int(t)) for t, s in np.argwhere(attention > threshold))
+
+
+def hard_links(item: AttentionMap, threshold: float | None = None) -> list[tuple[int, int]]:
+    """The links of one map: argmax, or by a threshold; a map of links gives its links back."""
+    if item.hard and threshold is None:
+        threshold = 0.0
+    if threshold is None:
+        return argmax_links(item.word_weights)
+    return threshold_links(item.word_weights, threshold)

@@ -1,26 +1,283 @@
-"""All scores of a map by name, and tables of them: one row a segment, and the corpus."""
+"""Scores of attention maps: coverage, dispersion, agreement with gold links; tables of them.
+
+Each score of coverage or dispersion goes from an array ``[T, S]`` to one number, EOS row and column
+left out before (the caller's choice). cov_j = Σ_i α_ij is the attention that source word j gets in
+total. An empty source (S = 0) has no word that could lack coverage, so penalties and shares are 0;
+an empty hypothesis (T = 0) covers nothing, so every cov_j is 0. A row or column without weight has
+no spread: it counts as 0. No score is ever NaN or infinite. Scores called *experimental* follow a
+formula recalled from the paper named, which was not read again.
+
+With gold links there are AER, of a map's hard links, and SAER, of its weights:
+SAER = 1 − (Σ α·S + Σ α·P) / (Σ α + |S|), with sure links S and possible links P ⊇ S; for weights of
+zeros and ones it is AER. Source: Unbabel/sparse_constrained_attention, aer/compute_aer.py. Both are
+in per cent, and over a corpus their numerators and denominators are summed.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from coverage_eval.attention_maps import coverage as cov
-from coverage_eval.attention_maps import dispersion
-from coverage_eval.attention_maps.gold import GoldAgreement
-from coverage_eval.attention_maps.maps import AttentionMap, Weights
+from coverage_eval.alignment.gold_links import Gold
+from coverage_eval.attention_maps.maps import AttentionMap, Weights, hard_links
+from coverage_eval.data.disk_list import DiskList
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.score import Signature
-from coverage_eval.text.spool import Spool
+from coverage_eval.metrics.aer import AER, LINK_METRICS
+from coverage_eval.metrics.score import Formula, Signature, Statistics
+
+
+def coverage(attention: Weights) -> Weights:
+    """Attention that each source word gets in total, cov_j = Σ_i α_ij: ``[S]``, from 0 to T."""
+    total: Weights = attention.sum(axis=0)
+    return total
+
+
+def mean_coverage(attention: Weights) -> float:
+    """Mean of cov_j over source words: ``src_sum_contr_mean`` of stopes (alti_metrics_utils.py)."""
+    return float(coverage(attention).mean()) if attention.shape[1] else 0.0
+
+
+def over_attended(attention: Weights, over: float = 1.5) -> float:
+    """Number of source words with cov_j > ``over``: candidates of repetition."""
+    return float(np.count_nonzero(coverage(attention) > over))
+
+
+def under_attended(attention: Weights, under: float = 0.2) -> float:
+    """Number of source words with cov_j < ``under``: candidates of omission."""
+    return float(np.count_nonzero(coverage(attention) < under))
+
+
+def ignored_source(attention: Weights, under: float = 0.2) -> float:
+    """Share of source words with cov_j < 0.2 (Attn-ign-SRC; Berard et al. 2019). Experimental."""
+    return _share(coverage(attention) < under)
+
+
+def cdp_paper(attention: Weights) -> float:
+    """Coverage deviation penalty as printed: −(1/S) Σ_j log(1 + (1 − cov_j)²), at most 0.
+
+    Rikters and Fishel (2017). Experimental.
+    """
+    return _mean(-np.log1p((1 - coverage(attention)) ** 2))
+
+
+def cdp_code(attention: Weights) -> float:
+    """Coverage deviation penalty as computed: (1/S) Σ_j log(1 / (1 + |1 − cov_j|⁶)), at most 0.
+
+    M4t1ss/SoftAlignments, softalignments/functions.py, ``getCP``.
+    """
+    return _mean(-np.log1p(np.abs(1 - coverage(attention)) ** 6))
+
+
+def gnmt_penalty(attention: Weights, beta: float = 0.2) -> float:
+    """Coverage penalty β Σ_j log min(cov_j, 1) of Wu et al. (2016, equation 14), at most 0.
+
+    A word with cov_j = 0 is skipped, as in CTranslate2 (src/decoding.cc), since sparse attention
+    would give −∞ otherwise; :func:`ignored_source` counts such words. β = 0.2 is recalled from the
+    paper (experimental); OpenNMT-py's default is 0.
+    """
+    cov = coverage(attention)
+    return _zero(beta * float(np.log(np.minimum(cov[cov > 0], 1)).sum()))
+
+
+def summary_penalty(attention: Weights, beta: float = 1.0) -> float:
+    """β (Σ_j max(cov_j, 1) − S), over-attention only: ``summary`` of OpenNMT-py's penalties.py."""
+    return beta * float(np.maximum(coverage(attention) - 1, 0).sum())
+
+
+def truncated_coverage(attention: Weights, beta: float = 0.4) -> float:
+    """Σ_j log max(cov_j, β), Li et al. (2018); finite for β > 0. Experimental, β too."""
+    return float(np.log(np.maximum(coverage(attention), beta)).sum())
+
+
+def undertranslated_max(attention: Weights, limit: float = 0.01) -> float:
+    """Share of source words with max_i α_ij < 0.01: ``src_max_contr_below_001`` of stopes."""
+    rows, columns = attention.shape
+    most = attention.max(axis=0) if rows else np.zeros(columns)
+    return _share(most < limit)
+
+
+def undertranslated_sum(attention: Weights, limit: float = 0.1) -> float:
+    """Share of source words with cov_j < 0.1: ``src_sum_contr_below_01`` of stopes."""
+    return _share(coverage(attention) < limit)
+
+
+def eos_attention(to_eos: Weights) -> float:
+    """Mean attention of target words to the source's EOS, from its column ``[T]``; 0 for T = 0.
+
+    Attn-to-EOS of Berard et al. (2019), Guerreiro et al. (2023). Experimental.
+    """
+    return float(to_eos.mean()) if to_eos.size else 0.0
+
+
+def _mean(values: Weights) -> float:
+    return _zero(float(values.mean())) if values.size else 0.0
+
+
+def _share(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
+    return float(flags.mean()) if flags.size else 0.0
+
+
+def _zero(value: float) -> float:
+    """Not −0.0, which prints as a penalty."""
+    return value + 0.0
+
+
+def ap_out(attention: Weights) -> float:
+    """Absentmindedness of output words: minus the mean entropy of rows, in nats, at most 0.
+
+    Rikters and Fishel (2017); rows are normalised to sum 1, as in SoftAlignments' ``getEnt``.
+    That program transposes most toolkits' matrices first, so its APout may be this APin; their sum,
+    and the confidence, are the same.
+    """
+    return 0.0 - _mean_entropy(attention)
+
+
+def ap_in(attention: Weights) -> float:
+    """Absentmindedness of input words: minus the mean entropy of columns, in nats, at most 0.
+
+    Rikters and Fishel (2017); see :func:`ap_out`.
+    """
+    return 0.0 - _mean_entropy(attention.T)
+
+
+def confidence(attention: Weights) -> float:
+    """exp(−0.05 (CDP + AP_out + AP_in)²), from 0 to 1, with CDP as computed by SoftAlignments.
+
+    Rikters and Fishel (2017); M4t1ss/SoftAlignments, softalignments/functions.py.
+    """
+    total = cdp_code(attention) + ap_out(attention) + ap_in(attention)
+    return math.exp(-0.05 * total**2)
+
+
+def wass_to_unif(attention: Weights) -> float:
+    """Distance ½ Σ_j |m_j − 1/S| of the mean row m from the uniform distribution, from 0 to 1.
+
+    Guerreiro et al. (2023); stopes, optimal_transport_scoring.py. m is normalised to sum 1, which
+    changes nothing for rows that do; it is 0 if there is no weight at all.
+    """
+    total = attention.sum()
+    if total == 0:
+        return 0.0
+    mean_row = attention.sum(axis=0) / total
+    return float(0.5 * np.abs(mean_row - 1 / attention.shape[1]).sum())
+
+
+def zeros(attention: Weights) -> float:
+    """Share of weights that are exactly 0: the sparsity of sparsemax and its kin."""
+    return float(np.mean(attention == 0)) if attention.size else 0.0
+
+
+def support_size(attention: Weights) -> float:
+    """Mean number of source words with a weight above 0, per target word: from 0 to S."""
+    return float(np.count_nonzero(attention, axis=1).mean()) if attention.shape[0] else 0.0
+
+
+def _mean_entropy(rows: Weights) -> float:
+    """Mean entropy of rows, each normalised; rows without weight count as 0."""
+    if rows.size == 0:
+        return 0.0
+    sums = rows.sum(axis=1, keepdims=True)
+    shares = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
+    logs = np.log(shares, out=np.zeros_like(rows), where=shares > 0)
+    # Rounding may put the entropy of a single peak below 0, and minus zero is no entropy either.
+    return max(0.0, -float((shares * logs).sum()) / len(rows)) + 0.0
+
+
+@dataclass(frozen=True)
+class SAER(Formula):
+    """Soft alignment error rate of attention, 0 (best) to 100.
+
+    Args:
+        chosen: The layer and head of the maps, as in each of them.
+    """
+
+    chosen: tuple[tuple[str, str], ...] = ()
+
+    name: ClassVar[str] = "SAER"
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("weight_on_gold", "weight_and_sure_links")
+    undefined: ClassVar[str] = "there is neither attention nor a sure gold link"
+
+    def settings(self) -> dict[str, object]:
+        """The choice of layer and head."""
+        return dict(self.chosen)
+
+    @staticmethod
+    def count(rows: Iterable[tuple[Weights, Gold]]) -> Statistics:
+        """Statistics ``[segments, 2]``: Σ α·S + Σ α·P, and Σ α + |S|.
+
+        Args:
+            rows: Weights ``[T, S]`` of words, and gold links, of each segment.
+
+        Raises:
+            DataError: A gold link is outside of its map.
+        """
+        counts = []
+        for attention, gold in rows:
+            target_words, source_words = attention.shape
+            sure = set(gold.sure)
+            possible = sure.union(gold.possible)
+            for source, target in possible:
+                if source >= source_words or target >= target_words:
+                    raise DataError(
+                        f"gold link {source}-{target} (source-target, from 0) is outside of "
+                        f"attention with {source_words} source and {target_words} target words; "
+                        "merge subwords, or check the gold"
+                    )
+            on_sure, on_possible = (sum(attention[t, s] for s, t in on) for on in (sure, possible))
+            counts.append((float(on_sure + on_possible), float(attention.sum()) + len(sure)))
+        return np.array(counts, dtype=np.float64).reshape(-1, 2)
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """SAER in per cent; NaN where there is neither attention nor a sure link."""
+        hit, total = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(100 * (1 - hit / total), dtype=np.float64)
+
+
+def compare_with_gold(
+    maps: Sequence[AttentionMap], golds: Iterable[Gold], *, threshold: float | None = None
+) -> list[tuple[Formula, Statistics]]:
+    """Count how maps agree with gold links.
+
+    Args:
+        maps: One a segment, of the level (subwords or words) that the gold links have.
+        golds: One a segment.
+        threshold: For hard links; by default argmax.
+
+    Returns:
+        AER, SAER, precision, recall and F1, each with its statistics, one row a segment.
+
+    Raises:
+        DataError: Unequal numbers of segments, none at all, or a gold link outside of its map (the
+            segment).
+    """
+    kept = list(golds)
+    if len(kept) != len(maps):
+        raise DataError(f"{len(maps)} attention maps, but gold links of {len(kept)} segments")
+    weights = []
+    for number, (item, gold) in enumerate(zip(maps, kept, strict=True), start=1):
+        try:
+            weights.append(SAER.count([(item.word_weights, gold)])[0])
+        except DataError as error:  # noqa: PERF203 (names the segment)
+            raise DataError(f"segment {number}: {error}") from error
+    links = AER.count(
+        (hard_links(item, threshold), gold) for item, gold in zip(maps, kept, strict=True)
+    )
+    chosen = maps[0].chosen
+    made_by = (*chosen, ("links", "argmax" if threshold is None else f">{threshold}"))
+    aer, *others = ((metric(made_by), links) for metric in LINK_METRICS)
+    return [aer, (SAER(chosen), np.array(weights)), *others]
 
 
 @dataclass(frozen=True)
 class ScoreSettings:
-    """What moves the scores of maps.
+    """Settings of the scores.
 
     Attributes:
         over: A source word with more attention is over-attended.
@@ -35,19 +292,6 @@ class ScoreSettings:
     def weights(self, item: AttentionMap) -> Weights:
         """The part of a map that is scored, ``[T, S]``."""
         return item.weights if self.with_eos else item.word_weights
-
-    def signature(
-        self, level: str, links: str | None = None, chosen: Iterable[tuple[str, str]] = ()
-    ) -> Signature:
-        """All that moves the scores of maps of a level.
-
-        Args:
-            level: Of the maps.
-            links: AER's rule, if it is there.
-            chosen: The layer and head of the maps, as :attr:`AttentionMap.chosen`.
-        """
-        aer = {} if links is None else {"links": links}
-        return Signature.of("attention", level=level, **dict(chosen), **asdict(self), **aer)
 
 
 @dataclass(frozen=True)
@@ -93,58 +337,54 @@ def _of(function: Callable[[Weights], float]) -> Callable[[AttentionMap, ScoreSe
 def _eos_attention(item: AttentionMap, _: ScoreSettings) -> float | None:
     if not item.src_eos:
         return None
-    return cov.eos_attention(item.weights[: item.weights.shape[0] - item.tgt_eos, -1])
+    return eos_attention(item.weights[: item.weights.shape[0] - item.tgt_eos, -1])
 
 
 SCORES: dict[str, MapScore] = {
-    "mean_coverage": MapScore("mean attention that a source word gets", _of(cov.mean_coverage)),
+    "mean_coverage": MapScore("mean attention that a source word gets", _of(mean_coverage)),
     "over_attended": MapScore(
         "source words with coverage above --over",
-        lambda item, settings: cov.over_attended(settings.weights(item), settings.over),
+        lambda item, settings: over_attended(settings.weights(item), settings.over),
         corpus="sum",
     ),
     "under_attended": MapScore(
         "source words with coverage below --under",
-        lambda item, settings: cov.under_attended(settings.weights(item), settings.under),
+        lambda item, settings: under_attended(settings.weights(item), settings.under),
         corpus="sum",
     ),
     "ignored_source": MapScore(
         "share of source words with coverage below --under",
-        lambda item, settings: cov.ignored_source(settings.weights(item), settings.under),
+        lambda item, settings: ignored_source(settings.weights(item), settings.under),
         experimental=True,
     ),
     "cdp_paper": MapScore(
         "coverage deviation penalty as printed (Rikters and Fishel 2017)",
-        _of(cov.cdp_paper),
+        _of(cdp_paper),
         experimental=True,
     ),
-    "cdp_code": MapScore(
-        "coverage deviation penalty as their program computes it", _of(cov.cdp_code)
-    ),
-    "ap_in": MapScore("minus the mean entropy of source words", _of(dispersion.ap_in)),
-    "ap_out": MapScore("minus the mean entropy of target words", _of(dispersion.ap_out)),
-    "confidence": MapScore("from CDP (code), AP_in and AP_out", _of(dispersion.confidence)),
+    "cdp_code": MapScore("coverage deviation penalty as their program computes it", _of(cdp_code)),
+    "ap_in": MapScore("minus the mean entropy of source words", _of(ap_in)),
+    "ap_out": MapScore("minus the mean entropy of target words", _of(ap_out)),
+    "confidence": MapScore("from CDP (code), AP_in and AP_out", _of(confidence)),
     "gnmt_penalty": MapScore(
-        "coverage penalty of Wu et al. 2016, β = 0.2", _of(cov.gnmt_penalty), experimental=True
+        "coverage penalty of Wu et al. 2016, β = 0.2", _of(gnmt_penalty), experimental=True
     ),
-    "summary_penalty": MapScore("coverage above 1, summed (OpenNMT-py)", _of(cov.summary_penalty)),
+    "summary_penalty": MapScore("coverage above 1, summed (OpenNMT-py)", _of(summary_penalty)),
     "truncated_coverage": MapScore(
-        "Σ log max(coverage, 0.4), Li et al. 2018", _of(cov.truncated_coverage), experimental=True
+        "Σ log max(coverage, 0.4), Li et al. 2018", _of(truncated_coverage), experimental=True
     ),
     "eos_attention": MapScore(
         "mean attention to the source's EOS", _eos_attention, experimental=True
     ),
     "undertranslated_max": MapScore(
-        "share of source words with no weight of 0.01", _of(cov.undertranslated_max)
+        "share of source words with no weight of 0.01", _of(undertranslated_max)
     ),
     "undertranslated_sum": MapScore(
-        "share of source words with coverage below 0.1", _of(cov.undertranslated_sum)
+        "share of source words with coverage below 0.1", _of(undertranslated_sum)
     ),
-    "wass_to_unif": MapScore("distance of the mean row from uniform", _of(dispersion.wass_to_unif)),
-    "zeros": MapScore("share of weights that are 0", _of(dispersion.zeros)),
-    "support_size": MapScore(
-        "source words with weight, per target word", _of(dispersion.support_size)
-    ),
+    "wass_to_unif": MapScore("distance of the mean row from uniform", _of(wass_to_unif)),
+    "zeros": MapScore("share of weights that are 0", _of(zeros)),
+    "support_size": MapScore("source words with weight, per target word", _of(support_size)),
 }
 
 
@@ -171,41 +411,40 @@ def _scores(
 ) -> Iterator[SegmentScores]:
     if unknown := [name for name in names if name not in SCORES]:
         raise DataError(f"score {unknown[0]!r} is none of {', '.join(SCORES)}")
-    return (_score(item, names, settings) for item in maps)
 
+    def scored(item: AttentionMap) -> SegmentScores:
+        values = coverage(settings.weights(item))
+        words = item.source_words
+        if settings.with_eos and item.src_eos:
+            words = (*words, item.source[-1] if item.source else "</s>")
+        return SegmentScores(
+            values={name: SCORES[name].function(item, settings) for name in names},
+            words=words,
+            coverage=tuple(values.tolist()),
+            over=tuple(np.flatnonzero(values > settings.over).tolist()),
+            under=tuple(np.flatnonzero(values < settings.under).tolist()),
+        )
 
-def _score(item: AttentionMap, names: Sequence[str], settings: ScoreSettings) -> SegmentScores:
-    values = cov.coverage(settings.weights(item))
-    words = item.source_words
-    if settings.with_eos and item.src_eos:
-        words = (*words, item.source[-1] if item.source else "</s>")
-    return SegmentScores(
-        values={name: SCORES[name].function(item, settings) for name in names},
-        words=words,
-        coverage=tuple(values.tolist()),
-        over=tuple(np.flatnonzero(values > settings.over).tolist()),
-        under=tuple(np.flatnonzero(values < settings.under).tolist()),
-    )
+    return map(scored, maps)
 
 
 def score_corpus(segments: Sequence[SegmentScores]) -> dict[str, float | None]:
-    """Each score of the corpus: the mean over the segments it applies to, or a sum of counts."""
+    """Each of :data:`SCORES` of the corpus: the mean over the segments it applies to, or a sum."""
     if not segments:
         return {}
-    names = tuple(segments[0].values)
-    cells = (value for segment in segments for value in segment.values.values())
+    names = [name for name in segments[0].values if name in SCORES]
+    cells = (segment.values[name] for segment in segments for name in names)
     plain = (math.nan if value is None else value for value in cells)
     table = np.fromiter(plain, np.float64).reshape(-1, len(names))
-    return {name: _over_corpus(name, table[:, i]) for i, name in enumerate(names)}
-
-
-def _over_corpus(name: str, values: Weights) -> float | None:
-    """One score of the corpus from those of the segments, NaN where it does not apply."""
-    present = values[~np.isnan(values)]
-    if not present.size:
-        return None
-    total = float(np.sum(present))
-    return total / len(present) if SCORES[name].corpus == "mean" else total
+    corpus: dict[str, float | None] = {}
+    for name, column in zip(names, table.T, strict=True):
+        present = column[~np.isnan(column)]
+        total = float(np.sum(present))
+        if not present.size:
+            corpus[name] = None
+        else:
+            corpus[name] = total / len(present) if SCORES[name].corpus == "mean" else total
+    return corpus
 
 
 @dataclass(frozen=True)
@@ -215,7 +454,7 @@ class ScoreTable:
     Attributes:
         segments: One item a segment, kept on the disk.
         corpus: Score by name, None where it applies to no segment.
-        signature: All that moved the scores.
+        signature: Every setting that affects the scores.
     """
 
     segments: Sequence[SegmentScores]
@@ -227,7 +466,7 @@ def score_table(
     maps: Sequence[AttentionMap],
     names: Sequence[str] = tuple(SCORES),
     settings: ScoreSettings | None = None,
-    agreement: GoldAgreement | None = None,
+    agreement: Sequence[tuple[Formula, Statistics]] = (),
 ) -> ScoreTable:
     """Score every segment and the corpus.
 
@@ -235,32 +474,23 @@ def score_table(
         maps: One a segment.
         names: Of :data:`SCORES`.
         settings: What counts as over- and under-attended, and whether EOS counts.
-        agreement: With gold links: adds AER and SAER, in per cent.
+        agreement: What :func:`compare_with_gold` returned: adds AER and SAER, in per cent.
 
     Raises:
         DataError: A name is unknown.
     """
     settings = settings or ScoreSettings()
-    segments = Spool(_scores(maps, names, settings))
-    corpus = score_corpus(segments)
-    if agreement is not None:
-        added = _gold_scores(agreement)
-        for name, (_, total) in added.items():
-            corpus[name] = total
-        segments = Spool(
-            replace(item, values={**item.values, **{n: v[0][i] for n, v in added.items()}})
-            for i, item in enumerate(segments)
-        )
+    added: dict[str, list[float | None]] = {}
+    totals: dict[str, float | None] = {}
+    for metric, statistics in agreement[:2]:
+        added[metric.name.lower()] = metric.segment_scores(statistics)
+        totals[metric.name.lower()] = metric.segment_scores(statistics.sum(axis=0)[None])[0]
+    segments = DiskList(
+        replace(item, values={**item.values, **{name: added[name][i] for name in added}})
+        for i, item in enumerate(_scores(maps, names, settings))
+    )
+    chosen = dict(maps[0].chosen) if maps else {}
+    links = {"links": agreement[0][0].settings()["links"]} if agreement else {}
     level = maps[0].level if maps else "bpe"
-    rule = None if agreement is None else agreement.rule
-    chosen = maps[0].chosen if maps else ()
-    return ScoreTable(segments, corpus, settings.signature(level, rule, chosen))
-
-
-def _gold_scores(agreement: GoldAgreement) -> dict[str, tuple[list[float | None], float | None]]:
-    """AER and SAER of the segments, and of the sums over the corpus."""
-    scores = {}
-    for metric, statistics in agreement.figures()[:2]:
-        total = metric.segment_scores(statistics.sum(axis=0, keepdims=True))[0]
-        scores[metric.name.lower()] = (metric.segment_scores(statistics), total)
-    return scores
+    signature = Signature.of("attention", level=level, **chosen, **asdict(settings), **links)
+    return ScoreTable(segments, score_corpus(segments) | totals, signature)

@@ -29,7 +29,7 @@ _MARKS: dict[Scheme, str] = {
     "bpe": "@@", "sentencepiece": "▁", "byte-level": "Ġ", "wordpiece": "##", "joiner": "￭",
 }  # fmt: skip
 _BYTE_LEVEL_SHARE = 0.25
-"""Of the tokens have ``Ġ`` where it is a mark; Maltese has it as a letter."""
+"""``Ġ``, a letter in Maltese, is a mark if at least this share of the tokens begins with it."""
 
 
 def schemes_of(texts: Iterable[Iterable[str]]) -> list[Scheme]:
@@ -135,7 +135,7 @@ def _bytes_of_letters() -> dict[str, int]:
 
 
 def _bytes_as_text(letters: str) -> str:
-    """The text whose bytes stand as letters; what is no such text stays as it is."""
+    """Decode byte-level BPE; return other text unchanged."""
     table = _bytes_of_letters()
     if not all(letter in table for letter in letters):
         return letters
@@ -161,7 +161,7 @@ def merged_maps(
     """Merge the subwords of a corpus's maps to words, one map after the other.
 
     Args:
-        maps: Maps with tokens on both sides, which are gone through several times.
+        maps: Maps with tokens on both sides; they are read several times.
         source_scheme: How source subwords are marked; by default recognised.
         target_scheme: Likewise for the hypotheses.
 
@@ -219,7 +219,7 @@ def _merge_weights(
 ) -> Weights:
     """Sum over groups of columns, mean over groups of rows; a group starts at each position.
 
-    Of links, a word is linked if any of its pieces is: the maximum of both.
+    With links, a word is linked if any of its pieces is: the maximum over both.
     """
     if not rows or not columns:
         return np.zeros((len(rows), len(columns)))

@@ -1,13 +1,13 @@
 """Pickles of other toolkits, read through an allow-list: NumPy arrays and plain containers.
 
-A pickle is a program that calls what it names. Here the few names that a pickled array needs lead
-to notes of what was asked for, from which the array is made once the program has ended; any other
-name is refused before it is looked up. NumPy's own functions are not among them: their arguments
-can ask for any memory, and bytes be taken for pointers. The unpickler is the standard library's
-in Python, because the one in C allocates whatever a forged index asks for.
+A pickle is a program that calls the functions it names. Here the few names that a pickled array
+needs only take notes of the call, and the arrays are made from the notes once the program has
+ended; any other name is refused before it is looked up. NumPy's own functions are never called:
+their arguments can ask for any amount of memory, or pass bytes off as pointers. The unpickler is
+the standard library's in Python, because the one in C allocates whatever a forged index asks for.
 
-What a pickle may cost is bounded by its size: the steps of the program, the cells of all arrays,
-and, whatever the size, the depth of containers in each other.
+The size of a pickle bounds the steps of the program and the cells of all arrays. The depth of
+containers in each other is limited whatever the size.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def unpickle_arrays(data: bytes, where: str) -> Any:
         Nested dict, list, tuple, str, bytes, numbers, and arrays of booleans or numbers.
 
     Raises:
-        DataError: Damaged, with anything else in it, or out of all proportion to its size; nothing
+        DataError: Damaged, with anything else in it, or far too costly for its size; nothing
             of it was executed.
     """
     try:
@@ -107,10 +107,10 @@ _BEGUN = object()
 
 
 class _Maker:
-    """Makes what was noted; refuses whatever is no array, container, text or number.
+    """Makes arrays from notes; refuses anything but arrays, containers, texts and numbers.
 
-    What stands in many places is made once, for a few nested lists can name one part any number of
-    times: ``_done`` has what was made by the identity of what it was made from.
+    A few nested lists can name one part any number of times, so each part is made once: ``_done``
+    holds what was made, by the identity of what it was made from.
 
     Args:
         cells: How many cells the arrays may have, an array counted wherever it stands.
@@ -212,7 +212,7 @@ def _key_checked(load: Callable[[Any], None], keys: slice) -> Callable[[Any], No
 
 
 def _counted(load: Callable[[Any], None]) -> Callable[[Any], None]:
-    """A step of the program that is taken from those that are left."""
+    """Make an opcode use up the step budget."""
 
     def counted(unpickler: Any) -> None:
         unpickler.steps -= 1
@@ -232,7 +232,7 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
     steps = 0
 
     def load_within(self, steps: int) -> Any:
-        """What the pickle holds, if it takes no more than so many steps."""
+        """The value of the pickle, if it takes at most this many steps."""
         self.steps = steps
         return self.load()
 

@@ -22,10 +22,10 @@ import click
 
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.sizes import parse_size
+from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.tables.formats.cells import escape_controls
-from coverage_eval.text.corpus import MAX_LINE_BYTES
+from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
@@ -49,7 +49,6 @@ COMMANDS = {
     "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
     "inject": "Put errors of known kind, rate and place into correct translations.",
-    "merge": "Join the parts that --shard wrote, and print what one run would have printed.",
     "spark": "Score Parquet files on Spark: the same figures, segment by segment and in all.",
     "rescore": "Choose from n-best lists with length and coverage penalties.",
 }

@@ -31,12 +31,19 @@ from coverage_eval.cli.output import (
 )
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
-from coverage_eval.cli.warnings import InputWatch, echo_findings, warn
+from coverage_eval.cli.warnings import echo_findings, warn
+from coverage_eval.data.alignment_checks import check_gold
+from coverage_eval.data.dataset import Dataset, Sampler
+from coverage_eval.data.files import (
+    Text,
+    check_readable_again,
+    check_target,
+    read_parallel,
+    source_name,
+)
 from coverage_eval.metrics.aer import AER, LINK_METRICS
-from coverage_eval.omissions.units import equip
-from coverage_eval.preflight import Sampler, check_gold
-from coverage_eval.text.corpus import Text, check_readable_again, read_parallel, source_name
-from coverage_eval.text.files import check_target
+from coverage_eval.metrics.measure import check_inputs
+from coverage_eval.metrics.omissions import add_omission_data
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -127,13 +134,13 @@ def train(
         raise click.UsageError("the model is written to a file, not to standard output")
     if purpose is not None:
         check_readable_again(src, tgt)
-    watch = InputWatch({}, [tgt], src)
+    dataset = Dataset.of_pairs(src, tgt)
     wanted = (("forward", forward_links), ("reverse", reverse_links), (symmetrize, links))
     for path in (output, forward_links, reverse_links, links):
         if path is not None:
             check_target(path)
     with Aligner.train_pairs(
-        watch.pairs(),
+        ((row.source or "", row.references[0]) for row in dataset.rows()),
         tokenize=tokenize or "none",
         src_tokenize=src_tokenize,
         lowercase=lowercase,
@@ -141,10 +148,10 @@ def train(
         progress=True,
         **settings,
     ) as aligner:
-        echo_findings(watch.check(aligner.tokens)[0])
+        echo_findings(check_inputs(dataset, tokens=aligner.tokens)[0])
         model = aligner.model
         if purpose == "omissions":
-            equip(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
+            add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
         model.save(output)
         for method, path in wanted:
             if path is not None:
@@ -194,13 +201,18 @@ def apply(
             src_tokenize=src_tokenize,
             lowercase=lowercase or None,
         )
-        watch = InputWatch({}, [tgt], src)
-        pairs = ((aligner.source_tokens(one), aligner.tokens(two)) for one, two in watch.pairs())
+        dataset = Dataset.of_pairs(src, tgt)
+        pairs = (
+            (aligner.source_tokens(row.source or ""), aligner.tokens(row.references[0]))
+            for row in dataset.rows()
+        )
         rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
         lines = (row.format(scores=scores) for row in _with_bar(rows, output))
 
         def check() -> Iterator[str]:
-            echo_findings(watch.check(aligner.tokens, aligner)[0], strict=strict)
+            echo_findings(
+                check_inputs(dataset, tokens=aligner.tokens, aligner=aligner)[0], strict=strict
+            )
             yield from ()
 
         # The checks come behind the last line: an error leaves no file.
@@ -249,7 +261,7 @@ def aer(
     statistics = AER.count(sampler.watch(rows))
     counted = [(metric(), statistics) for metric in LINK_METRICS]
     found = check_gold(*zip(*sampler.rows, strict=True), name=source_name(gold))
-    show(warn(present_counted(counted, output), found, {}, strict=strict), output)
+    show(warn(present_counted(counted, output), found, strict=strict), output)
 
 
 def _with_bar(rows: Iterable[T], output: str | None) -> Iterable[T]:

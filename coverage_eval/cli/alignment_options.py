@@ -17,18 +17,17 @@ from coverage_eval.cli.aligner_options import (
 )
 from coverage_eval.cli.options import gathered, given_options, listed_options, word_options
 from coverage_eval.cli.overwriting import OutputFile
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS
-from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.corpus import (
+from coverage_eval.data.files import (
     Text,
     check_readable_again,
     check_source,
     check_stdin,
+    check_target,
     read_parallel,
 )
-from coverage_eval.text.files import check_target
-from coverage_eval.text.tokenizers import Tokenizer
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS, StopWords
 from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION
 
 F = TypeVar("F", bound=Callable[..., Any])

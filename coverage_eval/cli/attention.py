@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, get_args
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
 
 import click
 
 from coverage_eval.alignment.gold_links import read_gold
-from coverage_eval.attention_maps import FORMATS, AttentionMap, save
-from coverage_eval.attention_maps.gold import compare_with_gold
-from coverage_eval.attention_maps.hard import hard_links
-from coverage_eval.attention_maps.scores import SCORES, ScoreSettings, score_table
-from coverage_eval.cli.dumps import dump_options
+from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
+from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
+from coverage_eval.attention_maps.load import load_spooled
+from coverage_eval.attention_maps.maps import Head
+from coverage_eval.attention_maps.scores import (
+    SCORES,
+    ScoreSettings,
+    ScoreTable,
+    SegmentScores,
+    compare_with_gold,
+)
+from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
 from coverage_eval.cli.gold_options import gold_options, threshold_option
-from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
+from coverage_eval.cli.options import FiniteRange, WholeRange, gathered, strict_option
 from coverage_eval.cli.output import (
     Output,
     output_option,
@@ -26,12 +35,14 @@ from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
+from coverage_eval.data.alignment_checks import check_gold
+from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.files import check_stdin, read_segments, source_name
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
-from coverage_eval.preflight import check_gold
-from coverage_eval.report.attention import present_attention, present_coverage
-from coverage_eval.report.attention_picture import PICTURES, save_picture
-from coverage_eval.text.corpus import source_name
+from coverage_eval.report.pictures import ENDINGS, checked_ending, save_animation, save_figure
+from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
 _FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.items())
@@ -55,6 +66,96 @@ def command() -> None:
       coverage-eval attention score maps.npz --src test.de --hyp test.en --words
       coverage-eval attention plot maps.npz --index 3 -o third.png
     """
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+
+
+def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> int | str | None:
+    """A number from 1, or from -1 backwards, as an index from 0; the mean of heads as it is."""
+    if text is None or (text == "mean" and option.name == "head"):
+        return text
+    number = int(text) if _NUMBER.fullmatch(text) else 0
+    if number == 0:
+        mean = ", or mean" if option.name == "head" else ""
+        raise click.BadParameter(f"{text!r} is not a number from 1, or -1 for the last{mean}.")
+    return number - 1 if number > 0 else number
+
+
+_DUMP_OPTIONS = [
+    click.argument("dump"),
+    click.option("--src", metavar="FILE", help="Read the source, as the toolkit saw it."),
+    click.option("--hyp", metavar="FILE", help="Read the hypothesis, as the toolkit wrote it."),
+    click.option(
+        "--input-format", type=click.Choice(list(FORMATS)), metavar="NAME",
+        help=f"Read DUMP in this format, if it is not recognised: {', '.join(FORMATS)}.",
+    ),
+    click.option(
+        "--orientation", type=click.Choice(ORIENTATIONS),
+        help="Say what rows and columns of DUMP are, if the shapes leave it open.",
+    ),
+    click.option(
+        "--layer", metavar="N", callback=_as_index,
+        help="Take this layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
+    ),
+    click.option(
+        "--head", metavar="N|mean", callback=_as_index,
+        help="Take this head of such arrays, or of [heads, T, S]: from 1, or -1 for the last, or "
+        "their mean.",
+    ),
+    click.option(
+        "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
+        help="Take the maps of the output, or of the given translation (OpenNMT-py -dump_attn; the "
+        "authors' were computed without fertilities).",
+    ),
+    click.option(
+        "--right-to-left", is_flag=True, help="The model wrote from right to left (Marian)."
+    ),
+    click.option("--words", is_flag=True, help="Merge subwords to words."),
+    click.option(
+        "--src-subwords", type=click.Choice(SCHEMES),
+        help="Take source subwords to be marked so (--words).",
+    ),
+    click.option(
+        "--hyp-subwords", type=click.Choice(SCHEMES),
+        help="Take hypothesis subwords to be marked so (--words).",
+    ),
+]  # fmt: skip
+
+
+def _read(
+    dump: str,
+    src: str | None,
+    hyp: str | None,
+    input_format: str | None,
+    orientation: Orientation | None,
+    layer: int | None,
+    head: Head | None,
+    side: Literal["pred", "gold"],
+    right_to_left: bool,
+    words: bool,
+    src_subwords: Scheme | None,
+    hyp_subwords: Scheme | None,
+) -> Sequence[AttentionMap]:
+    """The maps of a dump of any toolkit."""
+    check_stdin(dump, src, hyp)
+    maps = load_spooled(
+        dump,
+        sources=None if src is None else read_segments(src),
+        hypotheses=None if hyp is None else read_segments(hyp),
+        input_format=input_format,
+        orientation=orientation,
+        side=side,
+        right_to_left=right_to_left,
+        layer=layer,
+        head=head,
+    )
+    if not words:
+        return maps
+    return DiskList(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
+
+
+dump_options = gathered("maps", _read, _DUMP_OPTIONS)
 
 
 _SCORE_LIST = "\n".join(
@@ -108,14 +209,82 @@ def score(
 
     \b
     Example:
-      coverage-eval attention score maps.npz --src test.de --hyp test.en -s dispersion
+      coverage-eval attention score maps.npz --src test.de --hyp test.en -s confidence
     """
     settings = ScoreSettings(over=over, under=under, with_eos=with_eos)
-    agreement = None
+    agreement: Sequence[tuple[Formula, Statistics]] = ()
     if gold is not None:
-        agreement = compare_with_gold(maps, list(read_gold(gold, **gold_form)), threshold=threshold)
+        agreement = compare_with_gold(maps, read_gold(gold, **gold_form), threshold=threshold)
     table = score_table(maps, names or tuple(SCORES), settings, agreement)
-    show((present_coverage if per_word else present_attention)(table), output)
+    show((_present_words if per_word else _present_segments)(table), output)
+
+
+def _present_segments(scores: ScoreTable) -> Printable:
+    """One row a segment, numbered from 1, and a last one for the corpus.
+
+    JSON also has every source word's coverage.
+    """
+    segments = scores.segments
+    corpus = _cells(scores.corpus)
+    header = ("segment", *scores.corpus, "over_attended_words", "under_attended_words")
+    signature = str(scores.signature)
+
+    def row(index: int) -> tuple[Cell, ...]:
+        if index == len(segments):
+            return "corpus", *corpus, None, None
+        item = segments[index]
+        return str(index + 1), *_cells(item.values), *map(" ".join, _outstanding(item).values())
+
+    def plain(index: int) -> dict[str, Any]:
+        item = segments[index]
+        scored = {"segment": index + 1, **item.values, "coverage": list(item.coverage)}
+        return scored | _outstanding(item)
+
+    rows = LazyRows(row, range(len(segments) + 1))
+    objects = LazyRows(plain, range(len(segments)))
+    return Printable(
+        (Table(header, rows, signatures=(signature,)),),
+        data={"signature": signature, "corpus": scores.corpus, "segments": objects},
+        numbers=corpus,
+    )
+
+
+def _present_words(scores: ScoreTable) -> Printable:
+    """One row a source word: segment and position from 1, coverage, and whether it stands out."""
+    header = ("segment", "position", "word", "coverage", "attended")
+    rows: DiskList[tuple[Cell, ...]] = DiskList(
+        (
+            number,
+            i + 1,
+            word,
+            value,
+            "over" if i in item.over else "under" if i in item.under else "",
+        )
+        for number, item in enumerate(scores.segments, start=1)
+        for i, (word, value) in enumerate(zip(item.words, item.coverage, strict=True))
+    )
+    signature = str(scores.signature)
+    words = LazyRows(lambda row: dict(zip(header, row, strict=True)), rows)
+    table = Table(header, rows, signatures=(signature,))
+    return Printable((table,), data={"signature": signature, "words": words})
+
+
+def _cells(values: Mapping[str, float | None]) -> tuple[Cell, ...]:
+    """Scores as cells; those that the corpus sums are counts."""
+    return tuple(
+        int(value)
+        if value is not None and name in SCORES and SCORES[name].corpus == "sum"
+        else value
+        for name, value in values.items()
+    )
+
+
+def _outstanding(item: SegmentScores) -> dict[str, list[str]]:
+    """Words that stand out, with their positions from 1."""
+    return {
+        "over_attended_words": [f"{i + 1}:{item.words[i]}" for i in item.over],
+        "under_attended_words": [f"{i + 1}:{item.words[i]}" for i in item.under],
+    }
 
 
 @command.command("links")
@@ -160,10 +329,10 @@ def aer(
       coverage-eval attention aer maps.npz test.gold --words
     """
     golds = list(read_gold(gold, **gold_form))
-    agreement = compare_with_gold(maps, golds, threshold=threshold)
+    figures = compare_with_gold(maps, golds, threshold=threshold)
     links = [tuple(hard_links(item, threshold)) for item in maps]
     found = check_gold(links, golds, name=source_name(gold))
-    show(warn(present_counted(agreement.figures(), output), found, {}, strict=strict), output)
+    show(warn(present_counted(figures, output), found, {}, strict=strict), output)
 
 
 @command.command("convert")
@@ -186,6 +355,10 @@ def convert(maps: Sequence[AttentionMap], output: str) -> None:
       coverage-eval attention convert alignments.txt --src test.de --hyp test.en -o maps.npz
     """
     save(maps, output)
+
+
+PICTURES = (*ENDINGS, ".gif")
+"""Endings of the files that can be written; ``.gif`` moves."""
 
 
 @command.command("plot")
@@ -218,3 +391,37 @@ def plot(
     if number > len(maps):
         raise DataError(f"--index {number}: there are {len(maps)} segments")
     save_picture(maps[number - 1], output, title=title, scale=scale)
+
+
+def save_picture(
+    item: AttentionMap,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    scale: Scale = "fixed",
+) -> None:
+    """Draw a map as in Figure 2 of Malaviya et al. (2018), or its cumulative attention as a GIF.
+
+    Args:
+        item: The map; EOS entries are drawn too.
+        path: Ends in one of :data:`PICTURES`.
+        title: Set above the picture (not above a GIF).
+        scale: How weights become colours (:func:`~coverage_eval.plotting.attention_heatmap`); a
+            GIF has bars instead.
+
+    Raises:
+        DataError: Another ending, nothing to draw, or the file cannot be written.
+    """
+    ending = checked_ending(path, PICTURES)
+    if item.weights.size == 0:
+        rows, columns = item.weights.shape
+        raise DataError(f"nothing to draw: {rows} target and {columns} source tokens")
+    from coverage_eval.plotting import attention_heatmap, coverage_animation
+    from coverage_eval.plotting.canvas import figure_of
+
+    labels = (item.source_labels, item.hypothesis_labels)
+    if ending == ".gif":
+        save_animation(coverage_animation(item.weights, *labels), path)
+    else:
+        ax = attention_heatmap(item.weights, *labels, title=title, scale=scale)
+        save_figure(figure_of(ax), path, tight=True)

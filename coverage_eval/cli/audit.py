@@ -7,13 +7,12 @@ import click
 from coverage_eval.cli.options import WholeRange
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.reproduce_systems import needs_torch
-from coverage_eval.nmt.run_audit import TITLE, audit_runs
-from coverage_eval.published.catalogue import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
-from coverage_eval.published.tables import TABLES
-from coverage_eval.published.user_scores import compare_scores
-from coverage_eval.report.audits import present_audit, present_audits
-from coverage_eval.report.user_scores import present_user_scores
+from coverage_eval.cli.reproduce import needs_torch
+from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
+from coverage_eval.papers.claims import present_audit, present_audits
+from coverage_eval.papers.printed import TABLES
+from coverage_eval.papers.reproduction.run_audit import TITLE, audit_runs
+from coverage_eval.papers.user_scores import compare_scores, present_user_scores
 
 RUN = "run"
 _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITLE}.items())
@@ -29,11 +28,28 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITL
 )  # fmt: skip
 @click.option(
     "--segments", default=100, show_default=True, type=WholeRange(1),
-    help="With run, replay the translations of so many test sentences.",
+    help="With run, replay the translations of this many test sentences.",
 )  # fmt: skip
+@click.option(
+    "-r",
+    "--ref",
+    metavar="FILE",
+    help="With run, recompute kept scores against this reference of the test set.",
+)
+@click.option("-s", "--src", metavar="FILE", help="With run, the source of the test set, for DROP.")
+@click.option(
+    "--model",
+    metavar="DIR",
+    help="With run, the word aligner of a run (prepared/words.model), for DROP.",
+)
 @output_options
 def command(
-    name: str | None, runs: tuple[str, ...], scores: str | None, segments: int, output: Output
+    name: str | None,
+    runs: tuple[str, ...],
+    scores: str | None,
+    segments: int,
+    output: Output,
+    **texts: str | None,
 ) -> None:
     """Check the papers' printed tables and claims.
 
@@ -46,8 +62,9 @@ def command(
     for each pair of systems and metric whether the better one is the same.
 
     'audit run RUN' checks what 'reproduce table1' made: the models are replayed in NumPy, and the
-    scores set beside the printed ones; of several runs, one a seed, the means. What 'reproduce
-    keep' kept of a run will do for the latter.
+    scores recomputed from the translations and set beside the printed ones; of several runs, one a
+    seed, the means. What 'reproduce keep' kept of a run will do for the scores: they are recomputed
+    if the test set's --ref is named, DROP also with its --src and --model.
 
     \b
     Example:
@@ -57,11 +74,13 @@ def command(
     """
     if (name == RUN) != bool(runs):
         raise click.UsageError("name folders with 'run', and only with it: audit run RUN")
+    if name != RUN and any(texts.values()):
+        raise click.UsageError("--ref, --src and --model go with 'run'")
     if name == RUN:
         if scores:
             raise click.UsageError("--scores goes without 'run'")
         with needs_torch():
-            audit = audit_runs(runs, segments=segments)
+            audit = audit_runs(runs, segments=segments, **texts)
         show(present_audit(audit), output)
     elif scores:
         if name and name not in TABLES_OF_AUDITS:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any, cast
 
 import click
-import numpy as np
 
 from coverage_eval.cli.comparison_files import ComparisonFiles, comparison_files
 from coverage_eval.cli.comparison_options import (
     Columns,
     ComparisonOptions,
-    Outcome,
     comparison_options,
 )
 from coverage_eval.cli.messages import say
@@ -25,22 +21,17 @@ from coverage_eval.cli.options import (
     parse_differences,
     parse_list,
 )
-from coverage_eval.cli.output import Output, output_options
+from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command, NoFile
-from coverage_eval.cli.sharding import Sharding, shard_option
-from coverage_eval.comparison.breakdown import BREAKDOWNS, DEFAULT_TOP, Options, break_down
+from coverage_eval.cli.warnings import warn
+from coverage_eval.comparison.breakdowns import BREAKDOWNS, DEFAULT_TOP, Options, break_down
+from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, compare_result
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.systems import Counted, TestSet
-from coverage_eval.comparison.table import Comparison, compare_statistics
-from coverage_eval.comparison.testing import SIGNIFICANT
+from coverage_eval.data.files import check_source
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Metric
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.metrics.significance import MOST_RESAMPLES
-from coverage_eval.scale.results import Results
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
 
 WORSE = 3
 """The exit status where a system is worse than the baseline."""
@@ -68,7 +59,6 @@ WORSE = 3
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
     help="With --fail-if-worse, take a difference as one if its p is below this.",
 )  # fmt: skip
-@shard_option
 @output_options
 def command(
     options: ComparisonOptions,
@@ -77,7 +67,6 @@ def command(
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
-    sharding: Sharding,
     output: Output,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
@@ -94,34 +83,25 @@ def command(
     files.check()
     options.check()
     gate = _make_gate(guarded, level, options)
-    sharding.check(output)
     asked = breakdown or []
-    if asked and sharding.shard is None:
+    if asked:
         output.require_several("--breakdown")
+        check_source(options.frequencies or options.alignment.train_src)
     _check_breakdowns(asked, options.columns)
-    sharding.check_target(output)
-    found = options.count(counts_frequencies=bool(asked), sharding=sharding)
-    facts = {
-        "systems": tuple(options.systems),
-        "references": len(options.ref),
-        "baseline": options.baseline,
-        "testing": options.testing,
-        "breakdown": tuple(asked),
-        "gate": gate,
-        "top": top,
-        "frequencies": found.frequencies,
-    }
-    results = _results(found, facts, with_texts=bool(asked) or sharding.shard is None)
-    sharding.finish("compare", results, present, output, strict=options.strict)
-    files.write(lambda: make_comparison(results))
+    result = options.measure(evidence=bool(asked or files.details))
+    comparison = compare_result(result, baseline=options.baseline, testing=options.testing)
+    tables = []
+    if asked:
+        chosen = Options(top, options.count_frequencies(result), comparison.baseline)
+        tables = break_down(result, None if "all" in asked else asked, chosen)
+    printout = present_comparison(comparison, tables)
+    worse = _find_worse(comparison, gate) if gate else []
     if gate:
-        _close(gate, make_comparison(results), output)
-
-
-def _close(gate: Gate, comparison: Comparison, output: Output) -> None:
-    """Say which systems are worse, and end so that a release stops."""
-    worse = _find_worse(comparison, gate)
-    for item in worse:
+        outcome = {"gate": gate_as_dict(gate, worse)}
+        printout = replace(printout, data=printout.data | outcome)
+    show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
+    files.write(comparison)
+    for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
         click.get_current_context().exit(WORSE)
@@ -156,55 +136,6 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 
 
-def _results(found: Outcome, facts: dict[str, Any], *, with_texts: bool) -> Results:
-    """What was counted, with the texts and what the metrics observed if breakdowns need them."""
-    counted, texts = found.counted, found.counted.texts
-    blocks = {name: np.stack(list(by.values())) for name, by in counted.statistics.items()}
-    records: dict[str, Sequence[Any]] = {}
-    if with_texts:
-        facts |= {"tokens": texts.tokens, "source_tokens": texts.source_tokens}
-        seen = {f"observed by {name}": rows for name, rows in counted.observed.items()}
-        records = {"rows": texts.rows}
-        records |= {name: rows for name, rows in seen.items() if rows is not texts.rows}
-    return Results(counted.metrics, blocks, records, facts, found.findings, found.figures)
-
-
-@lru_cache(maxsize=1)  # the table, --plot and --details are of one comparison
-def make_comparison(results: Results) -> Comparison:
-    """The comparison that was counted, with its texts where the results have them."""
-    facts, metrics = results.facts, cast("Mapping[str, Metric[Any]]", results.formulas)
-    systems = facts["systems"]
-    statistics = {
-        name: dict(zip(systems, block, strict=True)) for name, block in results.statistics.items()
-    }
-    counted = None
-    if results.records:
-        rows = results.records["rows"]
-        observed = {name: results.records.get(f"observed by {name}", rows) for name in metrics}
-        texts = TestSet(systems, rows, facts["tokens"], facts["source_tokens"])
-        counted = Counted(texts, metrics, statistics, observed)
-    return compare_statistics(
-        statistics,
-        metrics,
-        baseline=facts["baseline"],
-        testing=facts["testing"],
-        counted=counted,
-        references=facts["references"],
-    )
-
-
-def present(results: Results) -> Printout:
-    """The table with the breakdowns that were asked for."""
-    facts, comparison = results.facts, make_comparison(results)
-    options = Options(facts["top"], facts["frequencies"])
-    tables = _break_down(comparison, facts["breakdown"], options)
-    printout = present_comparison(comparison, tables)
-    if gate := facts["gate"]:
-        outcome = gate_as_dict(gate, _find_worse(comparison, gate))
-        printout = replace(printout, data=printout.data | {"gate": outcome})
-    return printout
-
-
 def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:
     """Refuse breakdowns that the columns do not allow, before any file is read."""
     has_evidence = {metric_class(name).evidence_name for name in columns.names}
@@ -215,9 +146,3 @@ def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:
             raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
         if item and item.needs_source and columns.alignment.src is None:
             raise click.UsageError(f"--breakdown {name} needs --src")
-
-
-def _break_down(comparison: Comparison, asked: Sequence[str], options: Options) -> list[Table]:
-    if not asked:
-        return []
-    return break_down(comparison, None if "all" in asked else asked, options)

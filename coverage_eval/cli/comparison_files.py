@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import click
@@ -10,10 +9,10 @@ import click
 from coverage_eval.cli.options import gathered
 from coverage_eval.cli.overwriting import OutputFile
 from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.comparison.details import write_details
-from coverage_eval.comparison.table import Comparison
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.comparison.presentation import write_details
+from coverage_eval.data.files import atomic_write
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.text.files import atomic_write
 
 STDOUT = "-"
 
@@ -39,19 +38,15 @@ class ComparisonFiles:
         if self.details == STDOUT:
             raise click.UsageError("--details writes a file: standard output has the table")
 
-    def write(self, make: Callable[[], Comparison]) -> None:
-        """Write those that are named.
-
-        Args:
-            make: Makes the comparison.
-        """
+    def write(self, comparison: Comparison) -> None:
+        """Write those that are named."""
         if self.plot:
             from coverage_eval.plotting.canvas import figure_of
 
-            save_figure(figure_of(make().plot()[0]), self.plot)
+            save_figure(figure_of(comparison.plot()[0]), self.plot)
         if self.details:
             with atomic_write(self.details) as file:
-                write_details(make(), file)
+                write_details(comparison, file)
 
 
 comparison_files = gathered(

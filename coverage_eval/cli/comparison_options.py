@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
@@ -26,26 +26,26 @@ from coverage_eval.cli.options import (
     seed_option,
     strict_option,
 )
-from coverage_eval.cli.sharding import Sharding
-from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.comparison.buckets import read_frequencies
-from coverage_eval.comparison.systems import Counted, TestSet, count_systems
-from coverage_eval.comparison.table import Comparison, compare_counted
-from coverage_eval.comparison.testing import Testing
-from coverage_eval.metrics.aligned import AlignedMetric
-from coverage_eval.metrics.base import Metric, TokenMetric
+from coverage_eval.comparison.breakdowns import read_frequencies
+from coverage_eval.comparison.comparison import Testing
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import Text
+from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
+from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     MOST_RESAMPLES,
     TESTS,
 )
-from coverage_eval.preflight import Finding
-from coverage_eval.text.corpus import Text, check_source
-from coverage_eval.text.spool import Spool
-from coverage_eval.text.tokenizers import TOKENIZERS
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+_LOOKED_AT = 2000
+"""Segments that are looked at to see whether a metric fits the texts."""
 
 
 class Columns:
@@ -95,21 +95,23 @@ class Columns:
         if unfit := (given & {"stopwords", "denominator"}) - taken:
             raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(self.names)}")
 
-    def leave_out_unfit(self, watch: InputWatch) -> None:
+    def leave_out_unfit(self, dataset: Dataset) -> None:
         """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
         if not self._chosen_here:
             return
-        of_text = {name: self._make(name) for name in self.names if not _is_aligned(name)}
-        for name, metric in of_text.items():
-            if said := watch.objection(metric):
+        rows = list(islice(dataset.rows(), _LOOKED_AT))
+        for name in [name for name in self.names if not _is_aligned(name)]:
+            metric = self._make(name)
+            if said := metric.objection(rows):
                 self.names.remove(name)
-                say(f"no {metric.name} in the table: {said}", "note")
+                references = ", ".join(dataset.references)
+                say(f"no {metric.name} in the table: {references}: {said}", "note")
 
-    def make(self, of_links: Mapping[str, Any]) -> dict[str, Metric[Any]]:
+    def make(self, of_links: Mapping[str, Any]) -> dict[str, Metric]:
         """The metrics by name; those of links take the aligner and further settings."""
         return {name: self._make(name, of_links) for name in self.names}
 
-    def _make(self, name: str, of_links: Mapping[str, Any] = MappingProxyType({})) -> Metric[Any]:
+    def _make(self, name: str, of_links: Mapping[str, Any] = MappingProxyType({})) -> Metric:
         settings = {**self._settings.get(name, {}), **of_links}
         if issubclass(metric_class(name), TokenMetric):
             settings |= {
@@ -119,12 +121,6 @@ class Columns:
         return make_metric(name, settings)
 
     @property
-    def of_words(self) -> bool:
-        """Whether a column counts the words that the text is cut into."""
-        kinds = map(metric_class, self.names)
-        return any(issubclass(kind, (TokenMetric, AlignedMetric)) for kind in kinds)
-
-    @property
     def need_aligner(self) -> bool:
         """Whether a column, or the wish to keep a model, makes an aligner necessary."""
         return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
@@ -132,25 +128,6 @@ class Columns:
 
 def _is_aligned(name: str) -> bool:
     return bool(metric_class(name).needs & {"links", "coverages"})
-
-
-class Outcome(NamedTuple):
-    """Systems that were counted, and what was noticed about the input.
-
-    Attributes:
-        counted: The systems.
-        frequencies: How often each source word stands in the training text; None if no text was
-            named.
-        aligner: What linked the texts, if anything did.
-        findings: What looks wrong.
-        figures: How well the aligner's model knows the texts, by name.
-    """
-
-    counted: Counted
-    frequencies: Mapping[str, int] | None
-    aligner: Aligner | None
-    findings: list[Finding]
-    figures: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -229,42 +206,37 @@ class ComparisonOptions:
         """How differences are tested."""
         return Testing(self.test, self.resamples, self.seed)
 
-    def compare(self, counted: Counted) -> Comparison:
-        """Test what :meth:`count` counted."""
-        return compare_counted(counted, baseline=self.baseline, testing=self.testing)
-
-    def count(self, *, counts_frequencies: bool, sharding: Sharding | None = None) -> Outcome:
+    def measure(self, *, evidence: bool, suspects: str | None = None) -> Result:
         """Read the texts, align them and count.
 
         Args:
-            counts_frequencies: Whether the words of the training text are counted, too.
-            sharding: Which segments; None for all.
+            evidence: Whether evidence will be asked for.
+            suspects: Look for omissions, too, under this name.
 
         Raises:
-            DataError: As :func:`coverage_eval.comparison.table.compare`.
+            DataError: As :func:`coverage_eval.comparison.comparison.compare`.
             AlignerError: The aligner failed.
         """
-        sharding = sharding or Sharding()
         columns, alignment = self.columns, self.alignment
-        text = self.frequencies or alignment.train_src
-        if counts_frequencies:
-            check_source(text)
         alignment.check_files([*self.ref, *self.systems.values()])
         of_links = alignment.settings()
-        watch = InputWatch(self.systems, self.ref, alignment.src)
-        rows = Spool(sharding.take(watch.rows()))
-        columns.leave_out_unfit(watch)
-        aligner = sharding.make_aligner(alignment) if columns.need_aligner else None
+        dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
+        columns.leave_out_unfit(dataset)
+        aligner = alignment.make() if columns.need_aligner else None
+        metrics = columns.make({"aligner": aligner, **of_links})
+        if suspects is not None and aligner is not None:
+            metrics[suspects] = Omissions(aligner)
+        result = measure(
+            dataset, metrics, jobs=self.jobs, evidence=evidence, checks=True, progress=True
+        )
         tokens = alignment.tokens
         source_tokens = aligner.source_tokens if aligner else tokens
-        texts = TestSet(tuple(self.systems), rows, tokens, source_tokens)
-        metrics = columns.make({"aligner": aligner, **of_links})
-        counted = count_systems(texts, metrics, jobs=self.jobs, progress=True)
-        frequencies = read_frequencies(text, source_tokens) if counts_frequencies and text else None
-        shown = tokens if columns.of_words else None
-        return Outcome(
-            counted, frequencies, aligner, *watch.check(shown, aligner, counted.metrics.values())
-        )
+        return replace(result, tokens=tokens, source_tokens=source_tokens)
+
+    def count_frequencies(self, result: Result) -> Mapping[str, int] | None:
+        """How often each source word stands in the training text; None if no text is named."""
+        text = self.frequencies or self.alignment.train_src
+        return read_frequencies(text, result.source_tokens) if text else None
 
 
 _TESTING = (

@@ -11,10 +11,8 @@ import click
 
 from coverage_eval.cli.options import add_options, listed_options
 from coverage_eval.cli.overwriting import NoFile
-from coverage_eval.text.by_system import SystemTexts
-from coverage_eval.text.column_files import ColumnFile
-from coverage_eval.text.corpus import STDIN, Column
-from coverage_eval.text.test_sets import find_test_set
+from coverage_eval.data.files import STDIN, Column, find_test_set
+from coverage_eval.data.tables import ColumnFile, SystemTexts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,9 +106,9 @@ class CorpusOptions:
         """Whether the table is a file of WMT's, whose columns need no naming."""
         if self.table == STDIN or self.src_col or self.tgt_col or self.hyp_col or self.ref_col:
             return False
-        from coverage_eval.meta.labels.wmt_mqm import has_columns
+        from coverage_eval.testbed.labels import has_mqm_columns
 
-        return has_columns(self._file.names())
+        return has_mqm_columns(self._file.names())
 
     def _is_by_system(self) -> bool:
         if self.system_col is None and not self._is_mqm():
@@ -138,7 +136,7 @@ class CorpusOptions:
         """Texts of systems that a column names."""
         shared = {} if self.src_col is None else {"src": self.src_col}
         if self.system_col is None:
-            from coverage_eval.meta.labels.wmt_mqm import read_translations
+            from coverage_eval.testbed.labels import read_translations
 
             texts, shared = read_translations(str(self.table)), {"src": "source"}
         else:

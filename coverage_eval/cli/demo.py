@@ -9,7 +9,7 @@ import click
 
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 from coverage_eval.testbed.demonstration import demonstrate
 
 
@@ -28,4 +28,4 @@ def command(folder: Path | None, output: Output) -> None:
     """
     output.require_several("demo")
     report = (folder or Path(mkdtemp(prefix="coverage-eval-demo-"))) / "report.html"
-    show(Printout(tuple(demonstrate(folder, report))), output)
+    show(Printable(tuple(demonstrate(folder, report))), output)

@@ -12,27 +12,29 @@ from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
 from coverage_eval.cli.output import output_option, print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
-from coverage_eval.cli.warnings import InputWatch, echo_findings
-from coverage_eval.testbed.error_kinds import KINDS
-from coverage_eval.testbed.injection import (
-    HIGHEST_RATE,
-    REPAIRS,
-    Injection,
-    clean_segments,
-    whole_words,
-)
-from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import (
+from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import (
     STDIN,
     Text,
+    atomic_write,
     check_source,
     check_stdin,
     file_of,
     read_segments,
     source_name,
 )
-from coverage_eval.text.files import atomic_write
-from coverage_eval.text.tokenizers import Tokenizer
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.metrics.measure import check_inputs
+from coverage_eval.testbed.injection import (
+    HIGHEST_RATE,
+    KINDS,
+    REPAIRS,
+    Injection,
+    clean_segments,
+    whole_words,
+)
+from coverage_eval.testbed.word_pool import WordPool
 
 
 @click.command("inject", cls=Command)
@@ -110,11 +112,11 @@ def command(
         aligner = Aligner.load(model, threads=threads, fast_align=fast_align)
     elif links:
         aligner = Aligner.from_links([], links)
-    watch = InputWatch({source_name(hyp): hyp}, [], src)
+    dataset = Dataset.of_files({source_name(hyp): hyp}, [], src)
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     words = WordPool.of(map(tokens, read_segments(pool or hyp)))
     injection = Injection(kinds, rate, words, seed, repair)
-    segments = clean_segments(watch.rows(), aligner)
+    segments = clean_segments(dataset.rows(), aligner)
 
     with atomic_write(gold) as errors:
 
@@ -123,7 +125,8 @@ def command(
                 spoilt = injection.spoil(segment, number)
                 errors.writelines(f"{error.to_json()}\n" for error in spoilt.errors)
                 yield " ".join(spoilt.words)
-            echo_findings(watch.check(tokens, aligner)[0], strict=strict)
+            findings, _ = check_inputs(dataset, tokens=tokens, aligner=aligner)
+            echo_findings(findings, strict=strict)
 
         print_lines(lines(), output)
 

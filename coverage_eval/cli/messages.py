@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.tables.formats.cells import escape_controls
+from coverage_eval.tables.table import escape_controls
 
 
 def say(message: str, kind: str = "") -> None:

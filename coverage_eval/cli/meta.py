@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -24,26 +23,22 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.cli.warnings import InputWatch, echo_findings
+from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import check_readable_again, check_source, source_name
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.meta.computed_scores import COMPUTED, default_scores, make_scores
-from coverage_eval.meta.evaluation import Evaluating, MetaEvaluation
-from coverage_eval.meta.injection_loop import DEFAULT_RATES, Spoiling, evaluate_own_text
-from coverage_eval.meta.judgements import Labels
-from coverage_eval.meta.labelled_files import TextFiles, choose_columns, evaluate_labelled
-from coverage_eval.meta.labels import LABEL_FORMATS, read_labels
-from coverage_eval.meta.labels.plain import write_texts
-from coverage_eval.meta.matching import of_system
-from coverage_eval.meta.score_files import read_scores
+from coverage_eval.metrics.measure import check_inputs
+from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
-from coverage_eval.omissions.units import equip
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
 from coverage_eval.report.pictures import save_figure
-from coverage_eval.testbed.error_kinds import KINDS
-from coverage_eval.testbed.injection import HIGHEST_RATE, REPAIRS, whole_words
-from coverage_eval.text.corpus import check_readable_again, check_source, source_name
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
+from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
+from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluate_labelled
+from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text
+from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
+from coverage_eval.testbed.labels import LABEL_FORMATS, read_labels, write_texts
+from coverage_eval.testbed.score_files import choose_columns, read_scores
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}
@@ -151,11 +146,10 @@ def command(
     how = Evaluating(recall, resamples, seed)
     if labels is None:
         evaluations = _evaluate_injected(str(inject), how, **options)
-    elif options["texts"] is not None:
-        write_texts(_read_labels(labels, **options), Path(options["texts"]))
-        return
     else:
         evaluations = _evaluate_labels(labels, how, **options)
+    if not evaluations:  # texts were written instead
+        return
     (kind, first), *others = evaluations.items()
     show(present_kinds(evaluations) if others else present_meta(first, kind), output)
     if plot:
@@ -184,50 +178,48 @@ def _check_mode(
         raise click.UsageError(f"unknown kind {unknown[0]!r}; one of {', '.join(KINDS)}")
 
 
-def _read_labels(
-    labels: str,
-    *,
-    kinds: Sequence[str],
-    label_format: str | None,
-    system: str | None,
-    alignment: AlignmentOptions,
-    **_: Any,
-) -> Labels:
-    found = read_labels(labels, _kind(kinds), alignment.tokens, label_format)
-    return found if system is None else of_system(found, system)
-
-
-def _kind(kinds: Sequence[str]) -> str:
-    return kinds[0] if kinds else "omission"
-
-
 def _evaluate_labels(
     labels: str,
     how: Evaluating,
     *,
+    kinds: Sequence[str],
+    label_format: str | None,
+    system: str | None,
+    texts: str | None,
     scores: Mapping[str, str],
     hyp: str | None,
     ref: str | None,
     columns: str | None,
     flip: str | None,
-    **options: Any,
+    alignment: AlignmentOptions,
+    **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Evaluate files of scores against labels; the figures by the kind of error."""
-    alignment, kind = options["alignment"], _kind(options["kinds"])
-    if hyp is not None and alignment.src is None and ref is None:
-        raise click.UsageError("--hyp is for baselines, which need --src or --ref")
-    check_source(labels, *scores.values(), alignment.src, hyp, ref)
-    check_readable_again(labels, *scores.values(), *filter(None, (alignment.src, ref)))
+    """Evaluate files of scores against labels, by their kind of error; or write their texts."""
+    kind = kinds[0] if kinds else "omission"
+    if texts is None:
+        if hyp is not None and alignment.src is None and ref is None:
+            raise click.UsageError("--hyp is for baselines, which need --src or --ref")
+        check_source(labels, *scores.values(), alignment.src, hyp, ref)
+        again = [text for text in (alignment.src, ref) if text is not None]
+        check_readable_again(labels, *scores.values(), *again)
+    judged = read_labels(labels, kind, alignment.tokens, label_format)
+    if system is not None:
+        judged = judged.of_system(system)
+    if texts is not None:
+        write_texts(judged, Path(texts))
+        return {}
     found = [
         column
         for name, file in scores.items()
         for column in read_scores(file, None if name == Path(file).name else name)
     ]
     evaluation = evaluate_labelled(
-        _read_labels(labels, **options),
+        judged,
         choose_columns(found, _listed(columns), _listed(flip) or ()),
         kind,
-        texts=TextFiles(alignment.src, hyp, ref),
+        source=alignment.src,
+        hypothesis=hyp,
+        reference=ref,
         tokens=alignment.tokens,
         evaluating=how,
     )
@@ -252,7 +244,10 @@ def _evaluate_injected(
     strict: bool,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Put errors of each kind into a text and evaluate scores; the figures by kind."""
+    """Put errors of each kind into a text and evaluate scores, by kind of error.
+
+    Without ``--kind``, a kind that cannot be put into the text is only noted.
+    """
     if alignment.src is None:
         raise click.UsageError("--inject needs --src")
     refs = [] if ref is None else [ref]
@@ -260,13 +255,16 @@ def _evaluate_injected(
     if alignment.has_links:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
-    aligner = alignment.make(equip)
+    aligner = alignment.make(add_omission_data)
     names = list(metrics or default_scores(aligner))
     try:
         computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    rows = _read_rows(text, refs, alignment, aligner, strict=strict)
+    dataset = Dataset.of_files({source_name(text): text}, refs, alignment.src)
+    rows = list(dataset.rows())
+    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
+    echo_findings(check_inputs(dataset, tokens=tokens, aligner=aligner)[0], strict=strict)
     if ref is None:
         say(
             "without --ref, the text itself is the reference, and scores that look at it see every "
@@ -274,44 +272,18 @@ def _evaluate_injected(
             "note",
         )
     chosen_rates = tuple(dict.fromkeys(rates)) or DEFAULT_RATES
-
-    def evaluate(kind: str) -> MetaEvaluation:
-        spoiling = Spoiling(kind, chosen_rates, repair, injection_seed)
-        return evaluate_own_text(rows, spoiling, computed, aligner, how)
-
-    if kinds:
-        return {kind: evaluate(kind) for kind in kinds}
-    return _evaluate_all(text, evaluate, linked=aligner is not None)
-
-
-def _evaluate_all(
-    text: str, evaluate: Callable[[str], MetaEvaluation], *, linked: bool
-) -> dict[str, MetaEvaluation]:
-    """The figures by each kind of error that can be put into a text, with notes on the others."""
     found, reasons = {}, []
-    for kind in KINDS:
-        if linked or kind != "untranslated":
-            try:
-                found[kind] = evaluate(kind)
-            except DataError as error:
-                reasons.append(f"{kind}: {error}")
-                say(f"no {reasons[-1]}", "note")
+    for kind in kinds or KINDS:
+        if kind == "untranslated" and not kinds and aligner is None:
+            continue
+        spoiling = Spoiling(kind, chosen_rates, repair, injection_seed)
+        try:
+            found[kind] = evaluate_own_text(rows, spoiling, computed, aligner, how)
+        except DataError as error:
+            if kinds:
+                raise
+            reasons.append(f"{kind}: {error}")
+            say(f"no {reasons[-1]}", "note")
     if not found:
         raise DataError(f"no kind of error can be put into {source_name(text)}: {reasons[0]}")
     return found
-
-
-def _read_rows(
-    text: str,
-    refs: Sequence[str],
-    alignment: AlignmentOptions,
-    aligner: Aligner | None,
-    *,
-    strict: bool,
-) -> list[Row]:
-    """The text with its source and references, checked."""
-    watch = InputWatch({source_name(text): text}, refs, alignment.src)
-    rows = list(watch.rows())
-    tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
-    echo_findings(watch.check(tokens, aligner)[0], strict=strict)
-    return rows

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from operator import itemgetter
 
 import click
 import numpy as np
@@ -13,23 +14,23 @@ from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_opti
 from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, given_options, strict_option
+from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
-from coverage_eval.cli.sharding import Sharding, shard_option
-from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.metrics.base import Statistics
-from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
-from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
-from coverage_eval.omissions.share import AdditionShare, OmissionShare
-from coverage_eval.omissions.units import equip
+from coverage_eval.cli.score_output import ScoreOutput, scoring_options
+from coverage_eval.cli.warnings import warn
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
+from coverage_eval.metrics.measure import measure
+from coverage_eval.metrics.omissions import (
+    Additions,
+    OmissionFinder,
+    Omissions,
+    add_omission_data,
+)
 from coverage_eval.report.omissions import present_found
 from coverage_eval.report.scores import present_scores
-from coverage_eval.scale.results import Results
-from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, check_readable_again, source_name
-from coverage_eval.text.files import check_target
-from coverage_eval.text.rows import Row, read_rows
-from coverage_eval.text.spool import Spool
+from coverage_eval.tables.table import LazyRows
+from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 
 
 @click.command("omissions", cls=Command)
@@ -65,7 +66,6 @@ from coverage_eval.text.spool import Spool
 )  # fmt: skip
 @alignment_options(links=False)
 @strict_option
-@shard_option
 @scoring_options
 def command(
     hyp: Text,
@@ -76,7 +76,6 @@ def command(
     threshold: float | None,
     alignment: AlignmentOptions,
     strict: bool,
-    sharding: Sharding,
     output: ScoreOutput,
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
@@ -93,40 +92,26 @@ def command(
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --calibrate --confidence
     """
-    sharding.check(output)
     _check(hyp, ref, alignment, additions=additions, calibrates=calibrates)
-    sharding.check_target(output)
-    aligner = sharding.make_aligner(alignment, equip)
+    aligner = alignment.make(add_omission_data)
     assert isinstance(aligner, ModelAligner)
+    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
     side = "target" if additions else "source"
-    finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
     if calibrates:
-        finder = _calibrate(finder, read_rows([hyp], ref, alignment.src), rate, alignment)
-    watch = InputWatch({source_name(hyp): hyp}, ref, alignment.src)
-    rows = sharding.take(watch.rows())
-    share = (AdditionShare if additions else OmissionShare)(finder, threshold)
-    statistics, segments = _look_through(rows, finder, share, output)
-    results = Results(
-        {share.name: share},
-        {share.name: statistics[None]},
-        {"found": segments} if output.sentence_level else {},
-        {"references": len(ref), **output.of_score},
-        *watch.check(aligner.tokens, aligner),
+        finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
+        _calibrate(finder, dataset.rows(), rate, alignment)
+    metric = (
+        Additions(aligner, threshold) if additions else Omissions(aligner, threshold, bool(ref))
     )
-    sharding.finish("omissions", results, present, output, strict=strict)
-
-
-def present(results: Results) -> Printout:
-    """The share of segments, or each segment with what was found."""
-    ((name, share),) = results.formulas.items()
-    (statistics,) = results.statistics[name]
-    references, output = results.facts["references"], ScoreOutput.of(results.facts)
-    score = corpus_score(share, statistics, output, references=references)
-    if not output.sentence_level:
-        return present_scores([score])
-    numbered = enumerate(results.records["found"], start=1)
-    segments = Spool((number, found) for number, found in numbered if found is not None)
-    return present_found(score, segments, "added" if name == AdditionShare.name else "spans")
+    result = measure(dataset, {metric.name: metric}, evidence=output.sentence_level, checks=True)
+    score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
+    printout = present_scores([score])
+    if output.sentence_level:
+        found = result.statistics_of(metric.name)[:, 0]
+        shown = np.flatnonzero(found) if output.errors_only else np.arange(result.segments)
+        evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
+        printout = present_found(score, evidence, shown, "added" if additions else "spans")
+    show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
 
 
 def _check(
@@ -152,29 +137,12 @@ def _check(
         check_target(alignment.model or alignment.save_model or os.devnull)
 
 
-def _look_through(
-    rows: Iterable[Row], finder: OmissionFinder, share: OmissionShare, output: ScoreOutput
-) -> tuple[Statistics, Spool[FoundSegment | None]]:
-    """Statistics of all segments ``[segments, 2]``, and the segments, None if not to be shown."""
-    segments: Spool[FoundSegment | None] = Spool()
-
-    def flags() -> Iterator[bool]:
-        for found in finder.find(rows):
-            is_found = share.is_found(found)
-            if output.sentence_level:
-                segments.append(found if is_found or not output.errors_only else None)
-            yield is_found
-
-    is_found = np.fromiter(flags(), dtype=np.int64)
-    return np.column_stack([is_found, np.ones_like(is_found)]), segments
-
-
 def _calibrate(
     finder: OmissionFinder, rows: Iterable[Row], rate: float, alignment: AlignmentOptions
-) -> OmissionFinder:
-    """The finder with probabilities, kept in the model file if there is one."""
+) -> None:
+    """Give the finder's model probabilities, kept in its file if there is one."""
     calibration = calibrate(finder, rows, rate)
-    finder = finder.calibrated(calibration)
+    finder.calibrated(calibration)
     file = alignment.save_model or alignment.model
     if file is not None:
         finder.aligner.save(file)
@@ -183,4 +151,3 @@ def _calibrate(
         f"{kept}calibrated on {calibration.segments} segments at a rate of {rate:g} per word; "
         f"calibration error on held-out segments: {calibration.error:.3f}"
     )
-    return finder

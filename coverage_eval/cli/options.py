@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.significance import DEFAULT_SEED
-from coverage_eval.text.corpus import CorpusWarning
-from coverage_eval.text.tokenizers import TOKENIZERS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

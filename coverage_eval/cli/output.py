@@ -14,10 +14,10 @@ import click
 
 from coverage_eval.cli.options import gathered
 from coverage_eval.cli.overwriting import OutputFile
+from coverage_eval.data.files import write_lines
 from coverage_eval.errors import DataError
 from coverage_eval.tables.formats import FORMATS, render_lines
-from coverage_eval.tables.printout import Printout
-from coverage_eval.text.files import write_lines
+from coverage_eval.tables.table import Printable
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output above which they wait on the disk until all are there."""
@@ -103,10 +103,10 @@ def list_options(
     return options
 
 
-def show(printout: Printout, output: Output) -> None:
+def show(printable: Printable, output: Output) -> None:
     """Print it in the format and at the place that the options ask for."""
     lines = render_lines(
-        printout,
+        printable,
         output.output_format,
         width=output.width,
         columns=_terminal_columns(output.output),

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.corpus_options import corpus_options
 from coverage_eval.cli.options import jobs_option, references_option, strict_option
+from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
 from coverage_eval.cli.score_output import ScoreOutput, scoring_options
-from coverage_eval.cli.sharding import Sharding, shard_option
-from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.metrics.profile.profile import (
-    count_figures,
-    make_figures,
-    profile_counted,
-)
+from coverage_eval.cli.warnings import warn
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import Text, source_name
+from coverage_eval.metrics.measure import measure
+from coverage_eval.metrics.profile import make_figures, profile_of
 from coverage_eval.report.profile import present_profile, present_profile_segments
-from coverage_eval.scale.results import Results
-from coverage_eval.tables.printout import Printout
-from coverage_eval.text.corpus import Text, source_name
 
 
 @click.command("profile", cls=Command)
@@ -31,7 +25,6 @@ from coverage_eval.text.corpus import Text, source_name
 @alignment_options()
 @jobs_option
 @strict_option
-@shard_option
 @scoring_options
 def command(
     hyp: Text,
@@ -39,7 +32,6 @@ def command(
     alignment: AlignmentOptions,
     jobs: int,
     strict: bool,
-    sharding: Sharding,
     output: ScoreOutput,
 ) -> None:
     """Every cheap figure of one output: repetition, length, coverage.
@@ -59,12 +51,9 @@ def command(
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
     alignment.check([hyp, *ref], needs_reference_links=False)
-    sharding.check(output)
     alignment.check_files([hyp, *ref])
-    sharding.check_target(output)
     of_links = alignment.settings()
-    watch = InputWatch({source_name(hyp): hyp}, ref, alignment.src)
-    aligner = sharding.make_aligner(alignment)
+    aligner = alignment.make()
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
     figures = make_figures(
         have,
@@ -73,22 +62,8 @@ def command(
         lowercase=alignment.lowercase,
         **of_links,
     )
-    rows = sharding.take(watch.rows())
-    blocks = count_figures(figures, rows, aligner, jobs=jobs)
-    results = Results(
-        figures,
-        {name: block[None] for name, block in zip(figures, blocks, strict=True)},
-        {},
-        {"references": len(ref), **output.of_score},
-        *watch.check(aligner.tokens if aligner else alignment.tokens, aligner),
-    )
-    sharding.finish("profile", results, present, output, strict=strict)
-
-
-def present(results: Results) -> Printout:
-    """The corpus figures, or those of each segment."""
-    references, output = results.facts["references"], ScoreOutput.of(results.facts)
-    figures: Any = results.formulas
-    blocks = [block for (block,) in results.statistics.values()]
-    profile = profile_counted(figures, blocks, references, output.resamples, output.seed)
-    return (present_profile_segments if output.sentence_level else present_profile)(profile)
+    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
+    result = measure(dataset, figures, jobs=jobs, checks=True)
+    present = present_profile_segments if output.sentence_level else present_profile
+    profile = profile_of(result, output.resamples, output.seed)
+    show(warn(present(profile), result.findings, result.unknown_words, strict=strict), output)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import NoneType
 
 import click
 
@@ -15,17 +16,20 @@ from coverage_eval.cli.options import parse_named_files
 from coverage_eval.cli.output import print_lines
 from coverage_eval.cli.overwriting import Command, OutputFile
 from coverage_eval.cli.warnings import echo_findings
-from coverage_eval.comparison.evidence import required_counts
-from coverage_eval.comparison.table import Comparison
-from coverage_eval.comparison.verdict import plain_verdict
+from coverage_eval.comparison.comparison import compare_result
+from coverage_eval.comparison.presentation import plain_verdict
+from coverage_eval.data.files import Text, check_source, check_target, read_segments
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.omissions import FoundSpan, Omissions
 from coverage_eval.metrics.score import Signature
-from coverage_eval.omissions.finder import FoundSpan, OmissionFinder
+from coverage_eval.report.html import make_report
 from coverage_eval.testbed.gold_errors import read_gold_errors
-from coverage_eval.text.corpus import Text, check_source, read_segments
-from coverage_eval.text.files import check_target
 
 STDOUT = "-"
+
+SUSPECTS = "suspects"
+"""The name by which the finder of omissions is measured beside the columns."""
 
 
 @click.command("report", cls=Command)
@@ -78,23 +82,25 @@ def command(
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
-    found = options.count(counts_frequencies=True)
-    comparison = options.compare(found.counted)
-    finder = None
-    if suspects:
-        assert found.aligner is not None
-        finder = OmissionFinder.of(found.aligner, referenced=True)
+    check_source(options.frequencies or options.alignment.train_src)
+    result = options.measure(evidence=True, suspects=SUSPECTS if suspects else None)
+    finder = result.metrics.get(SUSPECTS)
+    assert isinstance(finder, (Omissions, NoneType))
+    comparison = compare_result(
+        result.without(SUSPECTS), baseline=options.baseline, testing=options.testing
+    )
     try:
-        report = comparison.to_report(
+        report = make_report(
+            comparison,
             title=title,
             command=shlex.join(["coverage-eval", *sys.argv[1:]]),
-            warnings=echo_findings(found.findings, strict=options.strict),
-            model=found.figures,
+            warnings=echo_findings(result.findings, strict=options.strict),
+            model=result.unknown_words,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
-            suspects=_find_suspects(comparison, finder) if finder else {},
-            finder=str(Signature.of("omissions", **finder.settings)) if finder else None,
-            frequencies=found.frequencies,
+            suspects=_suspects(result) if finder else {},
+            finder=str(Signature.of("omissions", **finder.finder.settings)) if finder else None,
+            frequencies=options.count_frequencies(result),
         )
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
@@ -136,17 +142,9 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
     )
 
 
-def _find_suspects(
-    comparison: Comparison, finder: OmissionFinder
-) -> dict[str, list[tuple[FoundSpan, ...]]]:
+def _suspects(result: Result) -> dict[str, list[Sequence[FoundSpan]]]:
     """What each system's segments seem to leave out of the source."""
-    texts = required_counts(comparison).texts
     return {
-        system: [
-            found.spans
-            for found in finder.find(
-                row._replace(hypotheses=(row.hypotheses[index],)) for row in texts.rows
-            )
-        ]
-        for index, system in enumerate(texts.systems)
+        system: [found["spans"] for found in result.evidence_of(SUSPECTS, system)]
+        for system in result.systems
     }

@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from coverage_eval.cli.options import FiniteRange, WholeRange
-from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Group
-from coverage_eval.cli.reproduce_systems import figure2, keep, table1, table2, translate
-from coverage_eval.digits.accuracy import DigitsSettings
-from coverage_eval.published.iris import reproduce_iris
-from coverage_eval.published.multilabel import read_labelled
-from coverage_eval.published.timing import CLASSES, iris_data, reproduce_timing
-from coverage_eval.report.reproductions import (
-    draw_digits,
-    present_digits,
-    present_iris,
-    present_timing,
-)
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import FiniteRange, WholeRange, add_options
+from coverage_eval.cli.output import Output, output_option, output_options, print_lines, show
+from coverage_eval.cli.overwriting import Command, Group, OutputFile
+from coverage_eval.cli.picture_files import PictureFile
+from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.data.files import read_segments
+from coverage_eval.errors import MissingDependencyError
+from coverage_eval.papers.reproduction.iris import reproduce_iris
+from coverage_eval.papers.reproduction.multilabel import read_labelled
+from coverage_eval.papers.reproduction.number_words import DigitsSettings, draw_attention
+from coverage_eval.papers.reproduction.timing import CLASSES, iris_data, reproduce_timing
+from coverage_eval.report.pictures import save_figure
+
+_CORPORA = {
+    "train_src": "source side of the training text",
+    "train_tgt": "target side of the training text",
+    "valid_src": "source side of the validation text",
+    "valid_tgt": "target side of the validation text",
+    "test_src": "source side of the test set",
+    "test_ref": "reference of the test set",
+}
+_PRESETS = ("paper", "small", "tiny")
+_DATASETS = ("De-En", "Ja-En", "Ro-En")
+
+
+@contextmanager
+def needs_torch() -> Iterator[None]:
+    """Name the extra where the imports inside find that a package is missing."""
+    try:
+        yield
+    except MissingDependencyError:
+        raise
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"this needs PyTorch and tokenizers ({error.name} is missing): "
+            "pip install 'coverage-eval[nmt]'"
+        ) from error
 
 
 @click.group("reproduce", cls=Group)
@@ -36,7 +63,7 @@ def command() -> None:
 @command.command("iris")
 @click.option(
     "--splits", default=5, show_default=True, type=WholeRange(1),
-    help="Draw so many random splits into 135 training and 15 test flowers; the report has one.",
+    help="Draw this many random splits into 135 training and 15 test flowers; the report has one.",
 )  # fmt: skip
 @click.option(
     "--seed", default=0, show_default=True, type=WholeRange(0),
@@ -50,7 +77,7 @@ def iris(splits: int, seed: int, output: Output) -> None:
     Example:
       coverage-eval reproduce iris --splits 20
     """
-    show(present_iris(reproduce_iris(splits=splits, seed=seed)), output)
+    show(reproduce_iris(splits=splits, seed=seed).present(), output)
 
 
 @command.command("digits")
@@ -59,18 +86,18 @@ def iris(splits: int, seed: int, output: Output) -> None:
 @click.option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
 @click.option(
     "--seeds", default=5, show_default=True, type=WholeRange(1),
-    help="Train with so many seeds, from 1.",
+    help="Train with this many seeds, from 1.",
 )  # fmt: skip
 @click.option(
     "--examples", default=100_000, show_default=True, type=WholeRange(1),
-    help="Train on so many examples.",
+    help="Train on this many examples.",
 )  # fmt: skip
 @click.option("--batch", default=100, show_default=True, type=WholeRange(1),
-              help="Take a step of so many examples.")  # fmt: skip
+              help="Take a step of this many examples.")  # fmt: skip
 @click.option("--shortest", default=5, show_default=True, type=WholeRange(1),
-              help="Draw numbers of so many digits at least.")  # fmt: skip
+              help="Draw numbers of this many digits at least.")  # fmt: skip
 @click.option("--longest", default=20, show_default=True, type=WholeRange(1),
-              help="Draw numbers of so many digits at most.")  # fmt: skip
+              help="Draw numbers of this many digits at most.")  # fmt: skip
 @click.option("--size", default=32, show_default=True, type=WholeRange(1),
               help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
 @click.option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
@@ -78,7 +105,7 @@ def iris(splits: int, seed: int, output: Output) -> None:
 @click.option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
               help="Shorten a step's gradient to this norm.")  # fmt: skip
 @click.option("--valid", default=300, show_default=True, type=WholeRange(1),
-              help="Measure accuracy on so many examples.")  # fmt: skip
+              help="Measure accuracy on this many examples.")  # fmt: skip
 @output_options(width=1, file=False)
 def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
     """Spelled numbers into digits, by softmax and sparsemax attention (Figures 2 and 3).
@@ -95,24 +122,25 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     if settings["longest"] < settings["shortest"]:
         raise click.UsageError("--longest is below --shortest")
     import coverage_eval.torch  # noqa: F401  (says what to install)
-    from coverage_eval.digits.digits_run import reproduce_digits
+    from coverage_eval.papers.reproduction.number_words_training import reproduce_digits
+    from coverage_eval.plotting.canvas import figure_of
 
-    result = reproduce_digits(
-        Path(folder), DigitsSettings(**settings), range(1, seeds + 1), resume=resume
-    )
-    draw_digits(Path(folder))
-    show(present_digits(result), output)
+    run, wanted = Path(folder), range(1, seeds + 1)
+    result = reproduce_digits(run, DigitsSettings(**settings), wanted, resume=resume)
+    for attention, axes in draw_attention(run):
+        save_figure(figure_of(axes), run / f"{attention}.png", tight=True)
+    show(result.present(), output)
 
 
 @command.command("timing")
 @click.option(
     "--classes", "numbers", multiple=True, type=WholeRange(2), metavar="K",
-    help=f"Take random scores of so many classes; may be repeated.  "
+    help=f"Take random scores of this many classes; may be repeated.  "
     f"[default: {', '.join(map(str, CLASSES))}]",
 )  # fmt: skip
 @click.option(
     "--examples", default=1000, show_default=True, type=WholeRange(1),
-    help="Take so many rows of random scores.",
+    help="Take this many rows of random scores.",
 )  # fmt: skip
 @click.option(
     "--data", "files", multiple=True, metavar="FILE",
@@ -121,7 +149,7 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
 )  # fmt: skip
 @click.option(
     "--repeats", default=5, show_default=True, type=WholeRange(1),
-    help="Measure so many times.",
+    help="Measure this many times.",
 )  # fmt: skip
 @output_options
 def timing(
@@ -142,8 +170,182 @@ def timing(
     result = reproduce_timing(
         classes=numbers or CLASSES, examples=examples, data=data, repeats=repeats
     )
-    show(present_timing(result), output)
+    show(result.present(), output)
 
 
-for reproduction in (table1, table2, figure2, translate, keep):
-    command.add_command(reproduction)
+_OPTIONS = (
+    *(
+        click.option(
+            f"--{name.replace('_', '-')}", metavar="FILE", required=True,
+            help=f"Read the {what}, tokenised.",
+        )
+        for name, what in _CORPORA.items()
+    ),
+    click.option("-o", "--output", "folder", metavar="RUN", required=True,
+                 help="Keep everything in this folder."),
+    click.option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
+    click.option("--preset", "preset_name", default="small", show_default=True,
+                 type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
+    click.option("--size", type=WholeRange(2),
+                 help="Take word vectors and layers of this size instead."),
+    click.option("--epochs", type=WholeRange(1), help="Train for this many epochs instead."),
+    click.option("--halve-from", type=WholeRange(1),
+                 help="Halve the learning rate after this epoch and each further one."),
+    click.option("--merges", type=WholeRange(0),
+                 help="Learn this many operations of byte pair encoding instead."),
+    click.option("--seed", default=1, show_default=True, type=WholeRange(0),
+                 help="Seed parameters, order of batches and dropout with this number."),
+    click.option("--scoring", default="bilinear", show_default=True,
+                 type=click.Choice(["bilinear", "additive"]),
+                 help="Score attention so: bilinear is the paper's."),
+    click.option("--beam", default=10, show_default=True, type=WholeRange(1),
+                 help="Keep this many hypotheses of each sentence."),
+    click.option("--tune-by", default="beam", show_default=True,
+                 type=click.Choice(["beam", "lists"]),
+                 help="Choose the weights of COVPENALTY by decoding the validation text with "
+                 "each of 36 pairs, or by rescoring its n-best lists."),
+    click.option("--tune-on", metavar="N", type=WholeRange(1),
+                 help="Decode only its first N sentences with each pair."),
+    click.option("--dataset", default="De-En", show_default=True, type=click.Choice(_DATASETS),
+                 help="Set the scores beside this column of the printed table."),
+    click.option("--system", "names", multiple=True, metavar="NAME",
+                 help="Only make this row of the table; may be repeated."),
+    click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
+                 help="Compute there, as PyTorch names it: cpu, cuda, cuda:1."),
+)  # fmt: skip
+_training_options = partial(add_options, options=_OPTIONS)
+
+
+@command.command("table1", cls=Command)
+@_training_options
+@output_options(file=False)
+def table1(output: Output, **options: Any) -> None:
+    """Train, decode and score the eight systems of Table 1 (Malaviya et al. 2018).
+
+    A killed run goes on with --resume to the same result. Rows with COVPENALTY are decoded from
+    the model of the row without; with another --tune-by or --tune-on than before they are decoded
+    again. Texts must be tokenised; lowercase them first if that is wanted.
+
+    \b
+    Example:
+      coverage-eval reproduce table1 --train-src train.de --train-tgt train.en \\
+        --valid-src val.de --valid-tgt val.en --test-src test.de --test-ref test.en -o run
+    """
+    _reproduce("table1", output, options)
+
+
+@command.command("table2", cls=Command)
+@_training_options
+@output_options(file=False)
+def table2(output: Output, **options: Any) -> None:
+    """Train, decode and score csparsemax with the fertilities of Table 2.
+
+    The folder may be that of table1, with --resume: what both tables share is there already.
+    Named with --system, there are also the values of c from the authors' logs: 'PREDICTED c = 0.4',
+    0.6 and 0.8.
+
+    \b
+    Example:
+      coverage-eval reproduce table2 --train-src train.de --train-tgt train.en \\
+        --valid-src val.de --valid-tgt val.en --test-src test.de --test-ref test.en -o run --resume
+    """
+    _reproduce("table2", output, options)
+
+
+@command.command("figure2", cls=Command)
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--system", "names", nargs=2, default=("softmax", "csparsemax"), show_default=True,
+    metavar="NAME NAME", help="Draw these two systems.",
+)  # fmt: skip
+@click.option(
+    "--index", "number", type=WholeRange(1),
+    help="Draw this segment of the test set, counted from 1.  [default: the one in which the first "
+    "system repeats most and the second nothing]",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", "picture", metavar="FILE", required=True,
+    type=PictureFile(), help="Write this file, a .png, .svg or .pdf.",
+)  # fmt: skip
+def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) -> None:
+    """Draw two systems' attention to a sentence that one of them repeats words in (Figure 2).
+
+    RUN is the folder of 'reproduce table1'.
+
+    \b
+    Example:
+      coverage-eval reproduce figure2 run -o figure2.pdf
+    """
+    with needs_torch():
+        from coverage_eval.papers.reproduction.run_folder import RunFolder
+        from coverage_eval.papers.reproduction.run_results import draw_figure2
+    from coverage_eval.plotting.canvas import figure_of
+
+    axes = draw_figure2(RunFolder.existing(Path(run)), number, names)
+    save_figure(figure_of(axes[0]), picture, tight=True)
+
+
+@command.command("translate", cls=Command)
+@click.argument("run", metavar="RUN")
+@click.argument("text", metavar="TEXT")
+@click.option("--system", "name", required=True, metavar="NAME",
+              help="Translate by this row of a table.")  # fmt: skip
+@click.option(
+    "--attention", metavar="FILE", type=OutputFile(),
+    help="Write the attention to this file, a .npz or .jsonl, as 'attention' and 'report' read it.",
+)  # fmt: skip
+@output_option
+def translate(run: str, text: str, name: str, attention: str | None, output: str | None) -> None:
+    """Translate TEXT by a trained system of a run, as its test set was translated.
+
+    TEXT has one segment a line, tokenised as the run's texts are.
+
+    \b
+    Example:
+      coverage-eval reproduce translate run mine.de --system csparsemax --attention mine.jsonl
+    """
+    with needs_torch():
+        from coverage_eval.papers.reproduction.decoding import best_texts, write_attention
+        from coverage_eval.papers.reproduction.paper_systems import find_system
+        from coverage_eval.papers.reproduction.run_folder import RunFolder
+        from coverage_eval.papers.reproduction.trained_system import TrainedSystem
+    trained = TrainedSystem.load(RunFolder.existing(Path(run)), find_system(name))
+    pieces, lists = trained.translate(read_segments(text))
+    if attention is not None:
+        write_attention(Path(attention), pieces, lists)
+    print_lines(best_texts(lists), output)
+
+
+@command.command("keep", cls=Command)
+@click.argument("run", metavar="RUN")
+@click.option("-o", "--output", "folder", metavar="FOLDER", required=True,
+              help="Write the files into this folder.")  # fmt: skip
+def keep(run: str, folder: str) -> None:
+    """Copy what may be published of a run: no weights, no text of the corpora.
+
+    These are the tables with their signatures, the manifest, the log of every epoch, the
+    translations of the test set, and the scores of all hypotheses of the n-best lists. The names of
+    the files written are printed.
+
+    \b
+    Example:
+      coverage-eval reproduce keep run -o results
+    """
+    with needs_torch():
+        from coverage_eval.papers.reproduction.run_folder import RunFolder
+        from coverage_eval.papers.reproduction.run_results import keep_results
+    print_lines(map(str, keep_results(RunFolder.existing(Path(run)), Path(folder))))
+
+
+def _reproduce(table: str, output: Output, options: dict[str, Any]) -> None:
+    if options["tune_on"] is not None and options["tune_by"] != "beam":
+        raise click.UsageError(
+            "--tune-on goes with --tune-by beam: lists are made of all sentences"
+        )
+    with needs_torch():
+        from coverage_eval.papers.reproduction.experiment import reproduce_table
+    corpora = {name: options.pop(name) for name in _CORPORA}
+    result = reproduce_table(table, corpora, Path(options.pop("folder")), **options)
+    if result.note:
+        say(f"no METEOR in the table: {result.note}", "note")
+    show(present_comparison(result.comparison), output)

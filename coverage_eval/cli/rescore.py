@@ -6,16 +6,23 @@ from typing import Any
 
 import click
 
+from coverage_eval.attention_maps.rescoring import (
+    GRID,
+    Candidates,
+    GridSearch,
+    grid_search,
+    read_coverage,
+    read_nbest,
+)
 from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.options import FiniteRange
 from coverage_eval.cli.output import Output, output_options, print_lines, show
 from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.data.files import check_stdin, read_segments
+from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.report.rescoring import present_grid
-from coverage_eval.rescoring.nbest import read_coverage, read_nbest
-from coverage_eval.rescoring.search import GRID, Candidates, grid_search
-from coverage_eval.text.corpus import check_stdin, read_segments
-from coverage_eval.text.tokenizers import TOKENIZERS
+from coverage_eval.report.scores import scores_table
+from coverage_eval.tables.table import Cell, Printable, Table
 
 _SHOWN_GRID = "0, 0.2, …, 1"
 
@@ -115,9 +122,35 @@ def command(
         bleu = BLEU(tokenize=tokenize, lowercase=lowercase)
         references = list(read_segments(ref))
         search = grid_search(candidates, references, alphas=alphas, betas=betas, metric=bleu)
-        show(present_grid(search), output)
+        show(_present_grid(search), output)
         alpha, beta = search.best.alpha, search.best.beta
     assert alpha is not None
     assert beta is not None
     if chosen is not None or ref is None:
         print_lines(candidates.chosen_texts(alpha, beta), chosen)
+
+
+def _present_grid(search: GridSearch) -> Printable:
+    """BLEU of all pairs of weights, and the best score with its signature.
+
+    The tables for people have one row an α and one column a β; CSV has one row a pair.
+    """
+    points = search.points
+    betas = dict.fromkeys(point.beta for point in points)
+    alphas = dict.fromkeys(point.alpha for point in points)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{alpha:g}", *(point.bleu for point in points if point.alpha == alpha))
+        for alpha in alphas
+    )
+    grid = Table(("α \\ β", *(f"{beta:g}" for beta in betas)), rows)
+    pairs = tuple((p.alpha, p.beta, p.bleu, p == search.best) for p in points)
+    return Printable(
+        (grid, scores_table([search.score])),
+        records=Table(("alpha", "beta", "bleu", "best"), pairs),
+        data={
+            "scores": [search.score.to_dict()],
+            "best": vars(search.best),
+            "grid": [vars(point) for point in points],
+        },
+        numbers=(search.score.score,),
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from inspect import cleandoc
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -20,19 +21,16 @@ from coverage_eval.cli.options import (
     listed_options,
     strict_option,
 )
+from coverage_eval.cli.output import show
 from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.score_output import ScoreOutput, corpus_score, scoring_options
-from coverage_eval.cli.sharding import Sharding, shard_option
-from coverage_eval.cli.warnings import InputWatch
-from coverage_eval.metrics.base import Evidence, Metric, known_score
+from coverage_eval.cli.score_output import ScoreOutput, scoring_options
+from coverage_eval.cli.warnings import warn
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.files import Text, source_name
+from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.scale.results import Results
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.text.batches import batched
-from coverage_eval.text.corpus import Text, source_name
-from coverage_eval.text.spool import Spool
+from coverage_eval.tables.table import LazyRows, Printable
 
 Option = Callable[[Any], Any]
 
@@ -55,7 +53,6 @@ def score_command(name: str) -> click.Command:
         ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
-        sharding: Sharding,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
@@ -68,13 +65,19 @@ def score_command(name: str) -> click.Command:
                 f"--errors-only is not for {kind.name}, which finds no single errors"
             )
         alignment = _checked(name, kind, alignment, texts, settings.pop("preset", None))
-        sharding.check(output)
         alignment.check_files(texts)
-        sharding.check_target(output)
-        aligner = sharding.make_aligner(alignment)
+        aligner = alignment.make()
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
-        results = _count(metric, hyp, ref, alignment.src, output, sharding, jobs=jobs)
-        sharding.finish(chosen, results, present, output, strict=strict)
+        dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
+        result = measure(
+            dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
+        )
+        show(
+            warn(
+                present_result(result, output), result.findings, result.unknown_words, strict=strict
+            ),
+            output,
+        )
 
     command.__doc__ = _help(name, kinds[name])
     options = [
@@ -84,64 +87,23 @@ def score_command(name: str) -> click.Command:
         *setting_options(name, kinds),
         alignment_options() if aligned else jobs_option,
         scoring_options,
-        shard_option,
         strict_option,
     ]
     return click.command(name, cls=Command)(add_options(command, options))
 
 
-def _count(
-    metric: Metric[Any],
-    hyp: Text,
-    ref: tuple[Text, ...],
-    source: Text | None,
-    output: ScoreOutput,
-    sharding: Sharding,
-    *,
-    jobs: int,
-) -> Results:
-    """Count the statistics of two files, and keep the evidence if it is to be printed."""
-    aligner = getattr(metric, "aligner", None)
-    tokens = aligner.tokens if aligner else getattr(metric, "tokens", None)
-    watch = InputWatch({source_name(hyp): hyp}, ref, source)
-    observed = metric.observe(sharding.take(watch.rows()))
-    evidence: Spool[Evidence] = Spool()
-    if output.sentence_level:
-        observed = _explained(metric, observed, evidence)
-    statistics = metric.count_part(observed, 1, jobs=jobs)
-    return Results(
-        {metric.name: metric},
-        {metric.name: statistics},
-        {"evidence": evidence} if output.sentence_level else {},
-        {"references": len(ref), **output.of_score},
-        *watch.check(tokens, aligner, [metric]),
-    )
-
-
-def present(results: Results) -> Printout:
-    """The corpus score, or one score a segment with its evidence."""
-    (name,) = results.formulas
-    formula, (statistics,) = results.formulas[name], results.statistics[name]
-    references, output = results.facts["references"], ScoreOutput.of(results.facts)
-    score = corpus_score(formula, statistics, output, references=references)
+def present_result(result: Result, output: ScoreOutput) -> Printable:
+    """The corpus score of one system by one metric, or one score a segment with its evidence."""
+    (name,) = result.metrics
+    score = result.score(name, resamples=output.resamples, seed=output.seed)
     if not output.sentence_level:
         return present_scores([score])
     return present_segments(
         score,
-        Mapped(known_score, formula.formula(statistics)),
-        evidence=results.records["evidence"],
+        result.segment_scores(name),
+        evidence=LazyRows(itemgetter(0), result.evidence(name)),
         errors_only=output.errors_only,
     )
-
-
-def _explained(
-    metric: Metric[Any], observed: Iterable[Any], evidence: Spool[Evidence]
-) -> Iterator[Any]:
-    """What is observed, unchanged; only the evidence of it is kept, not the texts."""
-    for batch in batched(observed):
-        for (found,) in metric.explain(batch):
-            evidence.append(found)
-        yield from batch
 
 
 def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -164,7 +126,7 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
 
 def _checked(
     name: str,
-    kind: type[Metric[Any]],
+    kind: type[Metric],
     alignment: AlignmentOptions | None,
     texts: Sequence[Text],
     preset: str | None,
@@ -182,7 +144,7 @@ def _checked(
 
 
 def _preset(
-    name: str, preset: str, alignment: AlignmentOptions, kind: type[Metric[Any]]
+    name: str, preset: str, alignment: AlignmentOptions, kind: type[Metric]
 ) -> AlignmentOptions:
     """The options with the settings of a preset in them."""
     settings = METRICS[name].presets[preset]
@@ -204,7 +166,7 @@ def _compat_modes(name: str) -> Mapping[str, Mapping[str, Any]]:
 
 def _check_given(
     name: str,
-    kinds: Mapping[str, type[Metric[Any]]],
+    kinds: Mapping[str, type[Metric]],
     chosen: str,
     alignment: AlignmentOptions | None,
 ) -> None:
@@ -227,7 +189,7 @@ def _check_given(
             )
 
 
-def _help(name: str, kind: type[Metric[Any]]) -> str:
+def _help(name: str, kind: type[Metric]) -> str:
     """The command's help: the metric's line, its files and an example."""
     example = "--model de-en.model --src src.txt " if "aligner" in _names(kind) else ""
     return (
@@ -236,11 +198,11 @@ def _help(name: str, kind: type[Metric[Any]]) -> str:
     )
 
 
-def _names(kind: type[Metric[Any]]) -> set[str]:
+def _names(kind: type[Metric]) -> set[str]:
     return {item.name for item in fields(kind)}
 
 
-def setting_options(name: str, kinds: Mapping[str, type[Metric[Any]]]) -> list[Option]:
+def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option]:
     """Options of the fields of all forms of a metric, and those that choose a form."""
     found: dict[str, Field[Any]] = {}
     for kind in kinds.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,8 +10,7 @@ import click
 
 from coverage_eval.cli import output as printing
 from coverage_eval.cli.options import WholeRange, gathered, seed_option
-from coverage_eval.metrics.base import Formula, Statistics
-from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.score import Formula, Score, Statistics
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -19,10 +18,7 @@ from coverage_eval.metrics.significance import (
     bootstrap_interval,
 )
 from coverage_eval.report.scores import present_scores, present_segments
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-
-_NAMES = ("sentence_level", "errors_only", "confidence", "bootstrap", "seed")
+from coverage_eval.tables.table import LazyRows, Printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,16 +48,6 @@ class ScoreOutput(printing.Output):
             raise click.UsageError("--errors-only goes with --sentence-level")
 
     @property
-    def of_score(self) -> dict[str, Any]:
-        """What is printed of a score, whatever the form: the attributes above, by name."""
-        return {name: getattr(self, name) for name in _NAMES}
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> ScoreOutput:
-        """The options of which :attr:`of_score` is among some facts."""
-        return cls(**{name: facts[name] for name in _NAMES})
-
-    @property
     def resamples(self) -> int:
         """Bootstrap resamples; 0 if no interval is wanted."""
         return self.bootstrap if self.confidence else 0
@@ -85,27 +71,26 @@ def scoring_options(command: F) -> Callable[..., Any]:
     return gathered("output", ScoreOutput, options)(command)
 
 
-def corpus_score(
-    formula: Formula, statistics: Statistics, output: ScoreOutput, *, references: int = 0
-) -> Score:
-    """The corpus score, with its interval if one was asked for."""
+def present_counted(
+    counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput
+) -> Printable:
+    """Figures of one corpus; the first alone, or with the others as evidence of segments."""
+    (formula, statistics), *others = counted
+    if not (output.score_only or output.sentence_level):
+        return present_scores([_corpus_score(*item, output) for item in counted])
+    score = _corpus_score(formula, statistics, output)
+    if not output.sentence_level:
+        return present_scores([score])
+    columns = {other.name: other.segment_scores(rows) for other, rows in others}
+    evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
+    values = formula.segment_scores(statistics)
+    return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)
+
+
+def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput) -> Score:
     interval = None
     if output.confidence:
         interval = bootstrap_interval(
             formula, statistics, resamples=output.bootstrap, seed=output.seed
         )
-    return formula.score(statistics, references=references, interval=interval)
-
-
-def present_counted(counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput) -> Printout:
-    """Figures of one corpus; the first alone, or with the others as evidence of segments."""
-    (formula, statistics), *others = counted
-    if not (output.score_only or output.sentence_level):
-        return present_scores([corpus_score(*item, output) for item in counted])
-    score = corpus_score(formula, statistics, output)
-    if not output.sentence_level:
-        return present_scores([score])
-    columns = {other.name: other.segment_scores(rows) for other, rows in others}
-    evidence = Mapped(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
-    values = formula.segment_scores(statistics)
-    return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)
+    return formula.score(statistics, interval=interval)

@@ -56,7 +56,7 @@ def command(
       coverage-eval simplex -o figure1.png
       coverage-eval simplex -z 1.2,0.8,-0.2 -z 0.7,0.9,0.1 -o two-steps.svg
     """
-    from coverage_eval.plotting.transformation_panels import FIGURE1_SCORES, simplex_figure1
+    from coverage_eval.plotting.transformation_plots import FIGURE1_SCORES, simplex_figure1
 
     axes = simplex_figure1(scores or FIGURE1_SCORES, fertilities)
     save_figure(axes[0, 0].figure, output, dpi=dpi)

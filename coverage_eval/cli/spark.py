@@ -17,16 +17,15 @@ from coverage_eval.cli.options import FiniteRange, WholeRange, add_options, gath
 from coverage_eval.cli.output import Output, output_options, show
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score import choose_form, setting_options
+from coverage_eval.comparison.comparison import Testing, compare_result
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import compare_statistics
-from coverage_eval.comparison.testing import Testing
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Formula
-from coverage_eval.metrics.profile.profile import profile_counted
+from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.report.profile import present_profile
 from coverage_eval.report.scores import present_scores
-from coverage_eval.tables.printout import Printout
+from coverage_eval.tables.table import Printable
 
 
 @click.group("spark", cls=Group)
@@ -192,7 +191,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
     Example:
       coverage-eval spark profile in.parquet -o out.parquet --hyp-col mt --src-col src
     """
-    from coverage_eval.scale.scoring_job import make_profile
+    from coverage_eval.spark import make_profile
 
     _check(options, alignment, frozenset({"model"} if alignment.model else ()))
     have = {name for name, there in (("references", options.references),
@@ -205,14 +204,8 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
         **alignment.settings(),
     )
 
-    def present(found: Any) -> Printout:
-        blocks = [
-            next(iter(found.totals.statistics(name, formula).values()))
-            for name, formula in found.figures.items()
-        ]
-        references = len(options.references)
-        made = profile_counted(found.figures, blocks, references, segments=found.totals.scored)
-        return present_profile(made)
+    def present(found: _Found) -> Printable:
+        return present_profile(profile_of(found.result))
 
     _run(options, alignment, make, present, output)
 
@@ -240,13 +233,16 @@ def omissions(
     Example:
       coverage-eval spark omissions in.parquet -o out.parquet --hyp-col mt --src-col src --model m
     """
-    from coverage_eval.scale.scoring_job import make_share
+    from coverage_eval.spark import make_omissions
 
     _check(options, alignment, frozenset({"model"}))
     if additions and options.references:
         raise click.UsageError("--additions is about output and source: no --ref-col")
     make = partial(
-        make_share, additions=additions, referenced=bool(options.references), threshold=threshold
+        make_omissions,
+        additions=additions,
+        referenced=bool(options.references),
+        threshold=threshold,
     )
     _run(options, alignment, make, partial(_present_scores, options), output)
 
@@ -289,19 +285,14 @@ def compare(
         name: {**alignment.settings(), **(words if name == "rep" else {})} for name in names
     }
 
-    def present(found: Any) -> Printout:
+    def present(found: _Found) -> Printable:
         if not testing["resamples"]:
             return _present_scores(options, found)
-        from coverage_eval.scale.spark_jobs import collect_statistics
+        from coverage_eval.spark import collect_frame
 
+        result = collect_frame(found.scored, found.scorer)
         return present_comparison(
-            compare_statistics(
-                collect_statistics(found.scored, found.job, found.figures),
-                found.figures,
-                baseline=baseline,
-                testing=Testing(**testing),
-                references=len(options.references),
-            )
+            compare_result(result, baseline=baseline, testing=Testing(**testing))
         )
 
     _score(options, alignment, settings, output, present)
@@ -311,10 +302,9 @@ def compare(
 class _Found:
     """What Spark made of a job."""
 
-    job: Any
-    figures: Mapping[str, Any]
+    scorer: Any
     scored: Any
-    totals: Any
+    result: Result
 
 
 def _score(
@@ -322,10 +312,10 @@ def _score(
     alignment: AlignmentOptions,
     metrics: Mapping[str, Mapping[str, Any]],
     output: Output,
-    present: Callable[[Any], Printout] | None = None,
+    present: Callable[[_Found], Printable] | None = None,
 ) -> None:
     """Score by metrics with their settings."""
-    from coverage_eval.scale.scoring_job import make_metrics
+    from coverage_eval.spark import make_metrics
 
     make = partial(make_metrics, metrics=metrics)
     _run(options, alignment, make, present or partial(_present_scores, options), output)
@@ -334,48 +324,43 @@ def _score(
 def _run(
     options: SparkOptions,
     alignment: AlignmentOptions,
-    make: Callable[[Any], Mapping[str, Formula]],
-    present: Callable[[Any], Printout],
+    make: Callable[[Any], Mapping[str, Metric]],
+    present: Callable[[_Found], Printable],
     output: Output,
 ) -> None:
     """Score, write and print; without a whole result there is no OUT."""
-    from coverage_eval.scale.scoring_job import ScoringJob
-    from coverage_eval.scale.spark_jobs import (
+    from coverage_eval.spark import (
+        BatchColumns,
+        ScoringJob,
         read_frame,
         score_frame,
         spark_session,
         sum_frame,
         write_scored,
     )
-    from coverage_eval.scale.text_columns import BatchColumns
 
     if "://" not in options.target and Path(options.target).exists():
         raise DataError(f"{options.target}: is there already; name a new folder, or remove it")
     columns = BatchColumns(options.hypotheses, options.references, options.source, options.keys)
     job = ScoringJob(columns, make, alignment.of_model if alignment.model else {}, options.evidence)
-    figures = job.scorer(alignment.model).figures
+    scorer = job.scorer(alignment.model)
     session = spark_session(options.master)
     frame = read_frame(session, options.given)
     if options.partitions:
         frame = frame.repartition(options.partitions)
     scored = write_scored(score_frame(frame, job, alignment.model), options.target)
-    totals = sum_frame(scored, figures)
+    result, aside = sum_frame(scored, scorer)
     say(
-        f"{options.target}: {totals.scored:,} rows scored"
-        + (f", {totals.set_aside:,} set aside, see status=set_aside" if totals.set_aside else "")
+        f"{options.target}: {result.segments:,} rows scored"
+        + (f", {aside:,} set aside, see status=set_aside" if aside else "")
     )
-    printout = present(_Found(job, figures, scored, totals))
-    rows = {"rows": {"scored": totals.scored, "set_aside": totals.set_aside}}
+    printout = present(_Found(scorer, scored, result))
+    rows = {"rows": {"scored": result.segments, "set_aside": aside}}
     show(replace(printout, data={**(printout.data or {}), **rows}), output)
 
 
-def _present_scores(options: SparkOptions, found: Any) -> Printout:
-    scores = found.totals.scores(found.figures, references=len(options.references))
-    alone = len(options.hypotheses) == 1
+def _present_scores(options: SparkOptions, found: _Found) -> Printable:
+    systems = [None] if len(options.hypotheses) == 1 else found.result.systems
     return present_scores(
-        [
-            replace(score, system=None) if alone else score
-            for by_system in scores.values()
-            for score in by_system.values()
-        ]
+        [found.result.score(name, system) for name in found.result.metrics for system in systems]
     )

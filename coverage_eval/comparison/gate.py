@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.comparison.compared import Compared
-from coverage_eval.comparison.differences import largest, segment_scores
-from coverage_eval.comparison.testing import SIGNIFICANT
+from coverage_eval.comparison.breakdowns import largest, segment_scores
+from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
 from coverage_eval.tables.table import format_figure, format_p
 
 _SHOWN = 5
@@ -101,7 +100,7 @@ def least_resamples(systems: int, level: float) -> int:
     return math.floor(systems / level)
 
 
-def find_worse(comparison: Compared, gate: Gate) -> list[Worsening]:
+def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
     Worse is what is significantly so and by at least the smallest difference that matters: higher
@@ -128,7 +127,7 @@ def find_worse(comparison: Compared, gate: Gate) -> list[Worsening]:
 
 
 def _worsening(
-    comparison: Compared, name: str, system: str, smallest: float, level: float
+    comparison: Comparison, name: str, system: str, smallest: float, level: float
 ) -> Worsening | None:
     if name not in comparison.metrics:
         raise ValueError(f"metric {name!r} is none of {', '.join(comparison.metrics)}")
@@ -139,8 +138,8 @@ def _worsening(
     worse_by = sign * cell.difference
     if not (worse_by > 0 and worse_by >= smallest and cell.adjusted < level):
         return None
-    ours = segment_scores(comparison, name, system)
-    theirs = segment_scores(comparison, name, comparison.baseline)
+    ours = segment_scores(comparison.measured, name, system)
+    theirs = segment_scores(comparison.measured, name, comparison.baseline)
     return Worsening(
         system,
         metric.name,

@@ -1,15 +1,27 @@
-"""Systems compared, as they are printed: one table with intervals and p-values."""
+"""Systems compared, as they are printed: a table, plain sentences, and all evidence."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TextIO
 
-from coverage_eval.comparison.compared import Compared
-from coverage_eval.comparison.testing import Cell as Figure
-from coverage_eval.metrics.score import interval_ends
-from coverage_eval.tables.printout import Printout, tables_as_dicts
-from coverage_eval.tables.table import Cell, Measured, Named, Table
+from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
+from coverage_eval.comparison.comparison import Cell as Figure
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.score import interval_ends, plain_evidence
+from coverage_eval.tables.table import (
+    Cell,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    escape_json,
+    format_figure,
+    format_p,
+    tables_as_dicts,
+)
+from coverage_eval.version import __version__
 
 _TESTS = {
     "bootstrap": "sacreBLEU's paired bootstrap, with some 10 % false positives at 0.05",
@@ -21,7 +33,7 @@ _RECORDS = (
 )  # fmt: skip
 
 
-def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -> Printout:
+def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ()) -> Printable:
     """The table with its notes and the metrics' signatures, and breakdowns.
 
     CSV, being one table, has no place for breakdowns.
@@ -29,20 +41,20 @@ def present_comparison(comparison: Compared, breakdowns: Sequence[Table] = ()) -
     tables = {"breakdowns": tables_as_dicts(breakdowns)} if breakdowns else {}
     table = _main_table(comparison)
     cells = (cell for row in table.rows for cell in row)
-    return Printout(
+    return Printable(
         (table, *breakdowns),
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
-        numbers=tuple(cell.value for cell in cells if isinstance(cell, Measured)),
+        numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
     )
 
 
-def _main_table(comparison: Compared) -> Table:
+def _main_table(comparison: Comparison) -> Table:
     metrics = comparison.metrics.values()
     arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
     rows = tuple(
         (
-            Named(system, "(baseline)") if system == comparison.baseline else system,
+            RowLabel(system, "(baseline)") if system == comparison.baseline else system,
             *map(_measured, figures.values()),
         )
         for system, figures in comparison.rows.items()
@@ -56,23 +68,23 @@ def _main_table(comparison: Compared) -> Table:
     )
 
 
-def _measured(figure: Figure) -> Measured:
+def _measured(figure: Figure) -> ScoreCell:
     score = figure.score
-    return Measured(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
+    return ScoreCell(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
 
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _figures(comparison: Compared) -> Iterator[tuple[str, Figure]]:
+def _figures(comparison: Comparison) -> Iterator[tuple[str, Figure]]:
     """System and figure of every cell."""
     for system, figures in comparison.rows.items():
         for figure in figures.values():
             yield system, figure
 
 
-def comparison_as_dict(comparison: Compared) -> dict[str, Any]:
+def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
     """The comparison as plain values, its scores in the schema of single scores."""
     testing = comparison.testing
     return {
@@ -95,7 +107,7 @@ def comparison_as_dict(comparison: Compared) -> dict[str, Any]:
     }
 
 
-def comparison_notes(comparison: Compared) -> list[str]:
+def comparison_notes(comparison: Comparison) -> list[str]:
     """What must be known to read the figures: one sentence a line."""
     testing = comparison.testing
     notes = [f"{comparison.segments:,} segments."]
@@ -115,7 +127,7 @@ def comparison_notes(comparison: Compared) -> list[str]:
     return notes
 
 
-def _records(comparison: Compared) -> Iterator[tuple[Cell, ...]]:
+def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     for system, figure in _figures(comparison):
         score = figure.score
         yield (
@@ -131,3 +143,165 @@ def _records(comparison: Compared) -> Iterator[tuple[Cell, ...]]:
             comparison.baseline,
             str(score.signature),
         )
+
+
+class _Words(NamedTuple):
+    """How a metric of errors is spoken of."""
+
+    most: str
+    less: str
+    more: str
+    subject: str
+
+
+_WORDS = {
+    "repetitions": _Words("repeats most", "repeats less", "repeats more", "repetitions"),
+    "dropped": _Words("drops most words", "drops fewer words", "drops more words", "dropped words"),
+    "lost": _Words(
+        "loses most of the source", "loses less of the source", "loses more of the source",
+        "lost coverage",
+    ),
+}  # fmt: skip
+"""By the evidence of the metric."""
+
+
+def plain_verdict(comparison: Comparison) -> list[str]:
+    """Which system repeats or drops most, and for each other system what differs and what does not.
+
+    A difference counts as one at p < 0.05, corrected as in the table; without resamples there is
+    no test, and the sentences say so. Metrics of errors come before all others.
+    """
+    if not comparison.others:
+        return [_alone(comparison)]
+    worst = "; ".join(_worst(comparison, name, metric) for name, metric in _metrics(comparison))
+    return [f"{worst}.", *(_against_baseline(comparison, system) for system in comparison.others)]
+
+
+def _metrics(comparison: Comparison) -> list[tuple[str, Metric]]:
+    """Metrics of errors first, otherwise in their order."""
+    return sorted(comparison.metrics.items(), key=lambda item: item[1].evidence_name not in _WORDS)
+
+
+def _alone(comparison: Comparison) -> str:
+    ((system, cells),) = comparison.rows.items()
+    figures = [f"{cells[name].score.metric} {_formatted(cells[name])}" for name in cells]
+    return f"{system} has {', '.join(figures)}."
+
+
+def _worst(comparison: Comparison, name: str, metric: Metric) -> str:
+    scores = {system: cells[name] for system, cells in comparison.rows.items()}
+    choose = min if metric.higher_is_better else max
+    worst = choose(scores, key=lambda system: scores[system].score.score)
+    figure = f"{metric.name} {_formatted(scores[worst])}"
+    if len({_formatted(cell) for cell in scores.values()}) == 1:
+        return f"all have {figure}"
+    words = _WORDS.get(metric.evidence_name or "")
+    return f"{worst} {words.most} ({figure})" if words else f"{worst} is worst by {figure}"
+
+
+def _against_baseline(comparison: Comparison, system: str) -> str:
+    """What a system does more or less than the baseline, then what does not differ."""
+    baseline = comparison.baseline
+    found, not_found = [], []
+    for name, metric in _metrics(comparison):
+        cell, base = comparison.rows[system][name], comparison.rows[baseline][name]
+        figures = f"{_formatted(cell)} against {_formatted(base)}"
+        if cell.adjusted is not None:
+            figures += f", {format_p(cell.adjusted)}"
+        if _differs(cell):
+            found.append(f"{_relation(metric, cell)} than {baseline}: {figures}")
+        else:
+            not_found.append(f"{_subject(metric)} ({figures})")
+    parts = list(_joined(system, baseline, found, not_found))
+    if not comparison.testing.resamples:
+        parts.append("nothing was tested")
+    return f"{'; '.join(parts)}."
+
+
+def _joined(system: str, baseline: str, found: list[str], not_found: list[str]) -> Iterator[str]:
+    if found:
+        yield f"{system} {'; '.join(found)}"
+    if not_found:
+        none = f"no real difference was found in {' and '.join(not_found)}"
+        yield none if found else f"{system} and {baseline}: {none}"
+
+
+def _differs(cell: Figure) -> bool:
+    if cell.adjusted is None:
+        return bool(cell.difference)
+    return cell.adjusted < SIGNIFICANT
+
+
+def _relation(metric: Metric, cell: Figure) -> str:
+    assert cell.difference is not None  # it is not the baseline
+    words = _WORDS.get(metric.evidence_name or "")
+    if words:
+        return words.more if cell.difference > 0 else words.less
+    better = (cell.difference > 0) == metric.higher_is_better
+    return f"has a {'better' if better else 'worse'} {metric.name}"
+
+
+def _subject(metric: Metric) -> str:
+    words = _WORDS.get(metric.evidence_name or "")
+    return words.subject if words else metric.name
+
+
+def _formatted(cell: Figure) -> str:
+    return format_figure(cell.score.score)
+
+
+Record = dict[str, Any]
+
+
+def write_details(comparison: Comparison, file: TextIO) -> None:
+    """Write :func:`evidence_records` as JSON Lines."""
+    for record in evidence_records(comparison):
+        file.write(escape_json(json.dumps(record, ensure_ascii=False, allow_nan=False)) + "\n")
+
+
+def evidence_records(comparison: Comparison) -> Iterator[Record]:
+    """One record that describes the comparison, then one for each system and segment.
+
+    ``kind`` tells them apart. A segment's record has its number from 1, its texts as REP and DROP
+    cut them into words, and by metric the score (None where it is undefined), the statistics by
+    name, and the evidence: ``repetitions`` of REP, ``dropped`` words of DROP, ``lost`` coverage of
+    soft DROP, ``inexact_matches`` of METEOR and its parts. Positions of words count from 0.
+
+    Raises:
+        ValueError: The comparison was made from statistics alone.
+    """
+    result = comparison.measured
+    yield {
+        "kind": "comparison",
+        "version": __version__,
+        "segments": comparison.segments,
+        "systems": list(comparison.rows),
+        "baseline": comparison.baseline,
+        "signatures": comparison.signatures,
+    }
+    labels = [metric.name for metric in comparison.metrics.values()]
+    for index, system in enumerate(result.systems):
+        columns = [_column(comparison, name, system) for name in comparison.metrics]
+        for number, (row, *cells) in enumerate(zip(result.rows, *columns, strict=True), start=1):
+            source = None if row.source is None else " ".join(result.source_tokens(row.source))
+            references = [" ".join(result.tokens(reference)) for reference in row.references]
+            yield {
+                "kind": "segment",
+                "segment": number,
+                "system": system,
+                "source": source,
+                "reference": references[0] if len(references) == 1 else references,
+                "hypothesis": " ".join(result.tokens(row.hypotheses[index])),
+                "metrics": dict(zip(labels, cells, strict=True)),
+            }
+
+
+def _column(comparison: Comparison, name: str, system: str) -> Iterator[Record]:
+    """Score, statistics and evidence of each segment of a system by one metric."""
+    result, metric = comparison.measured, comparison.metrics[name]
+    statistics = result.statistics_of(name, system)
+    scores = result.segment_scores(name, system)
+    rows = zip(scores, statistics, result.evidence_of(name, system), strict=True)
+    for score, values, evidence in rows:
+        counts = dict(zip(metric.statistic_names, values.tolist(), strict=True))
+        yield {"score": score, "statistics": counts} | plain_evidence(evidence)

@@ -1,4 +1,4 @@
-"""A report's values put into its template: one file that needs no network and no server."""
+"""One HTML report: its values, and the file made of them, which needs no network and no server."""
 
 from __future__ import annotations
 
@@ -8,23 +8,80 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from typing import Any
 
-from coverage_eval.html_report.document import Document
-from coverage_eval.tables.formats.cells import cell_lines, escape_controls, notes_with_mark, survey
-from coverage_eval.text.files import atomic_write
+from coverage_eval.data.files import atomic_write
+from coverage_eval.tables.table import Table, cell_lines, escape_controls, notes_with_mark, survey
 from coverage_eval.version import __version__
 
 _DIGITS = 2
 
 
 @dataclass(frozen=True)
+class ReportBreakdown:
+    """A table of errors; each row leads to its segments.
+
+    Attributes:
+        table: The table; one of its columns is ``system``.
+        entry: The column whose cells lead to segments.
+        links: For each row, the view of the segments it counts, as the URL's fragment without
+            ``#``; empty if there are none.
+        measures: The columns that charts show; none for a list of words, which has no chart.
+    """
+
+    table: Table
+    entry: str
+    links: Sequence[str]
+    measures: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Paragraphs about how something was measured, under a heading.
+
+    Attributes:
+        heading: The heading.
+        paragraphs: Text that wraps.
+        lines: Text that is shown verbatim, such as a signature or a command.
+    """
+
+    heading: str
+    paragraphs: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """One report.
+
+    Attributes:
+        title: Its title.
+        verdict: What the scores say, in plain sentences.
+        scores: The table of scores.
+        breakdowns: Tables of errors.
+        agreement: Labelled errors against the marked ones; None without labels.
+        topics: How it was measured.
+        notice: What the report leaves out; empty if nothing.
+        blocks: Names and plain values of the data for the script.
+    """
+
+    title: str
+    verdict: Sequence[str]
+    scores: Table
+    breakdowns: Sequence[ReportBreakdown]
+    agreement: Table | None
+    topics: Sequence[Topic]
+    notice: str
+    blocks: Iterable[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
 class Report:
-    """A report, complete; a notebook shows it inline.
+    """A complete report; a notebook shows it inline.
 
     Attributes:
         html: The file's text.
@@ -53,10 +110,10 @@ class Report:
 
 
 def render_report(document: Document) -> Report:
-    """Put a report together.
+    """Make the report's file.
 
-    All text is escaped by the template; the data are compressed, so that no text of a corpus is
-    ever part of the page's code, and the script puts it on the page as text alone.
+    The template escapes all text. The data are compressed, so that no text of a corpus is ever
+    part of the page's code, and the script puts it on the page as text alone.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -71,12 +128,14 @@ def render_report(document: Document) -> Report:
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"
     script = _asset("report.js")
+    # The page's own policy lets the script with this hash run, and no other.
+    script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("report.html").render(
         document=document,
         scores_notes=notes_with_mark(document.scores, survey(document.scores), "*: best figure."),
         blocks=_packed(document.blocks),
         script=script,
-        script_hash=_hash(script),
+        script_hash=script_hash,
         style=_asset("report.css"),
         version=__version__,
     )
@@ -85,7 +144,7 @@ def render_report(document: Document) -> Report:
 
 
 def _visible(value: Any) -> Any:
-    """Text to be read, without control characters; names of blocks are marked as safe before."""
+    """Escape control characters in plain text; text that is marked as safe stays as it is."""
     return escape_controls(value) if type(value) is str else value
 
 
@@ -93,13 +152,8 @@ def _asset(name: str) -> str:
     return (files("coverage_eval.html_report") / "assets" / name).read_text("utf-8")
 
 
-def _hash(script: str) -> str:
-    """The hash by which the page's own policy lets this script run, and no other."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
 def _packed(blocks: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Each block as JSON, compressed, in letters that mean nothing to HTML."""
+    """Each block as JSON, compressed and in base64, which means nothing to HTML."""
     for name, value in blocks:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         # Without the time, the same input gives the same file.

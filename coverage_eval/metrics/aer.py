@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.alignment.gold_links import Gold
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Formula, Statistics
-from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.score import Formula, Score, Statistics
 from fast_align_wrapper.links import Link
 
 

@@ -4,32 +4,149 @@ Malaviya, Ferreira and Martins (ACL 2018), section 5: with C(x) the source posit
 word of x, the percentage of source words in C(reference) that are not in C(hypothesis); for a
 corpus, sum over sum. What the percentage is of is a setting (``denominator``), because the paper's
 text and its published script allow two readings. Of several references, only what all of them
-translate is expected: C(reference) is the intersection.
+translate is expected: C(reference) is the intersection. Soft DROP does the same with probabilities.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import reduce
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property, reduce
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligned_rows import AlignedRow
+from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow, check_aligner
+from coverage_eval.data.dataset import Batch, Request
+from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.aligned import AlignedMetric
-from coverage_eval.metrics.base import Evidence, Statistics, setting
-from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
 from fast_align_wrapper.links import Links
+from fast_align_wrapper.text import tokenize
+
+Floats = NDArray[np.float64]
 
 DENOMINATORS = ("aligned", "source")
 DEFAULT_DENOMINATOR = "aligned"
 
 _EMPTY_LINE = -1
 """The position that an empty line of links stands for in the published script."""
+
+
+@dataclass(frozen=True)
+class StopWords:
+    """A set of words, named in signatures by its size and hash; compared as written.
+
+    >>> words = StopWords.of(["the", "a"])
+    >>> "the" in words, "The" in words
+    (True, False)
+
+    Attributes:
+        words: The words.
+
+    Raises:
+        TypeError: A single string, whose letters would be the words.
+    """
+
+    words: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.words, str):
+            raise TypeError("stop words are a list of words, not a single string; split it first")
+        object.__setattr__(self, "words", frozenset(self.words))
+
+    @classmethod
+    def read(cls, path: Source) -> StopWords:
+        """One word a line; white space around it and empty lines do not count.
+
+        Raises:
+            DataError: As :func:`coverage_eval.data.files.read_segments`; a line has several
+                words, which no word of a text can be.
+
+        Warns:
+            CorpusWarning: There are no words.
+        """
+        words = cls.of(_one_a_line(path))
+        if not words:
+            message = f"{source_name(path)}: no stop words: the file is empty"
+            warnings.warn(message, CorpusWarning, stacklevel=2)
+        return words
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> StopWords:
+        """The words as a set, without white space around them."""
+        if isinstance(words, str):
+            return cls(words)  # type: ignore[arg-type]  # which says what is wrong
+        return cls(frozenset(word.strip(" \t") for word in words) - {""})
+
+    @cached_property
+    def _digest(self) -> str:
+        return sha256("\n".join(sorted(self.words)).encode()).hexdigest()[:8]
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.words
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def __str__(self) -> str:
+        return f"{len(self.words)}-{self._digest}" if self.words else "none"
+
+
+def _one_a_line(path: Source) -> Iterator[str]:
+    for number, line in enumerate(read_segments(path), start=1):
+        if len(tokenize(line)) > 1:
+            raise DataError(
+                f"{source_name(path)}: line {number}: a list of stop words has one word a line"
+            )
+        yield line
+
+
+@dataclass(frozen=True)
+class AlignedMetric(Metric):
+    """A metric of what links the source with reference and hypothesis, made by one aligner.
+
+    Args:
+        aligner: What makes the links or coverages, and signs them.
+        stopwords: Source words that are neither counted nor expected.
+
+    Raises:
+        TypeError: Something that is no :class:`~coverage_eval.Aligner` or no
+            :class:`~coverage_eval.StopWords`.
+
+    Warns:
+        CorpusWarning: The source is lowercased, and some stop words are not.
+    """
+
+    aligner: Aligner
+    stopwords: StopWords = field(default_factory=StopWords)
+
+    def __post_init__(self) -> None:
+        check_aligner(self.aligner)
+        # Letters of a string, or the order of a set, would be signed without complaint.
+        if not isinstance(self.stopwords, StopWords):
+            raise TypeError(
+                "stopwords must come from StopWords.of(words) or StopWords.read(file), not "
+                f"{self.stopwords!r:.40}"
+            )
+        cased = sorted(word for word in self.stopwords.words if word != word.lower())
+        if cased and self.aligner.source_tokens.lowercase:
+            warnings.warn(
+                f"stop words are compared as written, and the source is lowercased: "
+                f"{cased[0]!r} is never found ({len(cased)} such stop words)",
+                CorpusWarning,
+                stacklevel=3,
+            )
+
+    def settings(self) -> Mapping[str, object]:
+        """What the aligner signs, then the metric's own fields, the stop words last."""
+        names = [item.name for item in fields(self) if item.name not in {"aligner", "stopwords"}]
+        own = {name: getattr(self, name) for name in names}
+        return {**self.aligner.settings, **own, "stop": self.stopwords}
 
 
 @dataclass(frozen=True)
@@ -54,7 +171,7 @@ class DroppedWord:
 
 
 @dataclass(frozen=True)
-class DROP(AlignedMetric[AlignedRow]):
+class DROP(AlignedMetric):
     """DROP-score of hypotheses, by the links of one aligner.
 
     >>> from coverage_eval import Aligner
@@ -115,16 +232,20 @@ class DROP(AlignedMetric[AlignedRow]):
         """100 · dropped words / expected words, 0 to 100."""
         return ratio_of_sums(summed)
 
-    def observe(self, rows: Iterable[Row]) -> Iterator[AlignedRow]:
-        """The rows' links."""
-        return self.aligner.align(rows, compat=self.compat)
+    def requests(self) -> Sequence[Request]:
+        """Links of source, references and hypotheses."""
+        return (self.aligner.links(compat=self.compat),)
 
-    def count_row(self, row: AlignedRow) -> list[tuple[float, float]]:
-        """Dropped and expected words of each hypothesis.
+    def count(self, batch: Batch) -> Statistics:
+        """Dropped and expected words of each segment ``[systems, segments, 2]``.
 
         Raises:
             DataError: The source is needed and not known.
         """
+        counts = [self._count_row(row) for row in batch.get(*self.requests())]
+        return np.array(counts, dtype=np.int64).swapaxes(0, 1)
+
+    def _count_row(self, row: AlignedRow) -> list[tuple[int, int]]:
         if row.source is None and (self.stopwords or self.denominator == "source"):
             raise DataError(
                 "the source text is needed for stop words, or all source words as denominator; "
@@ -138,9 +259,9 @@ class DROP(AlignedMetric[AlignedRow]):
             (len(covered - self._positions(links, row.source)), total) for links in row.hypotheses
         ]
 
-    def explain(self, observed: Iterable[AlignedRow]) -> Iterator[tuple[Evidence, ...]]:
+    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
         """The dropped source words of each segment, in the order of the source."""
-        for row in observed:
+        for row in batch.get(*self.requests()):
             covered = self.expected(row)
             yield tuple(
                 {"dropped": self._words(covered - self._positions(links, row.source), row.source)}
@@ -166,3 +287,116 @@ class DROP(AlignedMetric[AlignedRow]):
             DroppedWord(position, None if source is None else source[position])
             for position in sorted(positions - {_EMPTY_LINE})
         ]
+
+
+@dataclass(frozen=True)
+class LostCoverage:
+    """Evidence of soft DROP: a source word that the hypothesis covers less than the reference.
+
+    Attributes:
+        position: Its position in the source, from 0.
+        word: The word.
+        reference: Its coverage by the reference, 0 to 1; the smallest of several.
+        hypothesis: Its coverage by the hypothesis, 0 to 1.
+    """
+
+    position: int
+    word: str
+    reference: float
+    hypothesis: float
+
+    @property
+    def lost(self) -> float:
+        """The coverage lost, above 0."""
+        return self.reference - self.hypothesis
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain values; the position from 0."""
+        return asdict(self) | {"loss": self.lost}
+
+    def __str__(self) -> str:
+        return f"{self.word} at {self.position + 1}: {self.reference:.2f} to {self.hypothesis:.2f}"
+
+
+@dataclass(frozen=True)
+class SoftDROP(AlignedMetric):
+    """Soft DROP: how much coverage of the source a hypothesis loses against the reference.
+
+    DROP asks whether a source word is linked at all; soft DROP asks how much. The coverage of
+    source word i by a text is cov_i = min(1, Σ_j p(a_j = i)), the posteriors of the frozen forward
+    alignment model summed over the text's words, and
+
+        soft DROP = 100 · Σ_i max(0, cov_i(reference) − cov_i(hypothesis)) / Σ_i cov_i(reference),
+
+    for a corpus, sum over sum. Of several references, the smallest coverage is expected. It is this
+    project's own (the papers have only the hard form).
+
+    >>> from coverage_eval import Aligner
+    >>> pairs = ["ein haus", "das haus", "ein hund"] * 20, ["a house", "the house", "a dog"] * 20
+    >>> with Aligner.train(*pairs) as aligner:
+    ...     worst, *_ = SoftDROP(aligner).evidence("a", "a house", "ein haus")
+    >>> print(worst)
+    haus at 2: 0.93 to 0.00
+
+    Args:
+        aligner: What gives the coverages; it must hold a model.
+        stopwords: Source words that are neither counted nor expected.
+    """
+
+    name: ClassVar[str] = "SoftDROP"
+    needs: ClassVar[frozenset[str]] = frozenset({"references", "sources", "coverages"})
+    evidence_name: ClassVar[str | None] = "lost"
+    higher_is_better: ClassVar[bool] = False
+    statistic_names: ClassVar[tuple[str, ...]] = ("lost_coverage", "expected_coverage")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    undefined: ClassVar[str] = (
+        "the reference covers no source word at all, so no coverage can have been lost; "
+        "check the files, or the model's language pair"
+    )
+    limits: ClassVar[str] = (
+        "Soft DROP rests on a model's probabilities: what the model does not know looks half "
+        "lost, even in a good translation. It shows how much coverage is lost, not that a "
+        "certain word is."
+    )
+
+    def settings(self) -> Mapping[str, object]:
+        """The aligner's settings but for the symmetrisation, then the metric's."""
+        aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
+        return {**aligner, "dir": "forward", "stop": self.stopwords}
+
+    def formula(self, summed: Statistics) -> Floats:
+        """100 · lost coverage / expected coverage, 0 to 100."""
+        lost, expected = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The quotient first: it is never above 1, and 100 times it never above 100.
+            return np.where(expected > 0, 100.0 * (lost / expected), np.nan)
+
+    def requests(self) -> Sequence[Request]:
+        """Coverages of the source by references and hypotheses."""
+        return (self.aligner.coverages(),)
+
+    def count(self, batch: Batch) -> Statistics:
+        """Lost and expected coverage of each segment ``[systems, segments, 2]``."""
+        return np.array(list(map(self._count_row, batch.get(*self.requests())))).swapaxes(0, 1)
+
+    def _count_row(self, row: CoveredRow) -> list[tuple[float, float]]:
+        counted = np.array([word not in self.stopwords for word in row.source], dtype=bool)
+        expected = np.minimum.reduce(row.references)[counted]
+        return [
+            (float(np.maximum(0.0, expected - covered[counted]).sum()), float(expected.sum()))
+            for covered in row.hypotheses
+        ]
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
+        """The source words that lose coverage, of each segment, greatest loss first."""
+        for row in batch.get(*self.requests()):
+            expected = np.minimum.reduce(row.references)
+            yield tuple({"lost": self._words(row, expected, item)} for item in row.hypotheses)
+
+    def _words(self, row: CoveredRow, expected: Floats, covered: Floats) -> list[LostCoverage]:
+        words = [
+            LostCoverage(position, word, float(expected[position]), float(covered[position]))
+            for position, word in enumerate(row.source)
+            if expected[position] > covered[position] and word not in self.stopwords
+        ]
+        return sorted(words, key=lambda item: (-item.lost, item.position))

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics.base import Metric, Score, Signature
 
+from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.metrics import rep
-from coverage_eval.text.rows import Row
 from coverage_eval.version import __version__
 
 
@@ -78,8 +78,8 @@ class REP(Metric):  # type: ignore[misc, unused-ignore]
     def _compute_segment_statistics(
         self, hypothesis: str, ref_kwargs: dict[str, tuple[str, ...]]
     ) -> list[int]:
-        rows = self.settings.count_batch([Row((hypothesis,), ref_kwargs["references"])])
-        statistics: list[int] = rows[0, 0].tolist()
+        batch = Batch([Row((hypothesis,), ref_kwargs["references"])])
+        statistics: list[int] = self.settings.count(batch)[0, 0].tolist()
         return statistics
 
     def _compute_score_from_stats(self, stats: Sequence[float]) -> Score:

@@ -2,7 +2,7 @@
 
 All take texts as lists of segments, strings or lists of tokens, and the options of the metric by
 name; ``jobs``, ``resamples`` and ``seed`` are those of
-:meth:`coverage_eval.metrics.base.Metric.corpus_score`.
+:meth:`coverage_eval.metrics.measure.Metric.corpus_score`.
 """
 
 from __future__ import annotations

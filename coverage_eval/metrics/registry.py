@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from coverage_eval.errors import MissingDependencyError
 
 if TYPE_CHECKING:
-    from coverage_eval.metrics.base import Metric
+    from coverage_eval.metrics.measure import Metric
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ METRICS: Mapping[str, MetricEntry] = {
         {("letters", True): "rep-letters"},
     ),
     "rep-letters": MetricEntry(
-        "letter_rep", "LetterREP",
+        "rep", "LetterREP",
         "REP in letters: n-grams of every length up to n, weighed by their letters.",
         command=False,
     ),
@@ -66,13 +66,13 @@ METRICS: Mapping[str, MetricEntry] = {
         presets={"detect": {"symmetrize": "forward"}},
     ),
     "softdrop": MetricEntry(
-        "soft_drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",
+        "drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",
         command=False,
     ),
 }  # fmt: skip
 
 
-def metric_class(name: str) -> type[Metric[Any]]:
+def metric_class(name: str) -> type[Metric]:
     """The class of a metric.
 
     Raises:
@@ -81,11 +81,11 @@ def metric_class(name: str) -> type[Metric[Any]]:
     if name not in METRICS:
         raise ValueError(f"unknown metric {name!r}; one of {', '.join(METRICS)}")
     module = import_module(f"coverage_eval.metrics.{METRICS[name].module}")
-    found: type[Metric[Any]] = getattr(module, METRICS[name].class_name)
+    found: type[Metric] = getattr(module, METRICS[name].class_name)
     return found
 
 
-def make_metric(name: str, settings: Mapping[str, Any]) -> Metric[Any]:
+def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
     """A metric with those of some settings that it has.
 
     Args:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Statistics, TextMetric, setting
-from coverage_eval.metrics.score import Signature
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.dataset import Batch
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.score import Signature, Statistics, setting
 from coverage_eval.version import __version__
 from fast_align_wrapper.text import Segment
 
@@ -28,12 +28,11 @@ _TOKENIZE_HELP = "Use this tokeniser of sacreBLEU; like chrF and METEOR, BLEU re
 
 
 @dataclass(frozen=True)
-class SacreBLEUMetric(TextMetric):
+class SacreBLEUMetric(Metric):
     """A metric of sacreBLEU (Post 2018), 0 to 100."""
 
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
-    batch_segments: ClassVar[int] = 1024  # sacreBLEU holds every n-gram of a batch's references
 
     @abstractmethod
     def _make(self) -> SacreMetric:
@@ -50,13 +49,13 @@ class SacreBLEUMetric(TextMetric):
         settings = [(name, value) for name, value in pairs if references or name != "nrefs"]
         return Signature(self.name, (*settings, ("coverage-eval", __version__)))
 
-    def count_batch(self, rows: Sequence[Row]) -> Statistics:
-        """sacreBLEU's sufficient statistics of each segment, ``[len(rows), systems, k]``."""
-        references = _columns(row.references for row in rows)
-        systems = _columns(row.hypotheses for row in rows)
+    def count(self, batch: Batch) -> Statistics:
+        """sacreBLEU's sufficient statistics of each segment, ``[systems, segments, k]``."""
+        references = _columns(row.references for row in batch.rows)
+        systems = _columns(row.hypotheses for row in batch.rows)
         extract = self._theirs._extract_corpus_statistics
         blocks = [extract(texts, references) for texts in systems]
-        return np.array(blocks, dtype=np.int64).swapaxes(0, 1)
+        return np.array(blocks, dtype=np.int64)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100."""

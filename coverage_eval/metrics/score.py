@@ -1,15 +1,27 @@
-"""A score with all that is needed to report it: signature, size, direction, interval."""
+"""A score, its signature and interval, and the formula that makes it from counts."""
 
 from __future__ import annotations
 
 import html
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.errors import DataError
 from coverage_eval.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Statistics = NDArray[Any]
+"""Sufficient statistics, ``[segments, k]`` or summed ``[..., k]``; integers or float64."""
+
+Evidence = Mapping[str, Any]
+"""What the score of a segment rests on: lists of findings, or numbers, by the name of a column."""
 
 
 def _format_setting(value: object) -> str:
@@ -152,4 +164,122 @@ class Score:
             f"<div><b>{html.escape(self.metric)}</b> {value} {interval} "
             f"<small>({arrow}; {self.segments:,} segments)<br>"
             f"<code>{html.escape(str(self.signature))}</code></small></div>"
+        )
+
+
+def nan_to_none(value: float) -> float | None:
+    """The result of a formula as a plain number; None where it is undefined."""
+    return None if np.isnan(value) else float(value)
+
+
+def ratio_of_sums(summed: Statistics, scale: float = 100.0) -> NDArray[np.float64]:
+    """``scale · numerator / denominator`` of ``[..., 2]``; NaN for an empty denominator."""
+    numerator, denominator = np.moveaxis(np.asarray(summed, dtype=np.float64), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator > 0, scale * numerator / denominator, np.nan)
+
+
+def setting(default: Any, help: str, **metadata: Any) -> Any:  # noqa: A002 (click's word)
+    """A field of a metric that is an option of its command.
+
+    Args:
+        default: Its default value.
+        help: The option's help.
+        **metadata: ``flag`` (another name for the option), ``choices``, ``least`` and ``most``
+            (of a number).
+    """
+    return field(default=default, metadata={"help": help, **metadata})
+
+
+def plain_evidence(evidence: Evidence) -> dict[str, Any]:
+    """Evidence as JSON has it: findings by their ``to_dict``, numbers as they are."""
+    return {
+        name: [getattr(item, "to_dict", lambda one=item: one)() for item in value]
+        if isinstance(value, list)
+        else value
+        for name, value in evidence.items()
+    }
+
+
+@dataclass(frozen=True)
+class Formula(ABC):
+    """Settings of a figure, its formula over summed statistics, its signature."""
+
+    name: ClassVar[str]
+    higher_is_better: ClassVar[bool]
+    statistic_names: ClassVar[tuple[str, ...]]
+    statistic_type: ClassVar[type[np.generic]] = np.int64
+    """Of what type the statistics are: counts, or float64."""
+    undefined: ClassVar[str]
+    """Why the corpus score does not exist when :meth:`formula` gives NaN, and what to do."""
+    limits: ClassVar[str] = ""
+    """What the figure does not tell, in two sentences."""
+
+    @abstractmethod
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """The score of summed statistics.
+
+        Args:
+            summed: Statistics ``[..., k]``, each row a sum over segments.
+
+        Returns:
+            Scores ``[...]``; NaN where the score is undefined (an empty denominator).
+        """
+
+    def settings(self) -> Mapping[str, object]:
+        """What the signature says of the settings; by default every field of the dataclass."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    @property
+    def signature(self) -> Signature:
+        """All settings that move the score; a :class:`Score` adds what the texts add."""
+        return self.sign(references=0)
+
+    def sign(self, *, references: int) -> Signature:
+        """The signature of a score.
+
+        Args:
+            references: Number of references it was computed with; 0 if it takes none.
+        """
+        counted = {"refs": references} if references else {}
+        return Signature.of(self.name, **counted, **self.settings())
+
+    def segment_scores(self, statistics: Statistics) -> list[float | None]:
+        """One score a segment, None where it is undefined; same unit as the corpus score."""
+        return list(map(nan_to_none, self.formula(statistics)))
+
+    def score(
+        self,
+        statistics: Statistics,
+        *,
+        references: int = 0,
+        interval: Interval | None = None,
+        system: str | None = None,
+        segments: int | None = None,
+    ) -> Score:
+        """The score of a corpus from the statistics of its segments ``[segments, k]``.
+
+        Args:
+            statistics: The statistics.
+            references: Number of references.
+            interval: Of the score, where there is one.
+            system: Whose score it is.
+            segments: How many there are, where the statistics are already sums.
+
+        Raises:
+            DataError: The corpus score is undefined; the message says why.
+        """
+        summed = np.asarray(statistics).sum(axis=0)
+        value = float(self.formula(summed))
+        if np.isnan(value):
+            raise DataError(f"{self.name}: {self.undefined}")
+        return Score(
+            metric=self.name,
+            score=value,
+            signature=self.sign(references=references),
+            segments=len(statistics) if segments is None else segments,
+            higher_is_better=self.higher_is_better,
+            statistics={k: v.item() for k, v in zip(self.statistic_names, summed, strict=True)},
+            interval=interval,
+            system=system,
         )

@@ -1,15 +1,15 @@
 """Figures: functions that take arrays and ``ax=None`` and return Axes.
 
-They never save, change no setting, choose no backend and need no display; a figure of their own
-is made without pyplot, so a notebook shows it when a cell ends in ``ax.figure``. Matplotlib is
-imported by the first picture, not by this package.
+They never save, change no setting, choose no backend and need no display. They make figures without
+pyplot, so a notebook shows one when a cell ends in ``ax.figure``. The first picture imports
+Matplotlib, not this package.
 
 >>> from coverage_eval import plotting
 >>> ax = plotting.attention_heatmap([[0.9, 0.1], [0.2, 0.8]], ["ein", "Haus"], ["a", "house"])
 >>> [label.get_text() for label in ax.get_yticklabels()]
 ['ein', 'Haus']
 
-A new plot is one file in this folder and one line in the table below, which makes it public.
+A new plot is a function and a line in the table below, which makes it public.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from importlib import import_module
 from typing import Any, Literal
 
 Scale = Literal["fixed", "max", "sqrt"]
-"""How an attention map colours weights: from 0 to 1, to its largest, or by square roots."""
+"""Range of an attention map's colours: 0 to 1, 0 to its largest weight, or square roots."""
 
 _HOMES = {
-    "alignment_grid": "alignments",
+    "alignment_grid": "grid",
     "attention_heatmap": "heatmap",
     "attention_heatmaps_side_by_side": "heatmap",
-    "coverage_animation": "animation",
+    "coverage_animation": "coverage",
     "coverage_histogram": "coverage",
-    "metric_bars": "systems",
-    "precision_recall_curves": "detection_curves",
-    "plot_comparison": "systems",
+    "metric_bars": "scores",
+    "precision_recall_curves": "scores",
+    "plot_comparison": "scores",
     "quiet_missing_glyphs": "fonts",
-    "reliability_diagram": "detection_curves",
-    "roc_curves": "detection_curves",
-    "segment_scatter": "systems",
+    "reliability_diagram": "scores",
+    "roc_curves": "scores",
+    "segment_scatter": "scores",
     "simplex": "triangle",
-    "simplex_figure1": "transformation_panels",
-    "transformation_curves": "curves",
+    "simplex_figure1": "transformation_plots",
+    "transformation_curves": "transformation_plots",
 }
 
 __all__ = list(_HOMES)

@@ -1,16 +1,23 @@
-"""Axes to draw on when the caller gives none, made without pyplot, so nothing global changes."""
+"""What every picture begins with: Axes made without pyplot, and checks of its arrays."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.errors import DataError
+
+_ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
 
 class Picture(Figure):
-    """A figure that notebooks show by itself, whatever their backend, without pyplot."""
+    """A figure that shows itself in a notebook with any backend, without pyplot."""
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
@@ -19,10 +26,10 @@ class Picture(Figure):
 
 
 def new_figure(width: float, height: float, *, compressed: bool = False) -> Picture:
-    """Return an empty figure of that many inches, with an Agg canvas: it needs no display.
+    """Return an empty figure of this size in inches, with an Agg canvas: it needs no display.
 
     Its layout makes room for labels; ``compressed`` also closes the gaps around Axes of fixed
-    aspect. pyplot never hears of it, so it is freed like any other object; a notebook shows it
+    aspect. pyplot does not know it, so it is freed like any other object; a notebook shows it
     when a cell ends in ``ax.figure``.
     """
     figure = Picture(figsize=(width, height))
@@ -32,10 +39,95 @@ def new_figure(width: float, height: float, *, compressed: bool = False) -> Pict
 
 
 def new_axes(width: float, height: float) -> Axes:
-    """Return the only Axes of a new figure of that many inches."""
+    """Return the only Axes of a new figure of this size in inches."""
     return new_figure(width, height).add_subplot()
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Return the figure an Axes belongs to, also when it lies in a subfigure."""
+    """Return the figure of an Axes, even if the Axes is in a subfigure."""
     return ax.figure.figure
+
+
+def check_words(**texts: Sequence[str]) -> None:
+    """Refuse texts that are single strings: their letters would be drawn as words.
+
+    Raises:
+        TypeError: a text is a string.
+    """
+    for name, words in texts.items():
+        if isinstance(words, str):
+            raise TypeError(f"the {name} is a list of words, not a single string; split it first")
+
+
+def checked_attention(
+    attention: ArrayLike, source: Sequence[str], hypothesis: Sequence[str]
+) -> NDArray[np.float64]:
+    """Return the attention as a float array ``[target, source]`` with entries in [0, 1].
+
+    Raises:
+        DataError: the shape differs from the texts' lengths, or an entry is no weight.
+        TypeError: a text is a single string.
+    """
+    check_words(source=source, hypothesis=hypothesis)
+    weights = np.asarray(attention, dtype=np.float64)
+    expected = (len(hypothesis), len(source))
+    if weights.size == 0 and 0 in expected:
+        return np.zeros(expected)
+    if weights.shape != expected:
+        hint = ": transpose it" if weights.shape == expected[::-1] else ""
+        raise DataError(
+            f"attention has shape {weights.shape}, but {expected[0]} hypothesis words and "
+            f"{expected[1]} source words need {expected} (target × source){hint}"
+        )
+    if not np.isfinite(weights).all():
+        raise DataError("attention has entries that are not finite numbers")
+    if weights.min() < 0 or weights.max() > 1 + _ROUNDING:
+        raise DataError(
+            f"attention has entries from {weights.min():.4g} to {weights.max():.4g}, "
+            "but weights lie between 0 and 1: pass it after softmax, not before"
+        )
+    return weights
+
+
+def checked_vector(values: ArrayLike, length: int, what: str) -> NDArray[np.float64]:
+    """Return the values as a float array of that length without NaN (infinity is allowed).
+
+    Raises:
+        DataError: it has another length, or NaN.
+    """
+    vector = _of_shape(values, (length,), what)
+    if np.isnan(vector).any():
+        raise DataError(f"{what} has entries that are not numbers")
+    return vector
+
+
+def checked_table(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    """Return the values as a float array of that shape; NaN means undefined.
+
+    Raises:
+        DataError: it has another shape, or infinite entries.
+    """
+    table = _of_shape(values, shape, what)
+    if np.isinf(table).any():
+        raise DataError(f"{what} has infinite entries")
+    return table
+
+
+def checked_positions(positions: Iterable[int], length: int, what: str) -> tuple[int, ...]:
+    """Return the positions in order, each once.
+
+    Raises:
+        DataError: one lies outside the sentence.
+    """
+    ordered = tuple(sorted({int(position) for position in positions}))
+    outside = [position for position in ordered if not 0 <= position < length]
+    if outside:
+        raise DataError(f"{what} position {outside[0]} is none of 0 to {length - 1}")
+    return ordered
+
+
+def _of_shape(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise DataError(f"{what} has shape {array.shape}, but {shape} is needed")
+    return array

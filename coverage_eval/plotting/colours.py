@@ -21,7 +21,7 @@ GRID = "#E3E3E3"
 
 
 def attention_colormap() -> Colormap:
-    """Blue tints that begin well off white, with masked cells (weight zero) exactly white.
+    """Blue tints that begin well off white; masked cells (weight zero) are exactly white.
 
     The smallest positive weight is visibly tinted, so that a sparse map differs from one that is
     merely small, as in Figure 2 of Malaviya et al. (2018): "white means zero attention".

@@ -1,16 +1,153 @@
-"""Histograms of coverage: how much attention, or how many links, the source words received."""
+"""Cumulative attention of source words: beside a map, as an animation, as a histogram."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.animation import FuncAnimation
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import new_axes
+from coverage_eval.plotting.canvas import checked_attention, checked_vector, figure_of, new_axes
+from coverage_eval.plotting.fonts import font_families
+from coverage_eval.plotting.grid import axis_length, longest_label, shorten, word_ticks
+
+
+def draw_margin(
+    ax: Axes, coverage: NDArray[np.float64], fertility: NDArray[np.float64] | None
+) -> float:
+    """Draw bars in new Axes to the right of a map, with the excess over fertilities apart.
+
+    Args:
+        ax: the map, rows at 0, 1, ….
+        coverage: ``[source]`` cumulative attention.
+        fertility: ``[source]`` upper bounds, None for none.
+
+    Returns:
+        Where the margin ends, in widths of the map.
+    """
+    left, width = 1.0 + axes_fraction(ax, 0.1), axes_fraction(ax, 1.1)
+    side = ax.inset_axes((left, 0.0, width, 1.0))
+    bounds = np.full(len(coverage), np.inf) if fertility is None else fertility
+    within = np.minimum(coverage, bounds)
+    side.add_collection(_row_bars(np.zeros_like(within), within, colours.WEIGHT, "coverage"))
+    side.add_collection(_row_bars(within, coverage, colours.EXCESS, "excess"))
+    _draw_fertilities(side, bounds)
+    side.grid(visible=False)
+    furthest = max([1.0, *coverage, *bounds[np.isfinite(bounds)]])
+    side.set(xlim=(0, 1.08 * furthest), ylim=ax.get_ylim(), yticks=[])
+    side.set_xlabel("cumulative\nattention", fontsize=8)
+    side.tick_params(labelsize=8)
+    side.spines[["top", "right"]].set_visible(False)
+    return left + width
+
+
+def axes_fraction(ax: Axes, inches: float) -> float:
+    """Return a length in inches as a fraction of the present width of the Axes."""
+    return inches / max(axis_length(ax, "x"), 1.0)
+
+
+def _row_bars(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], colour: str, gid: str
+) -> PolyCollection:
+    """Return horizontal bars at rows 0, 1, … as one artist: a thousand rows draw at once."""
+    return PolyCollection(list(_corners(starts, ends)), facecolors=colour, linewidths=0, gid=gid)
+
+
+def _corners(starts: NDArray[np.float64], ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``[rows, 4, 2]`` corners of bars from ``starts`` to ``ends``."""
+    rows = np.arange(len(starts))
+    low, high = rows - 0.35, rows + 0.35
+    xs = np.stack([starts, ends, ends, starts], axis=1)
+    ys = np.stack([low, low, high, high], axis=1)
+    return np.stack([xs, ys], axis=2)
+
+
+def _draw_fertilities(ax: Axes, fertilities: NDArray[np.float64]) -> None:
+    """Draw a green dashed line at each row's fertility; infinite ones have none."""
+    rows = np.flatnonzero(np.isfinite(fertilities))
+    style: dict[str, Any] = {"colors": colours.BOUND, "linestyles": (0, (2, 1)), "linewidth": 1.6}
+    ax.vlines(fertilities[rows], rows - 0.45, rows + 0.45, gid="fertility", **style)
+
+
+def coverage_animation(
+    attention: ArrayLike,
+    source: Sequence[str],
+    hypothesis: Sequence[str],
+    *,
+    fertility: ArrayLike | None = None,
+    interval: float = 500.0,
+    ax: Axes | None = None,
+) -> FuncAnimation:
+    """Animate each source word's cumulative attention β_t over the decoding steps t.
+
+    Frame t shows the attention received up to target word t, that step's own part darker, and the
+    excess over a fertility in another colour; frame 0 is before the first word.
+
+    Args:
+        attention: ``[target, source]`` weights in [0, 1].
+        source: the source words.
+        hypothesis: the words of the hypothesis.
+        fertility: ``[source]`` upper bounds, green dashed; infinite ones have no line.
+        interval: milliseconds from frame to frame.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The animation, one frame more than there are target words; its ``save`` writes a GIF with
+        ``writer="pillow"``. Keep a reference to it until then.
+
+    Raises:
+        DataError: shapes and texts disagree, or an entry is no weight.
+    """
+    weights = checked_attention(attention, source, hypothesis)
+    bounds = np.full(len(source), np.inf)
+    if fertility is not None:
+        bounds = checked_vector(fertility, len(source), "fertility")
+    reached = np.vstack([np.zeros(len(source)), weights.cumsum(axis=0)])
+    if ax is None:
+        ax = new_axes(4.2 + longest_label(source), min(16.0, 0.25 * len(source) + 1.2))
+    source_fonts, hypothesis_fonts = font_families(source, hypothesis)
+    furthest = max([1.0, *reached[-1], *bounds[np.isfinite(bounds)]])
+    ax.set(xlim=(0, 1.05 * furthest), ylim=(max(len(source), 1) - 0.5, -0.5))
+    ax.set_xlabel("cumulative attention")
+    ax.spines[["top", "right"]].set_visible(False)
+    _draw_fertilities(ax, bounds)
+    word_ticks(ax, "y", source, source_fonts)
+    title = ax.set_title(" ", loc="left", fontsize=10, fontfamily=hypothesis_fonts)
+    title.set(parse_math=False, usetex=False)
+    none = np.zeros(len(source))
+    kinds = {"before": colours.WEIGHT, "now": colours.NOW, "excess": colours.EXCESS}
+    bars = [_row_bars(none, none, colour, gid) for gid, colour in kinds.items()]
+    for bar in bars:
+        ax.add_collection(bar)
+
+    def draw(step: int) -> list[Artist]:
+        after = reached[step]
+        old, new = np.minimum(reached[max(step - 1, 0)], bounds), np.minimum(after, bounds)
+        for bar, start, end in zip(bars, (none, old, new), (old, new, after), strict=True):
+            bar.set_verts(list(_corners(start, end)))
+        title.set_text(_caption(step, hypothesis))
+        return [*bars, title]
+
+    return FuncAnimation(
+        figure_of(ax), draw, frames=len(hypothesis) + 1, interval=interval, blit=False
+    )
+
+
+def _caption(step: int, hypothesis: Sequence[str]) -> str:
+    """Return the step and the last few words decoded, the newest in brackets."""
+    if step == 0:
+        return f"step 0 of {len(hypothesis)}"
+    *earlier, newest = [shorten(word) for word in hypothesis[max(step - 4, 0) : step]]
+    dots = ["…"] if step > 4 else []
+    return f"step {step} of {len(hypothesis)}: " + " ".join([*dots, *earlier, f"[{newest}]"])
 
 
 def coverage_histogram(
@@ -22,7 +159,7 @@ def coverage_histogram(
 ) -> Axes:
     """Draw the distribution of cov_j = Σ_t α_tj over source words, as shares of all words.
 
-    A well covered source piles up near 1 (dashed green); dropped words pile up at 0 and
+    The words of a well covered source lie near 1 (dashed green), dropped words near 0, and
     over-attended ones in the last bin, which holds everything from ``upper`` on.
 
     Args:
@@ -44,19 +181,15 @@ def coverage_histogram(
     # The bin below the last edge is the overflow: one width past ``upper``.
     edges = np.linspace(0.0, upper + width, round(upper / width) + 2)
     for k, (name, values) in enumerate(systems.items()):
-        shares = _shares(values, edges, name)
         colour = colours.SYSTEMS[k % len(colours.SYSTEMS)]
-        style = ("-", "--", ":", "-.")[k % 4]  # apart without colour too
+        style = ("-", "--", ":", "-.")[k % 4]  # differs without colour too
         ax.stairs(
-            shares, edges, fill=not several, color=colour, linestyle=style, linewidth=1.6,
-            label=name or None,
+            _shares(values, edges, name), edges, fill=not several, color=colour, linestyle=style,
+            linewidth=1.6, label=name or None,
         )  # fmt: skip
     ax.axvline(1.0, color=colours.BOUND, linestyle="--", linewidth=1.2, zorder=0.5, gid="one")
-    ticks = np.arange(0, np.floor(upper) + 1)
-    ticks = ticks[ticks < upper]
-    ax.set_xticks(
-        [*ticks, edges[-2] + width / 2], labels=[*(f"{t:g}" for t in ticks), f"≥{upper:g}"]
-    )
+    ticks = range(math.ceil(upper))
+    ax.set_xticks([*ticks, edges[-2] + width / 2], labels=[*map(str, ticks), f"≥{upper:g}"])
     ax.set(xlim=(0, edges[-1]), xlabel="cumulative attention of a source word")
     ax.set_ylabel("source words (%)")
     ax.set_ylim(bottom=0)

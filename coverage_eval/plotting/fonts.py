@@ -1,11 +1,11 @@
 """Fonts for any script: family lists for Matplotlib's font fallback, or one warning.
 
 Matplotlib draws each character with the first family of a text's family list that has it. The
-lists made here start with the user's own fonts (``rcParams["font.family"]``) and go on with
-installed families that have the characters which those lack, Japanese, Chinese and Korean forms of
-Han characters being kept apart. Since version 3.11 Matplotlib also joins and reorders letters, so
-Arabic, Hebrew and Indic words need nothing more; older versions draw their letters unjoined and
-left to right, which is said once in a :class:`ShapingWarning`.
+lists made here start with the user's own fonts (``rcParams["font.family"]``) and continue with
+installed families for the missing characters; Japanese, Chinese and Korean forms of Han characters
+are kept apart. Since version 3.11 Matplotlib also joins and reorders letters, so Arabic, Hebrew
+and Indic words need nothing more; older versions draw their letters unjoined and left to right,
+and one :class:`ShapingWarning` tells the user.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def font_families(*groups: Iterable[str]) -> list[list[str]]:
     """Return, for each group of texts, the family list with which Matplotlib can draw them.
 
     Args:
-        groups: the texts of one picture, one group for each language: so Japanese and Chinese
-            forms of the same character stay apart.
+        groups: the texts of one picture, one group for each language, so that Japanese and
+            Chinese forms of the same character stay apart.
 
     Returns:
-        For each group ``rcParams["font.family"]``, followed by installed families that have what
-        it lacks.
+        For each group ``rcParams["font.family"]``, followed by installed families that have its
+        missing characters.
 
     Warns:
         MissingGlyphWarning: once, naming the characters of all groups that no installed font has.
@@ -52,7 +52,13 @@ def font_families(*groups: Iterable[str]) -> list[list[str]]:
     characters: set[str] = set()
     missing: set[str] = set()
     for group in groups:
-        needed = {c for text in group for c in text if _has_glyph_of_its_own(c)}
+        # Format and control characters (joiners, direction marks) have no glyph of their own.
+        needed = {
+            c
+            for text in group
+            for c in text
+            if unicodedata.category(c) not in {"Cc", "Cf", "Cn", "Cs"} and not c.isspace()
+        }
         chosen = list(mpl.rcParams["font.family"])
         lacking = needed.intersection(*(_lacking(family, needed) for family in chosen))
         for family in _installed(needed) if lacking else ():
@@ -63,8 +69,24 @@ def font_families(*groups: Iterable[str]) -> list[list[str]]:
         families.append(chosen)
         characters |= needed
         missing |= lacking
-    for category, message in _complaints(characters, missing):
-        warnings.warn(message, category, stacklevel=3)
+    if missing:
+        named = ", ".join(f"{c} (U+{ord(c):04X})" for c in sorted(missing)[:12])
+        more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
+        message = (
+            f"no installed font has the glyphs {named}{more}: install one that does "
+            "(Noto Sans CJK for Chinese, Japanese and Korean, Noto Sans for other scripts)"
+        )
+        warnings.warn(message, MissingGlyphWarning, stacklevel=3)
+    needs_shaping = any(
+        unicodedata.bidirectional(c) in {"R", "AL"} or unicodedata.category(c) == "Mc"
+        for c in characters
+    )
+    if needs_shaping and not hasattr(ft2font, "__libraqm_version__"):
+        message = (
+            "this Matplotlib draws right-to-left and joined letters one by one, left to right: "
+            "install Matplotlib 3.11 or newer, which shapes them"
+        )
+        warnings.warn(message, ShapingWarning, stacklevel=3)
     return families
 
 
@@ -81,14 +103,8 @@ def quiet_missing_glyphs() -> Iterator[None]:
         yield
 
 
-def _has_glyph_of_its_own(character: str) -> bool:
-    # Format and control characters (joiners, direction marks) have none.
-    category = unicodedata.category(character)
-    return category not in {"Cc", "Cf", "Cn", "Cs"} and not character.isspace()
-
-
 def _lacking(family: str, characters: set[str]) -> set[str]:
-    """Return the characters that a family's regular font does not have."""
+    """Return the characters that are missing from a family's regular font."""
     if not characters:
         return characters
     font = get_font(fontManager.findfont(FontProperties(family=[family])))
@@ -108,24 +124,3 @@ def _installed(characters: set[str]) -> list[str]:
     # Fonts of last resort have a placeholder for every character, which is no glyph for it.
     names = {entry.name for entry in fontManager.ttflist if "Last Resort" not in entry.name}
     return sorted(names, key=rank)
-
-
-def _complaints(characters: set[str], missing: set[str]) -> Iterator[tuple[type[Warning], str]]:
-    if missing:
-        named = ", ".join(f"{c} (U+{ord(c):04X})" for c in sorted(missing)[:12])
-        more = f" and {len(missing) - 12} more" if len(missing) > 12 else ""
-        yield (
-            MissingGlyphWarning,
-            f"no installed font has the glyphs {named}{more}: install one that does "
-            "(Noto Sans CJK for Chinese, Japanese and Korean, Noto Sans for other scripts)",
-        )
-    shaped = any(
-        unicodedata.bidirectional(c) in {"R", "AL"} or unicodedata.category(c) == "Mc"
-        for c in characters
-    )
-    if shaped and not hasattr(ft2font, "__libraqm_version__"):
-        yield (
-            ShapingWarning,
-            "this Matplotlib draws right-to-left and joined letters one by one, left to right: "
-            "install Matplotlib 3.11 or newer, which shapes them",
-        )

@@ -1,22 +1,126 @@
-"""Grids of words, a row for each source word and a column for each target word: size and ruling."""
+"""Grids of words, a row for each source word and a column for each target word.
+
+The alignment grid, and what it shares with attention heatmaps: size and ruling, words as tick
+labels, outlines around marked words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch, Rectangle
+from numpy.typing import ArrayLike, NDArray
 
+from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.canvas import new_figure
-from coverage_eval.plotting.labels import longest_label
+from coverage_eval.plotting.canvas import check_words, checked_positions, figure_of, new_figure
+from coverage_eval.plotting.fonts import font_families
 
 _CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
 _SHORT = 30  # words
 _MOST_LABELLED = 250  # words on a side up to which a figure grows with them
 _LARGEST, _OVERVIEW = 16.0, 10.0  # inches, of figures up to and beyond that
+_LARGEST_ALIGNMENT = 24.0  # inches: that grid has the words of two sentences across
 _ABOVE = 0.7  # inches for title and legend
+
+_LARGEST_FONT, _SMALLEST_FONT = 9.0, 6.0  # points
+_LINE_HEIGHT = 1.25 / 72  # inches that a label needs across its direction, for each point
+_LONGEST = 28  # characters of a label
+
+# Line styles differ too, for readers and printers without colour.
+_OUTLINES: dict[str, dict[str, Any]] = {
+    "repeated": {"edgecolor": colours.REPEATED, "linestyle": "-"},
+    "dropped": {"edgecolor": colours.DROPPED, "linestyle": (0, (4, 1.5))},
+}
+
+Links = Iterable[tuple[int, int]]
+
+
+def alignment_grid(
+    source: Sequence[str],
+    reference: Sequence[str],
+    hypothesis: Sequence[str],
+    reference_links: Links,
+    hypothesis_links: Links,
+    *,
+    dropped: Collection[int] | None = None,
+    names: tuple[str, str] = ("reference", "hypothesis"),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a source's links to its reference and to a hypothesis in one grid.
+
+    Source words run down, the words of the reference and then of the hypothesis across, so that a
+    dropped word is a row with a link on the left and none on the right: what DROP-score counts
+    (Malaviya et al. 2018, section 5).
+
+    Args:
+        source: the source words.
+        reference: the reference's words.
+        hypothesis: the hypothesis's words.
+        reference_links: pairs (source position, reference position), from 0.
+        hypothesis_links: pairs (source position, hypothesis position), from 0.
+        dropped: positions of source words to mark; by default those linked to the reference and
+            not to the hypothesis; ``()`` for none.
+        names: the blocks' titles.
+        ax: where to draw; a new figure of fitting size if None.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        DataError: a link or position is out of range.
+        TypeError: a text is a single string.
+    """
+    check_words(source=source, reference=reference, hypothesis=hypothesis)
+    left = _link_matrix(reference_links, len(source), len(reference), names[0])
+    right = _link_matrix(hypothesis_links, len(source), len(hypothesis), names[1])
+    if dropped is None:
+        dropped = np.flatnonzero(left.any(axis=1) & ~right.any(axis=1)).tolist()
+    dropped = checked_positions(dropped, len(source), "dropped")
+    columns = [*reference, "", *hypothesis]
+    if ax is None:
+        (ax,) = grid_axes(source, [columns], beside=0.4, largest=_LARGEST_ALIGNMENT)
+    kinds = np.hstack([left * 1, np.zeros((len(source), 1), dtype=int), right * 2])
+    ax.grid(visible=False)
+    ax.set(xlim=(-0.5, len(columns) - 0.5), ylim=(max(len(source), 1) - 0.5, -0.5))
+    if len(source):
+        cells = ListedColormap(["white", colours.REFERENCE, colours.WEIGHT])
+        ax.imshow(
+            kinds, cmap=cells, vmin=0, vmax=2, interpolation="nearest", origin="upper",
+            aspect=cell_aspect(*kinds.shape),
+        )  # fmt: skip
+    for first, last in ((0, len(reference)), (len(reference) + 1, len(columns))):
+        rule_off(ax, len(source), first, last)
+    ax.spines[:].set_visible(False)
+    source_fonts, *others, name_fonts = font_families(source, reference, hypothesis, names)
+    families = list(dict.fromkeys(family for group in others for family in group))
+    word_ticks(ax, "x", columns, families)
+    word_ticks(ax, "y", source, source_fonts, keep=dropped)
+    outline(ax, "y", dropped, len(columns), "dropped")
+    middles = (len(reference) - 1) / 2, len(reference) + 1 + (len(hypothesis) - 1) / 2
+    for name, middle in zip(names, middles, strict=True):
+        write(ax, name, (middle, -0.5), (0, 5), fontsize=9, fontfamily=name_fonts)
+    if dropped:
+        explain_outlines(ax, {"dropped": f"dropped: linked to the {names[0]} only"}, pad=2.0)
+    return ax
+
+
+def _link_matrix(links: Links, rows: int, columns: int, name: str) -> NDArray[np.bool_]:
+    matrix = np.zeros((rows, columns), dtype=np.bool_)
+    for source, target in links:
+        if not (0 <= source < rows and 0 <= target < columns):
+            raise DataError(
+                f"link {source}-{target} of the {name} is out of range: there are {rows} source "
+                f"and {columns} target words, counted from 0"
+            )
+        matrix[source, target] = True
+    return matrix
 
 
 def grid_axes(
@@ -28,13 +132,13 @@ def grid_axes(
 ) -> list[Axes]:
     """Return Axes in a row, for grids with common rows, in a new figure of fitting size.
 
-    Cells and labels get their room up to a limit; a larger page serves no one.
+    The figure grows with cells and labels up to a limit.
 
     Args:
         rows: the words that label the rows of each grid.
         blocks: for each grid, the words that label its columns.
         beside: inches to keep free on the right, for a margin or a scale.
-        largest: inches that the figure may measure for each grid.
+        largest: limit in inches for each grid.
     """
     counts = [max(len(block), 1) for block in blocks]
     longest = max(len(rows), *counts)
@@ -48,7 +152,7 @@ def grid_axes(
         across = down = min(across, down)
     width = max(across * sum(counts) + left * len(blocks) + beside, 3.2 * len(blocks))
     height = max(down * len(rows) + below + _ABOVE, 2.2)
-    # The layout engine has the last word; labels are fitted to the sizes that these places give.
+    # The layout engine decides in the end; labels are fitted to the sizes that these places give.
     place = {
         "left": left / width,
         "right": 1 - (beside + left * (len(blocks) - 1)) / width,
@@ -63,7 +167,7 @@ def grid_axes(
 
 
 def cell_aspect(rows: int, columns: int) -> Literal["equal", "auto"]:
-    """Return ``equal`` where a grid's cells are squares; in an oblong grid they would be tiny."""
+    """Return ``equal`` if a grid's cells are squares; in an oblong grid they would be tiny."""
     return "equal" if max(rows, columns) <= 4 * min(rows, columns) else "auto"
 
 
@@ -72,3 +176,138 @@ def rule_off(ax: Axes, rows: int, first: int, last: int) -> None:
     style: dict[str, Any] = {"colors": colours.GRID, "linewidth": 0.5, "zorder": 2, "gid": "ruling"}
     ax.hlines(np.arange(rows + 1) - 0.5, first - 0.5, last - 0.5, **style)
     ax.vlines(np.arange(first, last + 1) - 0.5, -0.5, rows - 0.5, **style)
+
+
+def axis_length(ax: Axes, axis: Literal["x", "y"]) -> float:
+    """Return the present length of an axis in inches; cells of equal sides shorten it."""
+    ax.apply_aspect()
+    box = ax.get_position()
+    width, height = figure_of(ax).get_size_inches()
+    return max(float(box.width * width if axis == "x" else box.height * height), 1e-6)
+
+
+def shorten(word: str) -> str:
+    """Return the word, its middle elided if it is too long for a label (a URL, say)."""
+    if len(word) <= _LONGEST:
+        return word
+    return f"{word[: _LONGEST - 9]}…{word[-8:]}"
+
+
+def longest_label(words: Sequence[str]) -> float:
+    """Return the approximate length in inches of the longest word's label."""
+    ems = (
+        sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shorten(w)) for w in words
+    )
+    return 0.085 * max(ems, default=0)
+
+
+def word_ticks(
+    ax: Axes,
+    axis: Literal["x", "y"],
+    words: Sequence[str],
+    families: list[str],
+    *,
+    keep: Collection[int] = (),
+) -> None:
+    r"""Label positions 0, 1, … of an axis with words.
+
+    Labels never overlap. Where words are close their labels are smaller; where even small ones
+    have no room, only about every k-th word is labelled, marked words first, and the axis gives
+    their number. Words are drawn verbatim: a ``$`` or ``\`` starts no formula, whatever the user's
+    settings.
+
+    Args:
+        ax: the Axes, with their final limits and aspect, at about their final place.
+        axis: which axis.
+        words: the words of the sentence.
+        families: the font families they need (:func:`~coverage_eval.plotting.fonts.font_families`).
+        keep: positions of marked words, which lose their label only to another marked one.
+    """
+    room = axis_length(ax, axis) / max(len(words), 1)
+    size = min(max(room / _LINE_HEIGHT, _SMALLEST_FONT), _LARGEST_FONT)
+    # A small tolerance, so that a size that just fits leaves out no label.
+    positions = labelled_positions(len(words), math.ceil(size * _LINE_HEIGHT / room - 1e-6), keep)
+    texts = [_text_and_rotation(shorten(words[i]), axis) for i in positions]
+    axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    axis_object.set_ticks(positions, labels=[text for text, _ in texts])
+    axis_object.set_tick_params(length=0, labelsize=size)
+    for label, (_, rotation) in zip(axis_object.get_ticklabels(), texts, strict=True):
+        label.set(rotation=rotation, parse_math=False, usetex=False, fontfamily=families)
+    if len(positions) < len(words):
+        shown, all_words = len([text for text, _ in texts if text]), len([w for w in words if w])
+        axis_object.set_label_text(f"{shown} of {all_words} words are labelled")
+        axis_object.label.set(fontsize=8, fontstyle="italic")
+
+
+def _text_and_rotation(word: str, axis: Literal["x", "y"]) -> tuple[str, float]:
+    """Across, words run upwards, but Han and kana are stacked upright."""
+    if axis == "y":
+        return word, 0.0
+    # The sound mark is a bar along the writing direction; stacked upright it would read as "one".
+    if word and all(unicodedata.east_asian_width(c) == "W" and c != "ー" for c in word):
+        return "\n".join(word), 0.0
+    return word, 90.0
+
+
+def labelled_positions(count: int, step: int, keep: Collection[int]) -> list[int]:
+    """Return positions at least ``step`` apart: those to keep first, then every ``step``-th."""
+    free = np.ones(count, dtype=np.bool_)
+    chosen: list[int] = []
+    for position in (*sorted(keep), *range(0, count, step)):
+        if free[position]:
+            chosen.append(position)
+            free[max(position - step + 1, 0) : position + step] = False
+    return sorted(chosen)
+
+
+def write(ax: Axes, text: str, place: ArrayLike, offset: tuple[float, float], **style: Any) -> None:
+    """Write a text verbatim, ``offset`` points from a place; ``style`` is for Matplotlib's Text."""
+    x, y = np.asarray(place, dtype=np.float64).tolist()
+    style = {"fontsize": 8, "ha": "center", "parse_math": False, "usetex": False, **style}
+    ax.annotate(text, (x, y), offset, textcoords="offset points", **style)
+
+
+def outline(
+    ax: Axes, axis: Literal["x", "y"], positions: Sequence[int], length: float, kind: str
+) -> None:
+    """Outline columns (axis x) or rows (axis y), a run of neighbours as one, and their labels.
+
+    Args:
+        ax: the Axes, with one unit for each word and with their labels.
+        axis: the axis of the positions.
+        positions: of the words, from 0, ascending.
+        length: the number of words that the columns or rows pass.
+        kind: ``repeated`` or ``dropped``; also the patches' gid.
+    """
+    ordered = np.array(positions, dtype=np.int64)
+    for run in np.split(ordered, np.flatnonzero(np.diff(ordered) > 1) + 1):
+        if len(run):
+            start = (run[0] - 0.5, -0.5) if axis == "x" else (-0.5, run[0] - 0.5)
+            width, height = (len(run), length) if axis == "x" else (length, len(run))
+            style = _outline_style(kind)
+            ax.add_patch(Rectangle(start, width, height, clip_on=False, zorder=3, **style))
+    axis_object = ax.xaxis if axis == "x" else ax.yaxis
+    labels = axis_object.get_ticklabels()
+    for position, label in zip(axis_object.get_ticklocs(), labels, strict=True):
+        if round(float(position)) in positions:
+            label.set(color=_OUTLINES[kind]["edgecolor"], fontweight="bold")
+
+
+def explain_outlines(ax: Axes, meanings: Mapping[str, str], *, pad: float = 0.0) -> None:
+    """Put a legend above the Axes, a line for each kind of outline.
+
+    Args:
+        ax: the Axes.
+        meanings: the explanation of each kind.
+        pad: distance from the Axes, in font sizes.
+    """
+    handles = [Patch(label=meaning, **_outline_style(kind)) for kind, meaning in meanings.items()]
+    if handles:
+        ax.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
+            fontsize=8, borderaxespad=0.2 + pad, borderpad=0.1, labelspacing=0.2, handlelength=1.2,
+        )  # fmt: skip
+
+
+def _outline_style(kind: str) -> dict[str, Any]:
+    return {"fill": False, "linewidth": 1.3, "gid": kind, **_OUTLINES[kind]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -13,14 +14,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import Scale, colours
-from coverage_eval.plotting.arrays import checked_attention, checked_vector
-from coverage_eval.plotting.canvas import figure_of
+from coverage_eval.plotting.canvas import (
+    checked_attention,
+    checked_positions,
+    checked_vector,
+    figure_of,
+)
+from coverage_eval.plotting.coverage import axes_fraction, draw_margin
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.grid import cell_aspect, grid_axes, rule_off
-from coverage_eval.plotting.labels import axis_length, word_ticks
-from coverage_eval.plotting.margin import axes_fraction, draw_margin
-from coverage_eval.plotting.marks import Marks
-from coverage_eval.plotting.outlines import explain_outlines, outline
+from coverage_eval.plotting.grid import (
+    axis_length,
+    cell_aspect,
+    explain_outlines,
+    grid_axes,
+    outline,
+    rule_off,
+    word_ticks,
+)
+from coverage_eval.special_tokens import SPECIAL_TOKENS
 
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
@@ -45,8 +56,8 @@ def attention_heatmap(
     """Draw one sentence's attention: source words down, hypothesis words across.
 
     A weight of exactly zero is white, and any other is visibly tinted: sparse maps look sparse,
-    as in Figure 2 of Malaviya et al. (2018). Where words are many, only some have a label, which
-    the axis then says; the map itself is always complete.
+    as in Figure 2 of Malaviya et al. (2018). In a long sentence only some words have a label, and
+    the axis gives their number; the map itself is always complete.
 
     Args:
         attention: ``[target, source]`` weights in [0, 1].
@@ -56,17 +67,17 @@ def attention_heatmap(
         scale: ``fixed`` gives a weight the same colour in every map, so that systems compare.
             ``max`` ends at the map's largest weight and ``sqrt`` spreads the small weights by
             their square roots: both show the structure of a map whose weights are all small,
-            a softmax's say.
-        repeated: positions (from 0) of hypothesis words to outline; by default those said again
-            (:func:`~coverage_eval.plotting.marks.repeated_positions`); ``()`` for none.
+            such as a softmax's.
+        repeated: positions (from 0) of hypothesis words to outline; by default the repeated ones
+            (:func:`repeated_positions`); ``()`` for none.
         dropped: positions of source words to mark; by default those whose cumulative attention
             is below ``coverage_threshold``, special tokens aside; ``()`` for none.
-        coverage_threshold: in units of attention, 1 being the whole of one target word's.
-        fertility: ``[source]`` upper bounds to show in the margin; infinite ones are left open.
+        coverage_threshold: in units of attention; all attention of one target word is 1.
+        fertility: ``[source]`` upper bounds to show in the margin; infinite ones have no line.
         margin: draw each source word's cumulative attention beside its row; by default if there
             are fertilities.
         colorbar: draw the scale of the weights.
-        legend: explain the marks above the map, where there are any.
+        legend: explain the marks above the map, if there are any.
         title: set above the map.
 
     Returns:
@@ -79,21 +90,32 @@ def attention_heatmap(
         MissingGlyphWarning: no installed font has some of the characters.
     """
     weights = checked_attention(attention, source, hypothesis)
-    marks = Marks.of_map(weights, source, hypothesis, repeated, dropped, coverage_threshold)
+    coverage = weights.sum(axis=0)
+    meanings = {"repeated": "repeated word", "dropped": "dropped word"}
+    if repeated is None:
+        repeated = repeated_positions(hypothesis)
+    if dropped is None:
+        dropped = dropped_positions(coverage, source, coverage_threshold)
+        meanings["dropped"] += f" (attention < {coverage_threshold:g} in all)"
+    marks = {
+        "repeated": checked_positions(repeated, len(hypothesis), "repeated"),
+        "dropped": checked_positions(dropped, len(source), "dropped"),
+    }
     bounds = None if fertility is None else checked_vector(fertility, len(source), "fertility")
     margin = bounds is not None if margin is None else margin
     if ax is None:
         (ax,) = grid_axes(source, [hypothesis], beside=2.2 if margin else 1.0)
     image = _draw_cells(ax, weights, scale)
     fonts = font_families(source, hypothesis, [title or ""])
-    word_ticks(ax, "x", hypothesis, fonts[1], keep=marks.repeated)
-    word_ticks(ax, "y", source, fonts[0], keep=marks.dropped)
-    outline(ax, "x", marks.repeated, len(source), "repeated")
-    outline(ax, "y", marks.dropped, len(hypothesis), "dropped")
-    entries = explain_outlines(ax, marks.meanings()) if legend else 0
+    word_ticks(ax, "x", hypothesis, fonts[1], keep=marks["repeated"])
+    word_ticks(ax, "y", source, fonts[0], keep=marks["dropped"])
+    outline(ax, "x", marks["repeated"], len(source), "repeated")
+    outline(ax, "y", marks["dropped"], len(hypothesis), "dropped")
+    entries = {kind: meaning for kind, meaning in meanings.items() if legend and marks[kind]}
+    explain_outlines(ax, entries)
     if title is not None:
-        _set_title(ax, title, entries, fonts[2])
-    beside = draw_margin(ax, weights.sum(axis=0), bounds) if margin else 1.0
+        _set_title(ax, title, len(entries), fonts[2])
+    beside = draw_margin(ax, coverage, bounds) if margin else 1.0
     if colorbar and image is not None:
         _draw_scale(ax, image, beside, scale)
     return ax
@@ -156,12 +178,6 @@ def attention_heatmaps_side_by_side(
     lines = max(len(legend.get_texts()) if legend else 0 for legend in legends)
     for ax, system, families in zip(axes, systems, font_families(*zip(systems)), strict=True):
         _set_title(ax, system, lines, families)
-    _share_limits(axes, margin=margin)
-    return axes
-
-
-def _share_limits(axes: tuple[Axes, Axes], *, margin: bool) -> None:
-    """Give both maps one scale of colours, and both margins one scale of lengths."""
     images = [ax.images[0] for ax in axes if ax.images]
     for image in images:
         image.set_clim(0.0, max(float(image.get_clim()[1] or 0) for image in images))
@@ -169,20 +185,57 @@ def _share_limits(axes: tuple[Axes, Axes], *, margin: bool) -> None:
         limit = max(ax.child_axes[0].get_xlim()[1] for ax in axes)
         for ax in axes:
             ax.child_axes[0].set_xlim(0, limit)
+    return axes
+
+
+def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
+    """Return the positions of repeated words, first occurrences left out.
+
+    A word is repeated if it equals the word before it, or if it is in a bigram that occurred
+    before: the two kinds of repetition of REP-score (Malaviya et al. 2018, section 5), here without
+    a reference to excuse any of them. A lone frequent word ("the … the") is not marked.
+    """
+    seen: set[tuple[str, str]] = set()
+    repeated: set[int] = set()
+    for position, bigram in enumerate(pairwise(hypothesis), start=1):
+        if bigram[0] == bigram[1]:
+            repeated.add(position)
+        elif bigram in seen:
+            repeated.update((position - 1, position))
+        seen.add(bigram)
+    return tuple(sorted(repeated))
+
+
+def dropped_positions(
+    coverage: NDArray[np.float64], source: Sequence[str], threshold: float
+) -> tuple[int, ...]:
+    """Return the positions of source words whose cumulative attention is below the threshold.
+
+    Args:
+        coverage: ``[source]``, the attention each word has received, summed over target words.
+        source: the source words; special tokens such as ``<SINK>`` are never dropped.
+        threshold: in units of attention; all attention of one target word is 1.
+    """
+    below = np.flatnonzero(coverage < threshold)
+    return tuple(int(j) for j in below if source[int(j)] not in SPECIAL_TOKENS)
 
 
 def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesImage | None:
-    norm = _norm(scale, weights)
+    if scale not in get_args(Scale):
+        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
+    largest = float(weights.max(initial=0.0))
+    norm: Normalize = PowerNorm(0.5, vmin=0.0, vmax=1.0)
+    if scale != "sqrt":
+        norm = Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
     rows, columns = weights.shape[1], weights.shape[0]
     ax.tick_params(which="both", length=0)
     ax.grid(visible=False)
     if weights.size == 0:
         ax.set(xlim=(-0.5, max(columns, 1) - 0.5), ylim=(max(rows, 1) - 0.5, -0.5))
-        text = "empty source" if rows == 0 else "empty hypothesis"
-        turned = 0 if rows == 0 else 90
+        text, rotation = ("empty hypothesis", 90) if rows else ("empty source", 0)
         ax.text(
             0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", fontsize=8,
-            rotation=turned,
+            rotation=rotation,
         )  # fmt: skip
         return None
     image = ax.imshow(
@@ -191,7 +244,7 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         norm=norm,
         origin="upper",
         aspect=cell_aspect(rows, columns),
-        # Sharp cells where there are pixels enough; else averaged colours, so that none vanishes.
+        # Sharp cells if there are pixels enough; else averaged colours, so that none vanishes.
         interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
         interpolation_stage="rgba",
     )
@@ -200,17 +253,8 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
     return image
 
 
-def _norm(scale: Scale, weights: NDArray[np.float64]) -> Normalize:
-    if scale not in get_args(Scale):
-        raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
-    if scale == "sqrt":
-        return PowerNorm(0.5, vmin=0.0, vmax=1.0)
-    largest = float(weights.max(initial=0.0))
-    return Normalize(0.0, largest if scale == "max" and largest > 0 else 1.0)
-
-
 def _set_title(ax: Axes, title: str, lines: int, families: list[str]) -> None:
-    """Set the title above a legend of so many lines."""
+    """Set the title above a legend with this number of lines."""
     label = ax.set_title(title, loc="left", fontsize=11, pad=6 + 11 * lines)
     label.set(fontfamily=families, parse_math=False, usetex=False)
 
@@ -220,7 +264,7 @@ def _draw_scale(ax: Axes, image: AxesImage, beside: float, scale: Scale) -> None
     ticks = {"fixed": [0, 0.25, 0.5, 0.75, 1], "sqrt": [0, 0.01, 0.05, 0.1, 0.25, 0.5, 1]}
     if axis_length(ax, "y") < 1.0:
         ticks = {kind: [0, 1] for kind in ticks}
-    # Zero itself is white: the tint at the foot is that of the smallest positive weight.
+    # Zero itself is white: the lowest tint is that of the smallest positive weight.
     bar = figure_of(ax).colorbar(
         image,
         cax=cax,

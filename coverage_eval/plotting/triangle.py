@@ -1,12 +1,18 @@
 """The probability simplex of three words: points, upper bounds, regions of equal support.
 
 The triangle is drawn to scale: distances on paper are proportional to Euclidean distances between
-distributions, so a projection (sparsemax, Martins and Astudillo 2016) is seen as one.
+distributions, so a projection (sparsemax, Martins and Astudillo 2016) looks like one.
+
+The set {α in the simplex, α ≤ u} is a convex polygon. Projecting onto it (constrained sparsemax,
+Malaviya et al. 2018, Eq. 6; sparsemax if no bound binds) sends everything in an edge's outward
+strip to that edge and everything in a corner's outward cone to that corner, which gives the exact
+regions of scores whose projections have the same support.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +21,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import colours
-from coverage_eval.plotting.arrays import checked_vector
-from coverage_eval.plotting.canvas import new_axes
+from coverage_eval.plotting.canvas import checked_vector, new_axes
 from coverage_eval.plotting.fonts import font_families
-from coverage_eval.plotting.labels import write
-from coverage_eval.plotting.polytope import feasible_corners, in_plane, on_paper, support_regions
+from coverage_eval.plotting.grid import write
 
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-6  # of a distribution's sum
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
+_FAR = 20.0  # triangle sides: beyond any frame
+_ROUNDING = 1e-9  # of a corner's coordinates
 
 
 def simplex(
@@ -57,21 +64,42 @@ def simplex(
         DataError: a shape is wrong, a point is no distribution, or regions are asked for with
             bounds that no distribution satisfies.
     """
-    places = _checked_points(points)
+    places = np.zeros((0, 3))
+    if points is not None and np.size(points):
+        places = _rows_of_three(points, "points")
+    wrong = (places < -_TOLERANCE).any(axis=1) | (np.abs(places.sum(axis=1) - 1) > _TOLERANCE)
+    if wrong.any():
+        raise DataError(f"point {format_point(places[wrong][0])} is no distribution: sum it to 1")
     limits = np.ones(3) if bounds is None else checked_vector(bounds, 3, "bounds")
-    origins = None if scores is None else _rows_of_three(scores, "scores")
-    if origins is not None and len(origins) != len(places):
+    origins = np.zeros((0, 3)) if scores is None else _rows_of_three(scores, "scores")
+    if scores is not None and len(origins) != len(places):
         raise DataError(f"{len(origins)} rows of scores for {len(places)} points")
     ax = new_axes(*((4.4, 4.2) if regions else (3.0, 2.8))) if ax is None else ax
+    (families,) = font_families(words)
     if regions:
-        _draw_regions(ax, limits, words)
-    _draw_triangle(ax, words)
+        _draw_regions(ax, limits, words, families)
+    corners = on_paper(np.eye(3))
+    ax.fill(*corners.T, fill=False, edgecolor=colours.INK, linewidth=1.0, gid="simplex")
+    style: dict[str, Any] = {"fontsize": 9, "fontfamily": families, "gid": "word"}
+    write(ax, words[0], corners[0], (-4, -3), ha="right", va="top", **style)
+    write(ax, words[1], corners[1], (4, -3), ha="left", va="top", **style)
+    write(ax, words[2], corners[2], (0, 4), va="bottom", **style)
     if bounds is not None:
         _draw_bounds(ax, limits, tinted=not regions)
-    if origins is not None:
-        _draw_scores(ax, origins, places)
+    ends, starts = on_paper(places), on_paper(in_plane(origins))
+    if scores is not None:
+        for start, end in zip(starts, ends, strict=True):
+            path = np.stack([start, end])
+            ax.plot(*path.T, color=colours.INK, linewidth=0.8, zorder=3, gid="path")
+        style = {"markerfacecolor": "white", "markeredgecolor": colours.INK}
+        ax.plot(*starts.T, "o", markersize=5, zorder=4, gid="scores", **style)
     _draw_points(ax, places, texts)
-    _frame(ax, places, origins, wide=regions)
+    seen = np.vstack([corners, ends, starts])
+    room = 0.5 if regions else 0.07
+    (left, bottom), (right, top) = seen.min(axis=0) - room, seen.max(axis=0) + room
+    ax.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[], aspect="equal")
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
     return ax
 
 
@@ -87,26 +115,6 @@ def _rows_of_three(values: ArrayLike, what: str) -> NDArray[np.float64]:
     return rows
 
 
-def _checked_points(points: ArrayLike | None) -> NDArray[np.float64]:
-    if points is None or np.size(points) == 0:
-        return np.zeros((0, 3))
-    rows = _rows_of_three(points, "points")
-    wrong = (rows < -_TOLERANCE).any(axis=1) | (np.abs(rows.sum(axis=1) - 1) > _TOLERANCE)
-    if wrong.any():
-        raise DataError(f"point {format_point(rows[wrong][0])} is no distribution: sum it to 1")
-    return rows
-
-
-def _draw_triangle(ax: Axes, words: Sequence[str]) -> None:
-    corners = on_paper(np.eye(3))
-    ax.fill(*corners.T, fill=False, edgecolor=colours.INK, linewidth=1.0, gid="simplex")
-    (families,) = font_families(words)
-    style: dict[str, Any] = {"fontsize": 9, "fontfamily": families, "gid": "word"}
-    write(ax, words[0], corners[0], (-4, -3), ha="right", va="top", **style)
-    write(ax, words[1], corners[1], (4, -3), ha="left", va="top", **style)
-    write(ax, words[2], corners[2], (0, 4), va="bottom", **style)
-
-
 def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None:
     corners = feasible_corners(bounds)
     if tinted and len(corners) > 2 and bounds.min() < 1:
@@ -120,14 +128,6 @@ def _draw_bounds(ax: Axes, bounds: NDArray[np.float64], *, tinted: bool) -> None
         ax.plot(*on_paper(ends).T, zorder=3, clip_on=False, gid=gid, **style)
 
 
-def _draw_scores(ax: Axes, scores: NDArray[np.float64], points: NDArray[np.float64]) -> None:
-    starts = on_paper(in_plane(scores))
-    for start, end in zip(starts, on_paper(points), strict=True):
-        ax.plot(*np.stack([start, end]).T, color=colours.INK, linewidth=0.8, zorder=3, gid="path")
-    style: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": colours.INK}
-    ax.plot(*starts.T, "o", markersize=5, zorder=4, gid="scores", **style)
-
-
 def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | None) -> None:
     places = on_paper(points)
     texts = [format_point(point) for point in points] if texts is None else texts
@@ -138,48 +138,128 @@ def _draw_points(ax: Axes, points: NDArray[np.float64], texts: Sequence[str] | N
     ax.plot(*places.T, "o", zorder=5, clip_on=False, gid="points", **style)
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.8, "linewidth": 0}
     for text, place, point in zip(texts, places, points, strict=True):
-        offset, ha, va = _beside(point)
+        # Out of the triangle where that is near, and below the labels of the corners.
+        offset, ha, va = (0, 7), "center", "bottom"
+        if point[2] < 0.04:
+            offset, va = (0, -15), "top"
+        elif point[2] > 0.6:
+            offset, ha, va = (8, 0), "left", "top" if point[2] > 0.9 else "center"
         write(ax, text, place, offset, ha=ha, va=va, zorder=6, gid="point", bbox=box)
 
 
-def _beside(point: NDArray[np.float64]) -> tuple[tuple[float, float], str, str]:
-    """Return offset and alignment of a point's text: out of the triangle where that is near."""
-    if point[2] < 0.04:
-        return (0, -15), "center", "top"  # below the labels of the corners
-    if point[2] > 0.6:
-        return (8, 0), "left", "top" if point[2] > 0.9 else "center"
-    return (0, 7), "center", "bottom"
-
-
-def _draw_regions(ax: Axes, bounds: NDArray[np.float64], words: Sequence[str]) -> None:
-    (families,) = font_families(words)
-    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A", "fontfamily": families}
-    named: set[tuple[int, ...]] = set()
-    for region in support_regions(bounds):
-        support = tuple(word for word in range(3) if region.support[word])
-        gid = "region " + "".join(str(word + 1) for word in support)
-        ax.fill(*region.outline.T, color=_support_colour(support), zorder=0, gid=gid)
-        if support in named:
-            continue
-        named.add(support)
-        name = "all" if len(support) == 3 else "{" + ", ".join(words[w] for w in support) + "}"
-        write(ax, name, region.label_at, (0, 0), zorder=2, clip_on=True, gid="support", **style)
-
-
-def _support_colour(support: tuple[int, ...]) -> tuple[float, float, float]:
-    """Return a pastel: one word's own hue, or the mean of those of several words."""
-    hues = np.array([(0.62, 0.79, 0.91), (0.99, 0.75, 0.55), (0.68, 0.86, 0.65)])
-    red, green, blue = hues[list(support)].mean(axis=0) if len(support) < 3 else (0.93,) * 3
-    return float(red), float(green), float(blue)
-
-
-def _frame(
-    ax: Axes, points: NDArray[np.float64], scores: NDArray[np.float64] | None, *, wide: bool
+def _draw_regions(
+    ax: Axes, bounds: NDArray[np.float64], words: Sequence[str], families: list[str]
 ) -> None:
-    seen = on_paper(np.vstack([np.eye(3), points, *([] if scores is None else [in_plane(scores)])]))
-    (left, bottom), (right, top) = seen.min(axis=0), seen.max(axis=0)
-    room = 0.5 if wide else 0.07
-    ax.set(xlim=(left - room, right + room), ylim=(bottom - room, top + room))
-    ax.set(xticks=[], yticks=[], aspect="equal")
-    ax.grid(visible=False)
-    ax.spines[:].set_visible(False)
+    """Fill each region with a pastel: one word's own hue, or the mean of those of several words."""
+    hues = np.array([(0.62, 0.79, 0.91), (0.99, 0.75, 0.55), (0.68, 0.86, 0.65)])
+    style: dict[str, Any] = {"va": "center", "color": "#4A4A4A", "fontfamily": families}
+    named = set()
+    for region in support_regions(bounds):
+        support = [word for word in range(3) if region.support[word]]
+        red, green, blue = hues[support].mean(axis=0) if len(support) < 3 else (0.93,) * 3
+        gid = "region " + "".join(str(word + 1) for word in support)
+        ax.fill(*region.outline.T, color=(red, green, blue), zorder=0, gid=gid)
+        if region.support not in named:
+            named.add(region.support)
+            text = "all" if len(support) == 3 else "{" + ", ".join(words[w] for w in support) + "}"
+            write(ax, text, region.label_at, (0, 0), zorder=2, clip_on=True, gid="support", **style)
+
+
+@dataclass(frozen=True)
+class Region:
+    """Scores in the plane whose projections lie on one face of the polygon.
+
+    Attributes:
+        support: which of the three words have positive probability there.
+        outline: ``[k, 2]`` corners on paper; unbounded regions end far outside any frame.
+        label_at: ``[2]`` a place inside, near the triangle.
+    """
+
+    support: tuple[bool, bool, bool]
+    outline: NDArray[np.float64]
+    label_at: NDArray[np.float64]
+
+
+def on_paper(distributions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return ``[n, 2]`` coordinates of ``[n, 3]`` points of the plane α₁ + α₂ + α₃ = 1.
+
+    Word 1 is the left corner, word 2 the right one and word 3 the top; sides have length 1.
+    """
+    return np.asarray(distributions @ _CORNERS, dtype=np.float64)
+
+
+def in_plane(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ``[n, 3]`` scores moved to the plane α₁ + α₂ + α₃ = 1 by a constant for each row.
+
+    All transformations give both the same result.
+    """
+    return np.asarray(scores - (scores.sum(axis=1, keepdims=True) - 1) / 3, dtype=np.float64)
+
+
+def feasible_corners(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ``[m, 3]`` corners of {α in the simplex, α ≤ u}, anticlockwise on paper.
+
+    There are up to six; two if the set is a line, one if it is a point, none if it is empty.
+    """
+    found: list[NDArray[np.float64]] = []
+    limits = np.minimum(bounds, 1.0)
+    for first, second in ((0, 1), (1, 2), (2, 0)):
+        third = 3 - first - second
+        for a in (0.0, limits[first]):
+            for b in (0.0, limits[second]):
+                corner = np.zeros(3)
+                corner[[first, second, third]] = a, b, 1 - a - b
+                inside = -_ROUNDING <= corner[third] <= limits[third] + _ROUNDING
+                known = any(np.allclose(corner, other, atol=_ROUNDING) for other in found)
+                if inside and not known:
+                    found.append(np.clip(corner, 0.0, 1.0))
+    if not found:
+        return np.zeros((0, 3))
+    corners = np.array(found)
+    spokes = on_paper(corners) - on_paper(corners).mean(axis=0)
+    return corners[np.argsort(np.arctan2(spokes[:, 1], spokes[:, 0]))]
+
+
+def support_regions(bounds: NDArray[np.float64]) -> list[Region]:
+    """Return the regions of the plane whose scores project onto the same face of the polygon.
+
+    Without binding bounds these are the seven of sparsemax: each word alone, each pair, all three.
+
+    Raises:
+        DataError: the bounds sum to less than 1, so there is nothing to project onto.
+    """
+    corners = feasible_corners(bounds)
+    if len(corners) == 0:
+        raise DataError(f"bounds sum to {bounds.sum():.4g}: no distribution satisfies them")
+    places = on_paper(corners)
+    if len(corners) == 1:
+        return [_cone(corners[0], 0.0, 2 * np.pi)]
+    regions = []
+    if len(corners) > 2:
+        middle = corners.mean(axis=0)
+        regions.append(Region(_support(middle), places, on_paper(middle)))
+    # The strip of each edge, and the cone of each corner.
+    edges = np.roll(places, -1, axis=0) - places
+    angles = np.arctan2(edges[:, 1], edges[:, 0]) - np.pi / 2  # outwards, corners anticlockwise
+    for k in range(len(corners)):
+        outwards = np.array([np.cos(angles[k]), np.sin(angles[k])])
+        following = (k + 1) % len(corners)
+        ends = places[[k, following]]
+        strip = np.vstack([ends, ends[::-1] + _FAR * outwards])
+        middle = (corners[k] + corners[following]) / 2
+        regions.append(Region(_support(middle), strip, on_paper(middle) + 0.3 * outwards))
+        regions.append(_cone(corners[k], angles[k - 1], (angles[k] - angles[k - 1]) % (2 * np.pi)))
+    return regions
+
+
+def _cone(corner: NDArray[np.float64], start: float, width: float) -> Region:
+    directions = start + np.linspace(0.0, width, 9)
+    rays = np.column_stack([np.cos(directions), np.sin(directions)])
+    place = on_paper(corner)
+    label = place + (0.34 * rays[4] if width < 2 * np.pi else 0.1)
+    return Region(_support(corner), np.vstack([place, place + _FAR * rays]), label)
+
+
+def _support(point: NDArray[np.float64]) -> tuple[bool, bool, bool]:
+    first, second, third = (bool(value > _ROUNDING) for value in point)
+    return first, second, third

@@ -1,4 +1,4 @@
-"""What scores see of known errors, as it is printed and drawn."""
+"""Tables and pictures of a meta-evaluation."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from coverage_eval.meta.detection import Ranking, precision_recall_curve, roc_curve
-from coverage_eval.meta.evaluation import MetaEvaluation, ScoreFigures
-from coverage_eval.meta.resampling import Estimate
 from coverage_eval.metrics.score import interval_ends
-from coverage_eval.omissions.reliability import ReliabilityBins
-from coverage_eval.tables.printout import Printout, tables_as_dicts
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.tables.table import Cell, Printable, ScoreCell, Table, tables_as_dicts
+from coverage_eval.testbed.detection import (
+    Estimate,
+    Ranking,
+    precision_recall_curve,
+    reliability_curve,
+    roc_curve,
+)
+from coverage_eval.testbed.evaluation import MetaEvaluation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,15 +25,15 @@ _DRAWN = 6
 """Curves in a panel: the best scores by AUROC."""
 
 
-def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
+def present_meta(evaluation: MetaEvaluation, kind: str) -> Printable:
     """The figures of every score, those of words and of systems in tables of their own.
 
     Args:
-        evaluation: What is presented.
+        evaluation: The figures.
         kind: The kind of error.
     """
     tables = tuple(table for table in _tables(evaluation, kind) if table is not None)
-    return Printout(
+    return Printable(
         tables,
         records=Table(_RECORDS, tuple(_records(evaluation))),
         data={"kind": kind, **_as_dict(evaluation), "tables": tables_as_dicts(tables)},
@@ -38,10 +41,10 @@ def present_meta(evaluation: MetaEvaluation, kind: str) -> Printout:
     )
 
 
-def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printout:
+def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printable:
     """The AUROC of every score, which are the columns, for each kind of error.
 
-    Intervals and tests are in CSV and JSON: with them the table would be too wide to be read.
+    Intervals and tests are in CSV and JSON only: with them the table would be too wide.
 
     Args:
         evaluations: By kind; all of the same scores.
@@ -55,14 +58,14 @@ def present_kinds(evaluations: Mapping[str, MetaEvaluation]) -> Printout:
     sizes = (_size(evaluation, kind) for kind, evaluation in evaluations.items())
     table = Table(("AUROC", *names), tuple(rows), notes=tuple(sizes))
     records = [(kind, *record) for kind, item in evaluations.items() for record in _records(item)]
-    return Printout(
+    return Printable(
         (table,),
         records=Table(("kind", *_RECORDS), tuple(records)),
         data={"kinds": [{"kind": kind, **_as_dict(item)} for kind, item in evaluations.items()]},
     )
 
 
-def _areas(evaluation: MetaEvaluation) -> list[Measured]:
+def _areas(evaluation: MetaEvaluation) -> list[ScoreCell]:
     best = max(score.auroc.value for score in evaluation.scores)
     return [
         _measured(score.auroc, p=score.adjusted, best=score.auroc.value == best)
@@ -70,36 +73,38 @@ def _areas(evaluation: MetaEvaluation) -> list[Measured]:
     ]
 
 
-def _measured(estimate: Estimate, p: float | None = None, *, best: bool = False) -> Measured:
-    return Measured(estimate.value, *interval_ends(estimate.interval), p, best)
+def _measured(estimate: Estimate, p: float | None = None, *, best: bool = False) -> ScoreCell:
+    return ScoreCell(estimate.value, *interval_ends(estimate.interval), p, best)
 
 
 def _cell(estimate: Estimate | None) -> Cell:
     return None if estimate is None else _measured(estimate)
 
 
-def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table | None]:
-    """The main table, and those of words and systems if there is anything in them."""
+def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table]:
+    """The main table, and those of words and systems unless they are empty."""
     recall = f"P at R {evaluation.evaluating.recall:g}"
     header = ("score", "AUROC", "AP", recall, "r_pb", "τ", "within source", "one rater", "ECE")
     rows: list[tuple[Cell, ...]] = [
         (
-            score.name, area, *map(_cell, (score.average_precision, score.precision)),
+            score.name, area, *map(_cell, (score.average_precision, score.precision_at_recall)),
             score.point_biserial, score.kendall,
-            *map(_cell, (score.within_source, score.one_rater, score.calibration)),
+            *map(_cell, (score.within_source, score.one_rater, score.calibration_error)),
         )
         for score, area in zip(evaluation.scores, _areas(evaluation), strict=True)
     ]  # fmt: skip
     if evaluation.ceiling:
-        ceiling = ("other raters", *[None] * 6, _measured(evaluation.ceiling), None)
-        rows.append(ceiling)
-    notes = [_size(evaluation, kind), *evaluation.matched.notes, *_meanings(evaluation)]
-    yield Table(header, tuple(rows), notes=tuple(notes + _notes_of_tests(evaluation)))
-    words = [(s.name, s.words) for s in evaluation.scores if s.words]
+        rows.append(("other raters", *[None] * 6, _measured(evaluation.ceiling), None))
+    notes = (_size(evaluation, kind), *evaluation.matched.notes, *_explanations(evaluation))
+    yield Table(header, tuple(rows), notes=notes)
+    words = [
+        (s.name, *map(_cell, (s.word_precision, s.word_recall, s.word_auroc)))
+        for s in evaluation.scores
+        if s.word_auroc
+    ]
     if words:
-        cells = [(n, *map(_cell, (w.precision, w.recall, w.auroc))) for n, w in words]
         title = "Source words that scores point at, and those that errors concern"
-        yield Table(("score", "precision", "recall", "AUROC"), tuple(cells), title, "words")
+        yield Table(("score", "precision", "recall", "AUROC"), tuple(words), title, "words")
     systems = len(evaluation.matched.systems)
     if systems > 2:
         means = [(s.name, s.system_kendall, s.system_pearson) for s in evaluation.scores]
@@ -114,67 +119,41 @@ def _size(evaluation: MetaEvaluation, kind: str) -> str:
     return f"{translations:,} translations{of}, {int(matched.positive.sum()):,} with {kind}."
 
 
-def _meanings(evaluation: MetaEvaluation) -> list[str]:
-    """What the columns that are there mean."""
+def _explanations(evaluation: MetaEvaluation) -> Iterator[str]:
+    """Notes that explain the columns."""
     scores = evaluation.scores
-    meanings = [
-        "AUROC: chance that a translation with an error scores higher than one without.",
+    yield "AUROC: chance that a translation with an error scores higher than one without."
+    yield (
         "r_pb: point-biserial correlation with the label; τ: Kendall's τ-b with its grade "
-        f"({evaluation.matched.grade}).",
-    ]
+        f"({evaluation.matched.grade})."
+    )
     if any(score.name.startswith("−") for score in scores):
-        meanings.append("−: low values point at errors.")
+        yield "−: low values point at errors."
     if any(score.within_source for score in scores):
-        meanings.append("within source: AUROC of translations of the same source.")
+        yield "within source: AUROC of translations of the same source."
     if evaluation.ceiling:
-        meanings.append(
+        yield (
             "one rater: AUROC against what one rater marked; other raters: of the share of the "
             "others who marked an error."
         )
-    if any(score.calibration for score in scores):
-        meanings.append("ECE: expected calibration error of a probability, 10 bins.")
-    return meanings
-
-
-def _notes_of_tests(evaluation: MetaEvaluation) -> list[str]:
+    if any(score.calibration_error for score in scores):
+        yield "ECE: expected calibration error of a probability, 10 bins."
     how = evaluation.evaluating
-    if not how.resamples:
-        return []
-    drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
-    notes = [f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."]
-    first, *others = evaluation.scores
-    if others:
-        corrected = f"Holm-corrected over {len(others)} scores" if len(others) > 1 else "one score"
-        notes.append(
-            f"p: AUROC against that of {first.name} (bootstrap of the difference, the same "
+    if how.resamples:
+        drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
+        yield f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."
+    if how.resamples and len(scores) > 1:
+        others = len(scores) - 1
+        corrected = f"Holm-corrected over {others} scores" if others > 1 else "one score"
+        yield (
+            f"p: AUROC against that of {scores[0].name} (bootstrap of the difference, the same "
             f"resamples; {corrected})."
         )
-    return notes
-
-
-def _figures(score: ScoreFigures) -> dict[str, Estimate | float | None]:
-    """All figures of a score by name."""
-    words = score.words
-    return {
-        "auroc": score.auroc,
-        "average_precision": score.average_precision,
-        "precision_at_recall": score.precision,
-        "point_biserial": score.point_biserial,
-        "kendall": score.kendall,
-        "within_source": score.within_source,
-        "one_rater": score.one_rater,
-        "calibration_error": score.calibration,
-        "word_precision": words.precision if words else None,
-        "word_recall": words.recall if words else None,
-        "word_auroc": words.auroc if words else None,
-        "system_kendall": score.system_kendall,
-        "system_pearson": score.system_pearson,
-    }
 
 
 def _records(evaluation: MetaEvaluation) -> Iterator[tuple[Cell, ...]]:
     for score in evaluation.scores:
-        for name, figure in _figures(score).items():
+        for name, figure in score.figures.items():
             if figure is None:
                 continue
             p = (score.p_value, score.adjusted) if name == "auroc" else (None, None)
@@ -200,7 +179,7 @@ def _as_dict(evaluation: MetaEvaluation) -> dict[str, Any]:
             "p_value_holm": score.adjusted,
             **{
                 name: None if figure is None else dict(zip(columns, _value(figure), strict=True))
-                for name, figure in _figures(score).items()
+                for name, figure in score.figures.items()
             },
         }
         for score in evaluation.scores
@@ -232,7 +211,7 @@ def draw_meta(evaluation: MetaEvaluation) -> Figure:
     )
     scores = [score for score, _ in ranked]
     found = {s.name: Ranking(matched.positive, s.suspicion).detect() for s in scores[:_DRAWN]}
-    bins = {s.name: ReliabilityBins.of(matched.positive, s.suspicion)
+    bins = {s.name: reliability_curve(matched.positive, s.suspicion)
             for s in scores if s.probability}  # fmt: skip
     panels = 3 if bins else 2
     figure = new_figure(3.4 * panels, 3.4)
@@ -244,7 +223,7 @@ def draw_meta(evaluation: MetaEvaluation) -> Figure:
         ax=axes[1],
     )
     if bins:
-        curves = {name: (item.probability, item.share) for name, item in bins.items()}
-        counts = {name: item.count for name, item in bins.items()}
+        curves = {name: (promised, share) for name, (promised, share, _) in bins.items()}
+        counts = {name: count for name, (_, _, count) in bins.items()}
         reliability_diagram(curves, counts=counts, ax=axes[2])
     return figure

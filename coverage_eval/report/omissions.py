@@ -5,46 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coverage_eval.metrics.score import Score
-from coverage_eval.omissions.finder import FoundSegment
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Table
-
-_LOSS_DIGITS = 4
+from coverage_eval.metrics.score import Evidence, Score, plain_evidence
+from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 
 
 def present_found(
-    corpus: Score, segments: Sequence[tuple[int, FoundSegment]], name: str = "spans"
-) -> Printout:
+    corpus: Score, evidence: Sequence[Evidence], shown: Any, name: str = "spans"
+) -> Printable:
     """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
 
     Args:
         corpus: The figure of the corpus, whose signature the segments share.
-        segments: Numbers of segments, from 1, and what was found in each.
+        evidence: What was found in each segment.
+        shown: Indices of the segments that are shown.
         name: What the spans are called.
     """
-    has_probabilities = any(found.probability is not None for _, found in segments)
+    has_probabilities = any(evidence[int(i)]["probability"] is not None for i in shown)
     header = ("segment", "score", *(["probability"] if has_probabilities else []), name)
 
-    def cells(segment: tuple[int, FoundSegment]) -> tuple[Cell, ...]:
-        number, found = segment
-        probability = [found.probability] if has_probabilities else []
-        return number, found.score, *probability, "; ".join(map(str, found.spans))
+    def cells(index: int) -> tuple[Cell, ...]:
+        found = evidence[int(index)]
+        probability = [found["probability"]] if has_probabilities else []
+        return int(index) + 1, found["score"], *probability, "; ".join(map(str, found["spans"]))
 
-    def plain(segment: tuple[int, FoundSegment]) -> dict[str, Any]:
-        number, found = segment
-        return {
-            "segment": number,
-            "score": found.score,
-            "probability": found.probability,
-            name: [span.to_dict() for span in found.spans],
-            "losses": found.losses.round(_LOSS_DIGITS).tolist(),
-        }
+    def plain(index: int) -> dict[str, Any]:
+        found = plain_evidence(evidence[int(index)])
+        spans = {name if key == "spans" else key: value for key, value in found.items()}
+        return {"segment": int(index) + 1, **spans}
 
-    rows = Mapped(cells, segments)
-    return Printout(
+    rows = LazyRows(cells, shown)
+    return Printable(
         (Table(header, rows, signatures=(str(corpus.signature),)),),
-        data={"scores": [{**corpus.to_dict(), "sentences": Mapped(plain, segments)}]},
-        numbers=Mapped(lambda segment: segment[1].score, segments),
+        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
+        numbers=LazyRows(lambda index: evidence[int(index)]["score"], shown),
     )

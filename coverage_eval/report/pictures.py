@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from coverage_eval.data.files import atomic_path
 from coverage_eval.errors import DataError
-from coverage_eval.text.files import atomic_path
 
 if TYPE_CHECKING:
     from matplotlib.animation import Animation

@@ -6,16 +6,13 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from coverage_eval.metrics.base import Evidence, plain_evidence
-from coverage_eval.metrics.score import Score, interval_ends
-from coverage_eval.tables.mapped import Mapped
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.metrics.score import Evidence, Score, interval_ends, plain_evidence
+from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table
 
 
-def measured(score: Score) -> Measured:
+def measured(score: Score) -> ScoreCell:
     """A score with its interval as a cell of a table."""
-    return Measured(score.score, *interval_ends(score.interval))
+    return ScoreCell(score.score, *interval_ends(score.interval))
 
 
 def scores_table(scores: Sequence[Score]) -> Table:
@@ -28,9 +25,11 @@ def scores_table(scores: Sequence[Score]) -> Table:
     )
 
 
-def present_scores(scores: Sequence[Score]) -> Printout:
+def present_scores(scores: Sequence[Score]) -> Printable:
     """Corpus scores; at least one."""
-    return Printout((scores_table(scores),), data={"scores": [score.to_dict() for score in scores]})
+    return Printable(
+        (scores_table(scores),), data={"scores": [score.to_dict() for score in scores]}
+    )
 
 
 def present_segments(
@@ -39,7 +38,7 @@ def present_segments(
     *,
     evidence: Sequence[Evidence] | None = None,
     errors_only: bool = False,
-) -> Printout:
+) -> Printable:
     """Segment scores, segments numbered from 1; an undefined score is empty, in JSON null.
 
     Args:
@@ -51,7 +50,7 @@ def present_segments(
         errors_only: Leave out segments without an error: where lower is better, those whose score
             is 0 or undefined and that have no evidence.
     """
-    extra = Mapped(lambda _: {}, values) if evidence is None else evidence
+    extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
     if errors_only:
         rows = enumerate(zip(values, extra, strict=True))
@@ -63,11 +62,11 @@ def present_segments(
     def plain(index: int) -> dict[str, Any]:
         return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
 
-    table = Table(("segment", "score", *(extra[0] if extra else ())), Mapped(cells, shown))
-    return Printout(
+    table = Table(("segment", "score", *(extra[0] if extra else ())), LazyRows(cells, shown))
+    return Printable(
         (table,),
-        data={"scores": [{**corpus.to_dict(), "sentences": Mapped(plain, shown)}]},
-        numbers=Mapped(values.__getitem__, shown),
+        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
+        numbers=LazyRows(values.__getitem__, shown),
     )
 
 

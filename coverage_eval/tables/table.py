@@ -1,23 +1,35 @@
-"""A table as plain values: what every part of the toolkit makes, and a format prints."""
+"""A table as plain values: every part of the toolkit makes tables, and a format prints them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 if TYPE_CHECKING:
     import pandas as pd
 
+T = TypeVar("T")
+
+
+def format_figure(value: float, digits: int = 2) -> str:
+    """A number with ``digits`` digits after the decimal point; what rounds to zero has no sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+def format_p(value: float) -> str:
+    """A p-value as tables show it: ``p = 0.012``, ``p < 0.001``."""
+    return "p < 0.001" if value < 0.0005 else f"p = {value:.3f}"
+
 
 @dataclass(frozen=True)
-class Measured:
-    """A measured score as one cell of a table.
+class ScoreCell:
+    """A score as one cell of a table.
 
     Attributes:
         value: The score, in the unit that the table shows.
         low: Lower end of its confidence interval, if it has one.
-        high: Upper end of the same.
+        high: Upper end of the interval.
         p: p-value of the test against a baseline, if there was one.
         best: Whether no other row is better.
     """
@@ -40,31 +52,65 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Named:
-    """The name of a row with a remark, such as ``(baseline)``, that stands below it."""
+class RowLabel:
+    """The name of a row with a remark, such as ``(baseline)``, which is shown below it."""
 
     name: str
     remark: str
 
 
-Cell: TypeAlias = "str | int | float | Measured | Named | None"
+Cell: TypeAlias = "str | int | float | ScoreCell | RowLabel | None"
 """None is an undefined figure: an empty cell, and null in JSON."""
+
+
+class LazyRows(Sequence[T]):
+    """Rows computed on demand: a function of the items of other sequences.
+
+    >>> rows = LazyRows(lambda number, word: (number, word.upper()), range(1, 3), ["a", "b"])
+    >>> list(rows), rows[-1], len(rows)
+    ([(1, 'A'), (2, 'B')], (2, 'B'), 2)
+
+    Args:
+        function: Takes an item of each sequence.
+        sequences: At least one, all of one length; arrays are allowed.
+    """
+
+    def __init__(self, function: Callable[..., T], *sequences: Any) -> None:
+        self._function = function
+        self._sequences = sequences
+
+    def __len__(self) -> int:
+        return len(self._sequences[0])
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._function, *self._sequences)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        items = [sequence[index] for sequence in self._sequences]
+        if isinstance(index, slice):
+            return list(map(self._function, *items))
+        return self._function(*items)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header, with what must be known to read them.
+    """Rows under a header, with what a reader must know about them.
 
     Attributes:
         header: Names of the columns.
-        rows: Cells, as many in each row as there are columns. Very many rows are better
-            :class:`~coverage_eval.tables.mapped.Mapped` than held in memory. A table may have no
-            columns at all and say something in its title and notes alone.
-        title: What the table shows; stands above it.
+        rows: As many cells in each row as there are columns; :class:`LazyRows` keep a long table
+            out of memory. A table without columns consists of its title and notes alone.
+        title: What the table shows; printed above it.
         name: Its name among several tables in JSON.
-        notes: Sentences that stand below it.
-        signatures: What moved the scores: one for all rows, one for each row, or one for each
-            column of scores.
+        notes: Sentences that are printed below it.
+        signatures: The settings behind the scores: one signature for all rows, one for each row,
+            or one for each column of scores.
         caption: The first sentence of the caption that LaTeX gives to a table without a title.
         lines: Text shows each row as one line, its signature and its score.
     """
@@ -85,11 +131,197 @@ class Table:
         return pd.DataFrame(list(self.rows), columns=pd.Index(self.header))
 
 
-def format_figure(value: float, digits: int = 2) -> str:
-    """A number with so many digits after the decimal point; what rounds to zero has no sign."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+@dataclass(frozen=True)
+class Printable:
+    """What a command prints in the format of the user's choice.
+
+    Attributes:
+        tables: Tables for people: text, LaTeX and Markdown.
+        title: What all of them show together.
+        records: The one table of CSV, every figure in its own unit; by default the only table.
+            None where there are several tables, which CSV cannot hold.
+        data: Plain values that JSON prints; by default the rows of the tables by column name.
+        numbers: The figures that ``--score-only`` prints, one a line; by default all of them.
+    """
+
+    tables: tuple[Table, ...]
+    title: str = ""
+    records: Table | None = None
+    data: Any = None
+    numbers: Sequence[Cell] | None = None
+
+    def as_table(self) -> Table:
+        """The table of CSV.
+
+        Raises:
+            ValueError: There are several tables.
+        """
+        if self.records is None and len(self.tables) != 1:
+            raise ValueError("CSV is one table: ask for several of them in another format")
+        return self.records or self.tables[0]
+
+    def as_data(self) -> Any:
+        """The plain values of JSON: a list of rows, or all tables with their notes."""
+        if self.data is not None:
+            return self.data
+        if len(self.tables) == 1:
+            return _rows_as_dicts(self.tables[0])
+        return {"title": self.title, "tables": tables_as_dicts(self.tables)}
+
+    def figures(self) -> Sequence[Cell]:
+        """The numbers alone: scores as the tables show them, without counts."""
+        if self.numbers is not None:
+            return self.numbers
+        cells = (cell for table in self.tables for row in table.rows for cell in row)
+        return tuple(cell for cell in cells if isinstance(cell, (float, ScoreCell)))
 
 
-def format_p(value: float) -> str:
-    """A p-value as a table has it: ``p = 0.012``, ``p < 0.001``."""
-    return "p < 0.001" if value < 0.0005 else f"p = {value:.3f}"
+def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """Tables as plain values, with names, notes and signatures where they have some."""
+    return [
+        {
+            **({"name": table.name} if table.name else {}),
+            "title": table.title,
+            "rows": _rows_as_dicts(table),
+            **({"notes": list(table.notes)} if table.notes else {}),
+            **({"signatures": list(table.signatures)} if table.signatures else {}),
+        }
+        for table in tables
+    ]
+
+
+def _rows_as_dicts(table: Table) -> list[dict[str, Any]]:
+    def plain(cell: Cell) -> Any:
+        if isinstance(cell, ScoreCell):
+            return asdict(cell)
+        return cell.name if isinstance(cell, RowLabel) else cell
+
+    return [dict(zip(table.header, map(plain, row), strict=True)) for row in table.rows]
+
+
+@dataclass(frozen=True)
+class Style:
+    """How tables are shown.
+
+    Attributes:
+        digits: Digits after the decimal point in the formats for people.
+        columns: Width of the terminal that text must fit; None where lines may be of any length.
+        score_only: Text consists of the numbers alone.
+    """
+
+    digits: int = 2
+    columns: int | None = None
+    score_only: bool = False
+
+
+_SHORT = (*range(0x20), *range(0x7F, 0xA0))
+"""C0 and C1."""
+
+_LONG = (
+    *(0x2028, 0x2029),  # some programs take them for line ends
+    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
+    *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
+)
+
+_CONTROLS = {
+    **{code: f"\\x{code:02x}" for code in _SHORT},
+    **{code: f"\\u{code:04x}" for code in _LONG},
+}
+_JSON_CONTROLS = {code: f"\\u{code:04x}" for code in (*_SHORT, *_LONG) if code >= 0x7F}
+_CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
+
+
+def escape_controls(text: str) -> str:
+    """Control characters as ``\\x1b``: they break rows, command a terminal, or turn its text."""
+    return text.translate(_CONTROLS)
+
+
+def escape_json(text: str) -> str:
+    """The same JSON without control characters, which occur in its strings only."""
+    return text.translate(_JSON_CONTROLS)
+
+
+def escape_csv(text: str) -> str:
+    """As :func:`escape_controls`, except for those that CSV quotes."""
+    return text.translate(_CSV_CONTROLS)
+
+
+def cell_lines(cell: Cell, digits: int) -> list[str]:
+    """A cell as text: the figure or the name, then what is shown below it in small print.
+
+    Control characters are escaped; each format escapes the characters that it gives a meaning.
+    """
+    if isinstance(cell, ScoreCell):
+        p = [] if cell.p is None else [format_p(cell.p)]
+        return [format_figure(cell.value, digits), *cell.interval(digits), *p]
+    if isinstance(cell, RowLabel):
+        return [escape_controls(cell.name), escape_controls(cell.remark)]
+    if isinstance(cell, float):
+        return [format_figure(cell, digits)]
+    return ["" if cell is None else escape_controls(str(cell))]
+
+
+@dataclass
+class ColumnContent:
+    """What is in a column of a table.
+
+    Attributes:
+        filled: A cell is not empty.
+        numbers: There are numbers or scores.
+        texts: There are texts.
+        labels: There are row labels.
+        scores: There are scores.
+        intervals: Some of the scores have an interval or a p-value below them.
+        best: One of the scores is the best.
+    """
+
+    filled: bool = False
+    numbers: bool = False
+    texts: bool = False
+    labels: bool = False
+    scores: bool = False
+    intervals: bool = False
+    best: bool = False
+
+    @property
+    def side(self) -> str:
+        """How it is aligned: ``right`` if it has nothing but numbers."""
+        return "right" if self.numbers and not (self.texts or self.labels) else "left"
+
+    def add(self, cell: Cell) -> None:
+        """Take note of a cell."""
+        if cell is None:
+            return
+        self.filled = self.filled or cell != ""
+        self.texts = self.texts or isinstance(cell, str)
+        self.labels = self.labels or isinstance(cell, RowLabel)
+        self.numbers = self.numbers or not isinstance(cell, (str, RowLabel))
+        if isinstance(cell, ScoreCell):
+            self.scores = True
+            self.intervals = self.intervals or bool(cell.interval(0)) or cell.p is not None
+            self.best = self.best or cell.best
+
+
+def survey(table: Table) -> list[ColumnContent]:
+    """What is in each column; the rows, of which there may be many, are read once."""
+    columns = [ColumnContent() for _ in table.header]
+    for row in table.rows:
+        for column, cell in zip(columns, row, strict=True):
+            column.add(cell)
+    return columns
+
+
+def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
+    """The table without columns in which every cell is empty, and what its columns contain."""
+    columns = survey(table)
+    kept = [i for i, column in enumerate(columns) if column.filled or not table.rows]
+    if len(kept) == len(columns):
+        return table, columns
+    header = tuple(table.header[i] for i in kept)
+    rows = LazyRows(lambda row: tuple(row[i] for i in kept), table.rows)
+    return replace(table, header=header, rows=rows), [columns[i] for i in kept]
+
+
+def notes_with_mark(table: Table, columns: Sequence[ColumnContent], mark: str) -> list[str]:
+    """The notes; before them, if a figure is marked as the best, what the mark means."""
+    return [mark, *table.notes] if any(column.best for column in columns) else list(table.notes)

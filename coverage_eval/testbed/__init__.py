@@ -1,1 +1,1 @@
-"""Made-up test beds: parallel text with known links, outputs with known errors."""
+"""Test beds: made-up parallel text with known links, and outputs with known errors."""

@@ -1,30 +1,39 @@
 """The main job on input that the package brings along, in a few seconds.
 
-Appendix B of the paper shows what four real systems printed; a corpus of a small grammar, whose
-links are known, shows that the aligner finds them and that REP and DROP find errors put into
+Appendix B of the paper shows what four real systems printed. A corpus of a small grammar, whose
+links are known, shows that the aligner finds them, and that REP and DROP find errors put into
 outputs at known rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.comparison.table import compare
+from coverage_eval.comparison.comparison import compare
+from coverage_eval.data.files import atomic_write
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.aer import AER
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.published.translations import SYSTEMS, load_appendix_b
+from coverage_eval.papers.printed import SYSTEMS, load_appendix_b
 from coverage_eval.tables.table import Cell, Table
-from coverage_eval.testbed.grammar_texts import RATES, GrammarTexts, make_texts, write_texts
-from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION
+from coverage_eval.testbed.grammar import Pair, generate, paraphrase
+from coverage_eval.testbed.injection import inject_lines
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, format_links
+
+TRAINING_PAIRS = 4000
+TEST_PAIRS = 500
+SEED = 2018
+
+RATES = {"careful": (0.0, 0.0), "repeating": (0.06, 0.0), "dropping": (0.0, 0.1)}
+"""Name of an output → words repeated and words left out, per word."""
 
 
 def demonstrate(folder: Path | None = None, report: Path | None = None) -> Iterator[Table]:
@@ -35,13 +44,12 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
     ['careful', 'repeating', 'dropping']
 
     Args:
-        folder: Write the texts and the model there too, to go on with by hand.
+        folder: Also write the texts and the model there, for trying commands by hand.
         report: Write the HTML report of the three outputs to this file.
 
     Raises:
-        DataError: The folder has other files of their names, which are kept.
-        AlignerError: The aligner failed, as all errors of
-            :class:`~fast_align_wrapper.FastAlign`.
+        DataError: The folder has other files with their names, which are kept.
+        AlignerError: The aligner failed, as :class:`~fast_align_wrapper.FastAlign` raises it.
     """
     yield _appendix_b()
     texts = make_texts()
@@ -57,9 +65,17 @@ def demonstrate(folder: Path | None = None, report: Path | None = None) -> Itera
     metrics = (REP(), DROP(aligner), SoftDROP(aligner), BLEU(tokenize="none"))
     yield _outputs(metrics, texts)
     if report is not None:
-        yield _write_report(metrics, texts, report)
+        comparison = compare(texts.outputs, texts.references, texts.sources, metrics=metrics)
+        comparison.to_report(title="Three outputs with known errors").save(report)
+        read = "Read where the errors are, in a browser:"
+        yield Table((), (), read, notes=(f"  {report}",))
     if folder is not None:
-        yield _commands(folder)
+        commands = (
+            f"  coverage-eval rep {folder}/repeating.en {folder}/test.en",
+            f"  coverage-eval drop {folder}/dropping.en {folder}/test.en "
+            f"--src {folder}/test.de --model {folder}/model",
+        )
+        yield Table((), (), "Go on by hand:", notes=commands)
 
 
 def _appendix_b() -> Table:
@@ -98,7 +114,7 @@ def _alignment(aligner: ModelAligner, texts: GrammarTexts) -> Table:
     return Table(("links", "AER"), tuple(rows), title, notes=(f"model {aligner.model.hash}",))
 
 
-def _outputs(metrics: Sequence[Metric[Any]], texts: GrammarTexts) -> Table:
+def _outputs(metrics: Sequence[Metric], texts: GrammarTexts) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for name, hypotheses in texts.outputs.items():
         columns = (hypotheses, texts.references, texts.sources)
@@ -113,18 +129,72 @@ def _outputs(metrics: Sequence[Metric[Any]], texts: GrammarTexts) -> Table:
     )
 
 
-def _write_report(metrics: Sequence[Metric[Any]], texts: GrammarTexts, path: Path) -> Table:
-    """The report of the outputs, and where it is; a table of notes alone."""
-    comparison = compare(texts.outputs, texts.references, texts.sources, metrics=metrics)
-    comparison.to_report(title="Three outputs with known errors").save(path)
-    return Table((), (), "Read where the errors are, in a browser:", notes=(f"  {path}",))
+@dataclass(frozen=True)
+class GrammarTexts:
+    """The grammar's corpus and the outputs made from its test set.
+
+    Attributes:
+        training: Pairs to train an aligner on.
+        test: Further pairs; their links are the truth.
+        outputs: The test set's target side as each of :data:`RATES` translates it.
+    """
+
+    training: list[Pair]
+    test: list[Pair]
+    outputs: dict[str, list[str]]
+
+    @property
+    def sources(self) -> list[str]:
+        """The source side of the test set."""
+        return [" ".join(pair.source) for pair in self.test]
+
+    @property
+    def references(self) -> list[str]:
+        """The target side of the test set."""
+        return [" ".join(pair.target) for pair in self.test]
 
 
-def _commands(folder: Path) -> Table:
-    """What to type next; a table of notes alone."""
-    commands = (
-        f"  coverage-eval rep {folder}/repeating.en {folder}/test.en",
-        f"  coverage-eval drop {folder}/dropping.en {folder}/test.en "
-        f"--src {folder}/test.de --model {folder}/model",
-    )
-    return Table((), (), "Go on by hand:", notes=commands)
+def make_texts() -> GrammarTexts:
+    """Make the texts, the same ones every time."""
+    pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
+    test = pairs[TRAINING_PAIRS:]
+    # Translators differ, in training text as in outputs: a synonym replaces a word.
+    translator = random.Random(SEED)  # noqa: S311 (not for secrets)
+    training = [
+        replace(pair, target=tuple(paraphrase(pair.target, 0.3, translator)))
+        for pair in pairs[:TRAINING_PAIRS]
+    ]
+    outputs = {}
+    for name, (repetitions, omissions) in RATES.items():
+        translator = random.Random(f"{SEED} {name}")  # noqa: S311 (not for secrets)
+        lines = [" ".join(paraphrase(pair.target, 0.5, translator)) for pair in test]
+        lines = inject_lines(lines, "omission-word", omissions, SEED)
+        outputs[name] = inject_lines(lines, "repetition-phrase", repetitions, SEED)
+    return GrammarTexts(training, test, outputs)
+
+
+def write_texts(texts: GrammarTexts, folder: Path) -> None:
+    """Write corpus and outputs as text files, one line per segment.
+
+    The files are ``train.de`` and ``train.en``, ``test.de`` and ``test.en``, the truth
+    ``test.links``, and ``careful.en``, ``repeating.en`` and ``dropping.en``.
+
+    Raises:
+        DataError: The folder has another file with one of these names, which is kept.
+    """
+    files: dict[str, Iterable[str]] = {
+        "train.de": (" ".join(pair.source) for pair in texts.training),
+        "train.en": (" ".join(pair.target) for pair in texts.training),
+        "test.de": texts.sources,
+        "test.en": texts.references,
+        "test.links": (format_links(pair.links) for pair in texts.test),
+        **{f"{name}.en": lines for name, lines in texts.outputs.items()},
+    }
+    contents = {folder / name: "".join(f"{x}\n" for x in lines) for name, lines in files.items()}
+    for path, content in contents.items():
+        if path.exists() and not (path.is_file() and path.read_bytes() == content.encode()):
+            raise DataError(f"{path}: is there already, and is another file; name a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, content in contents.items():
+        with atomic_write(path) as file:
+            file.write(content)

@@ -1,9 +1,9 @@
 """The gold file of injected errors: JSON Lines, one line for each error.
 
 ``{"segment": 7, "kind": "omission-phrase", "hypothesis": [2, 2], "source": [3, 4], "removed":
-"the dog"}``: the segment's number from 1, the span in the output's own tokens from 0 with its end
-excluded (empty where words were left out and nothing took their place), the source positions from
-0 that it concerns, null if no links were known, and the words that were there. A segment without
+"the dog"}``: the segment's number from 1; the span in the output's own tokens from 0, its end
+excluded (empty if words were left out and nothing replaced them); the source positions from 0 that
+the error concerns, null if no links were known; and the words that were there. A segment without
 an error has no line.
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import Source, read_segments, source_name
-from coverage_eval.text.json_text import parse_object
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class GoldError:
 
     Attributes:
         segment: Number of its segment, from 1.
-        kind: One of :data:`coverage_eval.testbed.error_kinds.KINDS`, or any name in a file.
+        kind: One of :data:`coverage_eval.testbed.injection.KINDS`; a file may have other names.
         hypothesis: Its span in the output's tokens, from 0, the end excluded.
-        source: The source positions it concerns, from 0, ascending: those left untranslated, or
-            translated again; none if it has nothing to do with the source; None if not known.
-        removed: The words of the correct translation that are gone.
+        source: The source positions it concerns, from 0, ascending: untranslated or translated
+            twice; empty if it does not concern the source; None if they are not known.
+        removed: The words of the correct translation that were removed.
     """
 
     segment: int
@@ -50,8 +50,8 @@ def read_gold_errors(source: Source) -> Iterator[GoldError]:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
 
     Raises:
-        DataError: As :func:`~coverage_eval.text.corpus.read_segments`; a line that is no such
-            error (file, line).
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a line is no such error
+            (the message names file and line).
     """
     for number, line in enumerate(read_segments(source), start=1):
         place = f"{source_name(source)}: line {number}"

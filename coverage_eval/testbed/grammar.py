@@ -1,8 +1,8 @@
-"""A small German–English grammar: parallel sentences whose word links are known.
+"""A small German–English grammar: parallel sentences with known word links.
 
-German verbs stand second, their participles and prefixes at the end of the clause; compounds and
+The German verb comes second, its participle or prefix at the end of the clause; compounds and
 contractions are one word for two; articles agree in gender and case. That is enough for an aligner
-to learn something, and to be checked against the truth.
+to learn something, and for a test to compare its links with the true ones.
 """
 
 from __future__ import annotations
@@ -11,16 +11,80 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coverage_eval.testbed.lexicon import (
-    ADJECTIVES,
-    ADVERBS,
-    BEINGS,
-    PLACES,
-    PREPOSITIONS,
-    SYNONYMS,
-    THINGS,
-    VERBS,
-)
+# Noun and gender → English; a compound is one German word and two English ones.
+BEINGS: tuple[tuple[str, str, str], ...] = (
+    ("mann", "m", "man"), ("frau", "f", "woman"), ("kind", "n", "child"), ("hund", "m", "dog"),
+    ("katze", "f", "cat"), ("pferd", "n", "horse"), ("lehrer", "m", "teacher"),
+    ("ärztin", "f", "doctor"), ("mädchen", "n", "girl"), ("junge", "m", "boy"),
+    ("bäcker", "m", "baker"), ("nachbarin", "f", "neighbour"), ("vogel", "m", "bird"),
+)  # fmt: skip
+
+THINGS: tuple[tuple[str, str, str], ...] = (
+    ("zeitung", "f", "newspaper"), ("buch", "n", "book"), ("brief", "m", "letter"),
+    ("flasche", "f", "bottle"), ("bild", "n", "picture"), ("ball", "m", "ball"),
+    ("tasse", "f", "cup"), ("brot", "n", "bread"), ("apfel", "m", "apple"),
+    ("lampe", "f", "lamp"), ("auto", "n", "car"), ("schlüssel", "m", "key"),
+    ("kamera", "f", "camera"), ("fahrrad", "n", "bicycle"), ("koffer", "m", "suitcase"),
+    ("fahrradhelm", "m", "bicycle helmet"), ("kaffeetasse", "f", "coffee cup"),
+    ("kochbuch", "n", "cookery book"), ("haustür", "f", "front door"),
+    ("regenschirm", "m", "umbrella"), ("sonnenbrille", "f", "sun glasses"),
+    ("fenster", "n", "window"), ("schiff", "n", "ship"),
+)  # fmt: skip
+
+PLACES: tuple[tuple[str, str, str], ...] = (
+    ("garten", "m", "garden"), ("küche", "f", "kitchen"), ("haus", "n", "house"),
+    ("park", "m", "park"), ("straße", "f", "street"), ("dorf", "n", "village"),
+    ("wald", "m", "forest"), ("stadt", "f", "city"), ("zimmer", "n", "room"),
+    ("bahnhof", "m", "railway station"), ("schule", "f", "school"), ("büro", "n", "office"),
+)  # fmt: skip
+
+# Preposition with the dative → English, and its contraction with "dem", if there is one.
+PREPOSITIONS: tuple[tuple[str, str, str | None], ...] = (
+    ("in", "in", "im"), ("vor", "in front of", None), ("hinter", "behind", None),
+    ("neben", "beside", None), ("bei", "near", "beim"),
+)  # fmt: skip
+
+ADJECTIVES: tuple[tuple[str, str], ...] = (
+    ("alt", "old"), ("jung", "young"), ("klein", "small"), ("groß", "big"), ("neu", "new"),
+    ("rot", "red"), ("grün", "green"), ("schwarz", "black"), ("freundlich", "friendly"),
+    ("müd", "tired"), ("schön", "beautiful"), ("schwer", "heavy"), ("seltsam", "strange"),
+    ("berühmt", "famous"), ("nass", "wet"), ("fröhlich", "happy"),
+)  # fmt: skip
+
+# Present (with a separated prefix, if any), participle → English third person, base form, past.
+VERBS: tuple[tuple[str, str, str, str, str, str], ...] = (
+    ("sieht", "", "gesehen", "sees", "see", "saw"),
+    ("sucht", "", "gesucht", "looks for", "look for", "looked for"),
+    ("findet", "", "gefunden", "finds", "find", "found"),
+    ("kauft", "", "gekauft", "buys", "buy", "bought"),
+    ("zeigt", "", "gezeigt", "shows", "show", "showed"),
+    ("trägt", "", "getragen", "carries", "carry", "carried"),
+    ("verliert", "", "verloren", "loses", "lose", "lost"),
+    ("holt", "ab", "abgeholt", "picks up", "pick up", "picked up"),
+    ("macht", "auf", "aufgemacht", "opens", "open", "opened"),
+    ("ruft", "an", "angerufen", "calls", "call", "called"),
+    ("hebt", "auf", "aufgehoben", "keeps", "keep", "kept"),
+    ("malt", "", "gemalt", "paints", "paint", "painted"),
+    ("beschreibt", "", "beschrieben", "describes", "describe", "described"),
+    ("putzt", "", "geputzt", "cleans", "clean", "cleaned"),
+    ("mag", "", "gemocht", "likes", "like", "liked"),
+    ("verkauft", "", "verkauft", "sells", "sell", "sold"),
+)  # fmt: skip
+
+ADVERBS: tuple[tuple[str, str], ...] = (
+    ("heute", "today"), ("gestern", "yesterday"), ("morgens", "in the morning"),
+    ("manchmal", "sometimes"), ("endlich", "at last"), ("vielleicht", "perhaps"),
+    ("abends", "in the evening"), ("plötzlich", "suddenly"),
+)  # fmt: skip
+
+# What a translator might have written instead, word for word.
+SYNONYMS: dict[str, str] = {
+    "big": "large", "small": "little", "beautiful": "pretty", "strange": "odd", "child": "kid",
+    "picture": "photo", "car": "automobile", "bicycle": "bike", "street": "road",
+    "forest": "wood", "city": "town", "buys": "purchases", "shows": "presents",
+    "perhaps": "maybe", "beside": "alongside", "happy": "cheerful", "finds": "discovers",
+    "found": "discovered", "bought": "purchased", "suddenly": "abruptly", "ship": "boat",
+}  # fmt: skip
 
 _DEFINITE = {
     "nom": {"m": "der", "f": "die", "n": "das"},
@@ -30,7 +94,6 @@ _DEFINITE = {
 _INDEFINITE = {
     "nom": {"m": "ein", "f": "eine", "n": "ein"},
     "acc": {"m": "einen", "f": "eine", "n": "ein"},
-    "dat": {"m": "einem", "f": "einer", "n": "einem"},
 }
 _ENDINGS = {
     True: {"nom": {"m": "e", "f": "e", "n": "e"}, "acc": {"m": "en", "f": "e", "n": "e"}},
@@ -40,7 +103,7 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence, its translation, and the truth about their words.
+    """A sentence, its translation, and the links of their words.
 
     Attributes:
         source: German tokens.
@@ -57,8 +120,8 @@ class Pair:
 class _Unit:
     """German words and the English words that translate them, each linked with each."""
 
-    source: tuple[str, ...]
-    target: tuple[str, ...]
+    source: str
+    target: str
 
 
 _Phrase = list[_Unit]
@@ -68,7 +131,7 @@ def generate(pairs: int, seed: int = 0) -> list[Pair]:
     """Make sentence pairs; the same seed gives the same pairs.
 
     Args:
-        pairs: How many.
+        pairs: The number of pairs.
         seed: Seed of the random choices.
     """
     generator = random.Random(seed)  # noqa: S311 (not for secrets)
@@ -87,61 +150,35 @@ def _sentence(generator: random.Random) -> Pair:
     subject = _noun_phrase(generator, "nom", BEINGS)
     object_ = _noun_phrase(generator, "acc", BEINGS + THINGS)
     place = _place(generator) if generator.random() < 0.6 else []
-    adverb = _unit(*generator.choice(ADVERBS)) if generator.random() < 0.5 else None
-    predicate = _perfect if generator.random() < 0.4 else _present
-    verb, negation = predicate(generator)
-    return _clause(verb, negation, subject, object_, place, adverb)
-
-
-def _present(generator: random.Random) -> tuple[_Unit, _Phrase]:
-    """A verb, whose prefix stands last: "heute macht der mann die tür im haus auf"."""
-    finite, prefix, _, third, base, _ = generator.choice(VERBS)
-    if generator.random() < 0.15:
-        return _unit(f"{finite} {prefix}", base), [_unit("nicht", "does not")]
-    return _unit(f"{finite} {prefix}", third), []
-
-
-def _perfect(generator: random.Random) -> tuple[_Unit, _Phrase]:
-    """An auxiliary, whose participle stands last: "der mann hat den hund im park gesehen"."""
-    _, _, participle, _, _, past = generator.choice(VERBS)
-    return _unit(f"hat {participle}", past), []
-
-
-def _clause(
-    verb: _Unit,
-    negation: _Phrase,
-    subject: _Phrase,
-    object_: _Phrase,
-    place: _Phrase,
-    adverb: _Unit | None,
-) -> Pair:
-    """The finite verb stands second, after the adverb or else the subject."""
-    opening = [adverb] if adverb else []
-    first, then = (opening, subject) if adverb else (subject, [])
-    stop = _unit(".", ".")
-    finite, *last = [(verb, word) for word in verb.source]
-    middle = _words([*then, *object_, *negation, *place])
-    source = [*_words(first), finite, *middle, *last, *_words([stop])]
-    return _pair(source, [*opening, *subject, *negation, verb, *object_, *place, stop])
-
-
-def _words(phrase: _Phrase) -> list[tuple[_Unit, str]]:
-    return [(unit, word) for unit in phrase for word in unit.source]
-
-
-def _pair(source: Sequence[tuple[_Unit, str]], target: _Phrase) -> Pair:
-    english = [(unit, word) for unit in target for word in unit.target]
+    adverb = [_Unit(*generator.choice(ADVERBS))] if generator.random() < 0.5 else []
+    perfect = generator.random() < 0.4
+    finite, prefix, participle, third, base, past = generator.choice(VERBS)
+    negation = []
+    if perfect:  # "der mann hat den hund im park gesehen"
+        verb = _Unit(f"hat {participle}", past)
+    elif generator.random() < 0.15:
+        verb, negation = _Unit(f"{finite} {prefix}", base), [_Unit("nicht", "does not")]
+    else:  # "heute macht der mann die tür im haus auf"
+        verb = _Unit(f"{finite} {prefix}", third)
+    # The finite verb comes second, after the adverb or else the subject, and its other part last.
+    before, after = (adverb, subject) if adverb else (subject, [])
+    stop = _Unit(".", ".")
+    second, *last = [(verb, word) for word in verb.source.split()]
+    middle = _german([*after, *object_, *negation, *place])
+    german = [*_german(before), second, *middle, *last, (stop, ".")]
+    order = [*adverb, *subject, *negation, verb, *object_, *place, stop]
+    english = [(unit, word) for unit in order for word in unit.target.split()]
     links = [
         (i, j)
-        for i, (left, _) in enumerate(source)
+        for i, (left, _) in enumerate(german)
         for j, (right, _) in enumerate(english)
         if left is right
     ]
-    return Pair(tuple(w for _, w in source), tuple(w for _, w in english), tuple(links))
+    return Pair(tuple(w for _, w in german), tuple(w for _, w in english), tuple(links))
 
 
-def _unit(source: str, target: str) -> _Unit:
-    return _Unit(tuple(source.split()), tuple(target.split()))
+def _german(phrase: _Phrase) -> list[tuple[_Unit, str]]:
+    return [(unit, word) for unit in phrase for word in unit.source.split()]
 
 
 def _noun_phrase(
@@ -153,10 +190,10 @@ def _noun_phrase(
     article = (_DEFINITE if definite else _INDEFINITE)[case][gender]
     following = adjective[1] if adjective else english
     indefinite = "an" if following[0] in "aeiou" else "a"
-    phrase = [_unit(article, "the" if definite else indefinite)]
+    phrase = [_Unit(article, "the" if definite else indefinite)]
     if adjective:
-        phrase.append(_unit(adjective[0] + _ENDINGS[definite][case][gender], adjective[1]))
-    return [*phrase, _unit(noun, english)]
+        phrase.append(_Unit(adjective[0] + _ENDINGS[definite][case][gender], adjective[1]))
+    return [*phrase, _Unit(noun, english)]
 
 
 def _place(generator: random.Random) -> _Phrase:
@@ -164,5 +201,5 @@ def _place(generator: random.Random) -> _Phrase:
     preposition, translation, contracted = generator.choice(PREPOSITIONS)
     article = _DEFINITE["dat"][gender]
     if contracted and article == "dem":
-        return [_unit(contracted, f"{translation} the"), _unit(noun, english)]
-    return [_unit(preposition, translation), _unit(article, "the"), _unit(noun, english)]
+        return [_Unit(contracted, f"{translation} the"), _Unit(noun, english)]
+    return [_Unit(preposition, translation), _Unit(article, "the"), _Unit(noun, english)]

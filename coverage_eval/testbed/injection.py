@@ -3,35 +3,38 @@
 ``rate`` is the expected number of words that errors concern, per word of the text: words left out,
 replaced, or added. So an output with omissions at rate 0.02 lacks about 2 % of its words.
 
-A segment's errors are drawn from the seed and the segment's own text alone. Parts of a text get
-what they would get in the whole, as long as the :class:`~coverage_eval.testbed.word_pool.WordPool`
-is the same; and with the same seed, what a low rate leaves out, a higher rate leaves out too.
+A segment's errors depend on the seed and the segment's own text alone. Parts of a text get the
+same errors as in the whole, as long as the :class:`~coverage_eval.testbed.word_pool.WordPool` is
+the same; and with the same seed, a higher rate leaves out all that a low rate leaves out.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import tee
 from random import Random
 from typing import NamedTuple
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.dataset import Row
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
-from coverage_eval.testbed.error_kinds import KINDS, Draft, Edit
 from coverage_eval.testbed.gold_errors import GoldError
-from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
+from coverage_eval.testbed.word_pool import WORD_CLASSES, WordPool
 from fast_align_wrapper.links import Links
 from fast_align_wrapper.text import tokenize
 
 HIGHEST_RATE = 0.5
 
+PHRASE_LENGTH = 3.0
+"""Mean length of phrases in words; lengths are distributed geometrically."""
+
 REPAIRS = ("none", "filler", "detached")
-"""What takes the place of words left out: nothing, as many function words, or as many words of
-another segment."""
+"""What replaces words left out: nothing, as many function words, or as many words of another
+segment."""
 
 
 class CleanSegment(NamedTuple):
@@ -55,6 +58,168 @@ class SpoiltSegment(NamedTuple):
     errors: list[GoldError]
 
 
+class _Edit(NamedTuple):
+    """The words from ``start`` to ``end`` (excluded) are replaced by others.
+
+    ``about`` is the span of the correct translation whose source words the error concerns.
+    """
+
+    start: int
+    end: int
+    words: Sequence[str]
+    about: range
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A segment while its errors are drawn."""
+
+    words: Sequence[str]
+    source: Sequence[str]
+    linked: Mapping[int, Set[int]]
+    rate: float
+    pool: WordPool
+    generator: Random
+
+    def runs(self, rate: float, mean: float = PHRASE_LENGTH) -> list[range]:
+        """Runs of words, each word in one of them with probability ``rate``.
+
+        A stationary chain of two states decides whether words are in a run, so that lengths are
+        geometric with the mean, and both ends of a segment are hit like its middle.
+        """
+        begin, stay = rate / ((1 - rate) * mean), 1 - 1 / mean
+        runs: list[range] = []
+        chance = rate
+        for position in range(len(self.words)):
+            is_in = self.generator.random() < chance
+            if is_in and runs and runs[-1].stop == position:
+                runs[-1] = range(runs[-1].start, position + 1)
+            elif is_in:
+                runs.append(range(position, position + 1))
+            chance = stay if is_in else begin
+        return runs
+
+    def some_words(self, rate: float, among: Set[str] | None = None) -> list[range]:
+        """Single words, each with probability ``rate``, of some words or of all."""
+        hits = [self.generator.random() < rate for _ in self.words]
+        return [
+            range(n, n + 1)
+            for n, (hit, word) in enumerate(zip(hits, self.words, strict=True))
+            if hit and (among is None or word in among)
+        ]
+
+    def is_hit(self, affected: float) -> bool:
+        """Whether the segment gets an error that concerns ``affected`` words on average."""
+        return bool(self.words) and self.generator.random() < self.rate * len(self.words) / affected
+
+
+def _leave_out(runs: Sequence[range]) -> list[_Edit]:
+    """Omissions; :attr:`Injection.repair` decides what replaces the words."""
+    return [_Edit(run.start, run.stop, (), run) for run in runs]
+
+
+def _leave_out_class(draft: _Draft, word_class: str) -> list[_Edit]:
+    share = draft.pool.share(word_class)
+    if share < draft.rate:
+        raise DataError(
+            f"only {share:.1%} of the words are {word_class} words: no rate of "
+            f"{draft.rate:g} can be reached with them"
+        )
+    return _leave_out(draft.some_words(draft.rate / share, draft.pool.words(word_class)))
+
+
+def _stop_early(draft: _Draft) -> list[_Edit]:
+    """The end is missing: from one word to all but one, half of the segment on average."""
+    length = len(draft.words)
+    if not draft.is_hit(max(1.0, length / 2)):
+        return []
+    missing = draft.generator.randint(1, max(1, length - 1))
+    return _leave_out([range(length - missing, length)])
+
+
+def _repeat(draft: _Draft, runs: Sequence[range]) -> list[_Edit]:
+    """Words are repeated right after themselves."""
+    return [_Edit(run.stop, run.stop, draft.words[run.start : run.stop], run) for run in runs]
+
+
+def _repeat_elsewhere(draft: _Draft) -> list[_Edit]:
+    """Phrases are repeated elsewhere, next to themselves only if there is no other place."""
+    edits = []
+    runs = draft.runs(draft.rate)
+    inside = {n for run in runs for n in range(run.start + 1, run.stop)}
+    places = [n for n in range(len(draft.words) + 1) if n not in inside]
+    for edit in _repeat(draft, runs):
+        elsewhere = [n for n in places if not edit.about.start <= n <= edit.about.stop]
+        place = draft.generator.choice(elsewhere or [edit.about.stop])
+        edits.append(edit._replace(start=place, end=place))
+    return edits
+
+
+def _oscillate(draft: _Draft) -> list[_Edit]:
+    """Phrases of two words on average are repeated two to four times."""
+    return [
+        edit._replace(words=[*edit.words] * draft.generator.randint(2, 4))
+        for edit in _repeat(draft, draft.runs(draft.rate / 3, mean=2.0))
+    ]
+
+
+def _repeat_tail(draft: _Draft) -> list[_Edit]:
+    """The last word, the last two, the last three … are repeated: half of the segment or more."""
+    length = len(draft.words)
+    steps = 1
+    while steps * (steps + 1) < length:
+        steps += 1
+    if not draft.is_hit(steps * (steps + 1) / 2):
+        return []
+    tail = [word for n in range(1, steps + 1) for word in draft.words[length - n :]]
+    return [_Edit(length, length, tail, range(length - steps, length))]
+
+
+def _leave_untranslated(draft: _Draft) -> list[_Edit]:
+    """Source words replace their translation; words without a link stay."""
+    edits = []
+    for run in draft.runs(draft.rate):
+        positions = sorted(set().union(*(draft.linked.get(n, set()) for n in run)))
+        if positions:
+            edits.append(_Edit(run.start, run.stop, [draft.source[n] for n in positions], run))
+    return edits
+
+
+def _add(draft: _Draft) -> list[_Edit]:
+    """Words of another segment are inserted."""
+    edits = []
+    for run in draft.runs(draft.rate):
+        words = draft.pool.other_words(len(run), draft.words, draft.generator)
+        edits.append(_Edit(run.stop, run.stop, words, range(0)))
+    return edits
+
+
+def _hallucinate(draft: _Draft) -> list[_Edit]:
+    """Another segment replaces this one."""
+    length = len(draft.words)
+    if not draft.is_hit(length):
+        return []
+    other = draft.pool.other_segment(draft.words, draft.generator)
+    return [_Edit(0, length, other, range(length))]
+
+
+KINDS: dict[str, Callable[[_Draft], list[_Edit]]] = {
+    "omission-word": lambda draft: _leave_out(draft.some_words(draft.rate)),
+    **{f"omission-{name}": partial(_leave_out_class, word_class=name) for name in WORD_CLASSES},
+    "omission-phrase": lambda draft: _leave_out(draft.runs(draft.rate)),
+    "early-stop": _stop_early,
+    "repetition-word": lambda draft: _repeat(draft, draft.some_words(draft.rate)),
+    "repetition-phrase": lambda draft: _repeat(draft, draft.runs(draft.rate)),
+    "repetition-distant": _repeat_elsewhere,
+    "repetition-oscillating": _oscillate,
+    "repetition-tail": _repeat_tail,
+    "untranslated": _leave_untranslated,
+    "addition": _add,
+    "hallucination": _hallucinate,
+}
+"""Name of a kind of error → how it changes a segment."""
+
+
 @dataclass(frozen=True)
 class Injection:
     """Errors of some kinds at a rate, to be put into segments.
@@ -68,8 +233,7 @@ class Injection:
     (['a', 'red'], [('house', (2,))])
 
     Args:
-        kinds: Names of :data:`~coverage_eval.testbed.error_kinds.KINDS`; of several, each segment
-            gets one, drawn at random.
+        kinds: Names of :data:`KINDS`; if several, each segment gets one, drawn at random.
         rate: Expected words concerned per word, 0 to :data:`HIGHEST_RATE`.
         pool: The text that words and segments are taken from; the same for all parts of a text.
         seed: Seed of the random choices.
@@ -99,7 +263,7 @@ class Injection:
 
         Args:
             segment: The correct translation.
-            number: The segment's number, which the errors name; it moves nothing else.
+            number: The segment's number, which the errors give; it changes nothing else.
 
         Raises:
             DataError: Source and links are needed and not known, too few words are of the class
@@ -113,24 +277,23 @@ class Injection:
         linked = defaultdict(set)
         for source, target in segment.links or ():
             linked[target].add(source)
-        draft = Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
+        draft = _Draft(segment.words, segment.source or (), linked, self.rate, self.pool, generator)
         edits = [self._repaired(edit, draft) for edit in KINDS[kind](draft)]
         return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, number, segment.links)
 
-    def _repaired(self, edit: Edit, draft: Draft) -> Edit:
+    def _repaired(self, edit: _Edit, draft: _Draft) -> _Edit:
         """The edit with other words in the place of those left out."""
         missing = edit.end - edit.start
         if self.repair == "none" or edit.words or not missing:
             return edit
         if self.repair == "filler":
-            words = draft.pool.function_words(missing, draft.generator)
-        else:
-            words = draft.pool.other_words(missing, draft.words, draft.generator)
+            return edit._replace(words=draft.pool.function_words(missing, draft.generator))
+        words = draft.pool.other_words(missing, draft.words, draft.generator)
         return edit._replace(words=words)
 
 
 def _apply(
-    edits: Sequence[Edit], draft: Draft, kind: str, number: int, links: Links | None
+    edits: Sequence[_Edit], draft: _Draft, kind: str, number: int, links: Links | None
 ) -> SpoiltSegment:
     """The words after all edits, in their order, and each edit as an error."""
     gone = {place for edit in edits for place in range(edit.start, edit.end)}
@@ -144,7 +307,7 @@ def _apply(
         words += edit.words
         done = edit.end
         concerned = set().union(*(draft.linked.get(place, set()) for place in edit.about))
-        if edit.end > edit.start:  # what kept words translate is not lost
+        if edit.end > edit.start:  # source words that kept words translate are not lost
             concerned -= kept
         positions = None if links is None else tuple(sorted(concerned))
         removed = " ".join(draft.words[edit.start : edit.end])
@@ -153,7 +316,7 @@ def _apply(
 
 
 def whole_words(tokens: Tokenizer) -> Tokenizer:
-    """How an aligner cuts text into words, but with their case and all their letters."""
+    """An aligner's tokeniser without its lowercasing and stemming."""
     return replace(tokens, lowercase=False, stem=0)
 
 
@@ -162,7 +325,7 @@ def clean_segments(rows: Iterable[Row], aligner: Aligner | None = None) -> Itera
 
     Args:
         rows: The rows, with their source.
-        aligner: What links them, and how it cuts them; without it, links are not known.
+        aligner: Links the words, and decides how text is cut; without it, links are not known.
 
     Raises:
         DataError, AlignerError: As :meth:`~coverage_eval.Aligner.align`.
@@ -183,9 +346,9 @@ def inject_lines(lines: Iterable[str], kind: str, rate: float, seed: int = 0) ->
 
     Args:
         lines: The segments, to be split at spaces.
-        kind: One of :data:`~coverage_eval.testbed.error_kinds.KINDS` but ``untranslated``.
+        kind: One of :data:`KINDS` except ``untranslated``.
         rate: As :class:`Injection` takes it.
-        seed: Likewise.
+        seed: As :class:`Injection` takes it.
 
     Raises:
         DataError: As :meth:`Injection.spoil` and :meth:`WordPool.of` raise it.

@@ -1,9 +1,9 @@
-"""A text that injected errors are made with: what is frequent in it, and other segments of it."""
+"""The text that injected errors are made of: its frequent words, and segments to borrow from."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -15,8 +15,8 @@ FUNCTION_SHARE = 0.4
 """The most frequent words that together make up this share of the text count as function words."""
 
 RARE_SHARE = 0.1
-"""The least frequent words that together make up this share of it count as rare; where words that
-occur once are more, all of these."""
+"""The least frequent words that together make up this share of the text count as rare; if words
+that occur once make up more, all of these."""
 
 KEPT_SEGMENTS = 10_000
 """Segments that detached text is taken from."""
@@ -28,8 +28,8 @@ WORD_CLASSES = ("content", "function", "rare")
 class WordPool:
     """Words and segments of a text.
 
-    Classes of words go by frequency, which is known of every language: the function words are the
-    most frequent, all others content words, the least frequent of which are rare.
+    Frequency decides the class of a word, because it is known in every language: the most
+    frequent words are function words, all others content words; the least frequent are rare.
 
     Attributes:
         counts: How often each word occurs.
@@ -41,7 +41,7 @@ class WordPool:
 
     @classmethod
     def of(cls, segments: Iterable[Sequence[str]]) -> WordPool:
-        """Read a text once; of long ones, the first 10,000 segments are kept.
+        """Read a text once; of a long one, the first 10,000 segments are kept.
 
         Raises:
             DataError: There is no word in it.
@@ -58,20 +58,19 @@ class WordPool:
 
     def words(self, word_class: str) -> Set[str]:
         """The words of a class, one of :data:`WORD_CLASSES`."""
-        if word_class == "rare":
-            return self._rare
-        return self._function.keys() if word_class == "function" else self._content
+        return self._classes[word_class].keys()
 
     def share(self, word_class: str) -> float:
         """The share of a class in the running words, 0 to 1."""
-        return sum(self.counts[word] for word in self.words(word_class)) / self.counts.total()
+        return sum(self._classes[word_class].values()) / self.counts.total()
 
     def function_words(self, number: int, generator: Random) -> list[str]:
-        """Draw function words, each as often as it occurs."""
-        return generator.choices(self._fillers, cum_weights=self._weights, k=number)
+        """Draw function words with the frequencies that they have in the text."""
+        words = self._classes["function"]
+        return generator.choices(list(words), list(words.values()), k=number)
 
     def other_segment(self, tokens: Sequence[str], generator: Random) -> tuple[str, ...]:
-        """Draw a segment other than this.
+        """Draw a segment that differs from this one.
 
         Raises:
             DataError: There is no other.
@@ -84,7 +83,7 @@ class WordPool:
         raise DataError("the text has no second segment that detached words could be taken from")
 
     def other_words(self, number: int, tokens: Sequence[str], generator: Random) -> list[str]:
-        """Draw a run of words from segments other than this, from several if one is too short."""
+        """Draw a run of words from another segment, or from several if one is too short."""
         found: list[str] = []
         while len(found) < number:
             segment = self.other_segment(tokens, generator)
@@ -94,32 +93,18 @@ class WordPool:
         return found
 
     @cached_property
-    def _function(self) -> dict[str, None]:
-        """Ordered, so that draws do not depend on the hashes of strings."""
+    def _classes(self) -> Mapping[str, dict[str, int]]:
+        """Counts of the words of each class; ordered, since draws must not depend on hashes."""
+        total = self.counts.total()
         ranked = sorted(self.counts, key=lambda word: (-self.counts[word], word))
-        limit = FUNCTION_SHARE * self.counts.total()
         sums = accumulate(self.counts[word] for word in ranked)
-        most = [word for word, seen in zip(ranked, sums, strict=True) if seen <= limit]
-        return dict.fromkeys(most or ranked[:1])
-
-    @cached_property
-    def _content(self) -> frozenset[str]:
-        return frozenset(self.counts) - frozenset(self._function)
-
-    @cached_property
-    def _rare(self) -> frozenset[str]:
-        limit = RARE_SHARE * self.counts.total()
+        most = sum(seen <= FUNCTION_SHARE * total for seen in sums) or 1
         of_count = Counter(self.counts.values())
         ascending = sorted(of_count)
         sums = accumulate(count * of_count[count] for count in ascending)
-        fits = [count for count, seen in zip(ascending, sums, strict=True) if seen <= limit]
-        most = max(fits, default=ascending[0])
-        return frozenset(word for word, count in self.counts.items() if count <= most)
-
-    @cached_property
-    def _fillers(self) -> list[str]:
-        return list(self._function)
-
-    @cached_property
-    def _weights(self) -> list[int]:
-        return list(accumulate(self.counts[word] for word in self._function))
+        rare = ascending[max(sum(seen <= RARE_SHARE * total for seen in sums), 1) - 1]
+        return {
+            "function": {word: self.counts[word] for word in ranked[:most]},
+            "content": {word: self.counts[word] for word in ranked[most:]},
+            "rare": {word: count for word, count in self.counts.items() if count <= rare},
+        }

@@ -16,10 +16,16 @@ except ImportError as error:
         "this needs PyTorch: pip install 'coverage-eval[torch]'"
     ) from error
 
-from coverage_eval.torch.constrained_attention import ConstrainedAttention, Source
-from coverage_eval.torch.layers import ConstrainedSoftmax, ConstrainedSparsemax, Sparsemax
-from coverage_eval.torch.scorers import AdditiveScorer, BilinearScorer
+from coverage_eval.torch.constrained_attention import (
+    AdditiveScorer,
+    BilinearScorer,
+    ConstrainedAttention,
+    Source,
+)
 from coverage_eval.torch.transformations import (
+    ConstrainedSoftmax,
+    ConstrainedSparsemax,
+    Sparsemax,
     constrained_softmax,
     constrained_sparsemax,
     softmax,

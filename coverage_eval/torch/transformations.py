@@ -1,4 +1,4 @@
-r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch, with their gradients.
+r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch: functions and modules.
 
 The same maps as in :mod:`coverage_eval.attention`, which is their reference: all rows at once, on
 CPU and CUDA, differentiable for scores **and** bounds, twice. Nothing here waits for the device, so
@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 #: As in the reference: this many roundings below 0 or 1 are rounding, more is an error.
 ROUNDING_BELOW = 1024
@@ -110,6 +110,42 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
     """
     near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes nothing but digits
     return _Attained.apply(near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
+
+
+class _Layer(nn.Module):
+    """A transformation along one dimension, to put into a model by name; it has no parameters."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        """What the printed model shows."""
+        return f"dim={self.dim}"
+
+
+class Sparsemax(_Layer):
+    """:func:`~coverage_eval.torch.sparsemax` along ``dim``."""
+
+    def forward(self, z: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Attention of scores; a position may be used where the mask is True."""
+        return sparsemax(z, self.dim, mask)
+
+
+class ConstrainedSoftmax(_Layer):
+    """:func:`~coverage_eval.torch.constrained_softmax` along ``dim``."""
+
+    def forward(self, z: Tensor, u: Tensor | float, mask: Tensor | None = None) -> Tensor:
+        """Attention of scores under upper bounds; True in the mask: may be used."""
+        return constrained_softmax(z, u, self.dim, mask)
+
+
+class ConstrainedSparsemax(_Layer):
+    """:func:`~coverage_eval.torch.constrained_sparsemax` along ``dim``."""
+
+    def forward(self, z: Tensor, u: Tensor | float, mask: Tensor | None = None) -> Tensor:
+        """Attention of scores under upper bounds; True in the mask: may be used."""
+        return constrained_sparsemax(z, u, self.dim, mask)
 
 
 def _rows(

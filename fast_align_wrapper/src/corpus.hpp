@@ -1,4 +1,4 @@
-// A parallel corpus as numbers: what training reads, once, for both directions.
+// A parallel corpus as numbers, read once for both directions, and which words meet in its pairs.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "vocabulary.hpp"
+#include "system.hpp"
+#include "text.hpp"
 
 namespace aligner {
 
@@ -37,9 +38,84 @@ struct Corpus {
   }
 };
 
-/// Reads "source ||| target" lines. A pair with more than `max_cells` cells is left out, and
-/// `warn` is told so. Throws Error on a malformed line or when no pair can be trained on.
-Corpus read_corpus(const std::string& path, std::uint64_t max_cells,
-                   const std::function<void(const std::string&)>& warn);
+/// Reads "source ||| target" lines. A pair with more than `max_cells` cells is left out, with a
+/// warning. Throws Error on a malformed line or when no pair can be trained on.
+Corpus read_corpus(const std::string& path, std::uint64_t max_cells);
+
+struct PairSize {
+  std::uint32_t source_length;
+  std::uint32_t target_length;
+  std::uint64_t pairs;
+
+  std::uint64_t cells() const { return std::uint64_t{source_length} * target_length; }
+};
+
+/// The different sizes of a corpus: they are few, so priors are computed per size.
+struct PairSizes {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  /// In the order of their first occurrence.
+  std::vector<PairSize> sizes;
+  /// For each pair the position in `sizes`; kNone for a pair that is not trained on.
+  std::vector<std::uint32_t> of_pair;
+};
+
+PairSizes count_pair_sizes(const Corpus& corpus);
+
+/// Which source and target words occur in one pair. The table has a row per source word; a row
+/// lists the target words seen with it, in the order of their first occurrence. Both directions use
+/// the same entries. Entries row_begin[e] … row_begin[e + 1] - 1 belong to source word e.
+struct PairTable {
+  std::vector<std::uint64_t> row_begin;
+  std::vector<std::uint32_t> target_words;
+  std::uint32_t columns = 0;  // different target words
+
+  std::uint64_t entries() const { return target_words.size(); }
+};
+
+/// Where in the table the cells (source position, target position) are of the pairs first_pair …
+/// last_pair - 1, each pair's cells source word by source word. A cell has its place in the row, so
+/// that 32 bits are enough.
+struct CellIndex {
+  std::uint64_t first_pair = 0;
+  std::uint64_t last_pair = 0;
+  std::vector<std::uint32_t> places;
+};
+
+class RowPlaces;
+struct WordOccurrences;
+
+/// The table and the index over it, whole or chunk by chunk.
+class Cooccurrence {
+ public:
+  /// Builds the table. The index is kept whole if it fits in `memory_limit` bytes, else it is
+  /// rebuilt for one chunk of pairs at a time whenever it is asked for.
+  Cooccurrence(const Corpus& corpus, std::uint64_t memory_limit, ThreadPool& threads);
+
+  const PairTable& table() const { return table_; }
+  std::uint64_t chunks() const { return chunk_begin_.size() - 1; }
+  /// The index of a chunk; the one returned before is gone.
+  const CellIndex& chunk(std::uint64_t number);
+  /// The first cell of a pair in the numbering of all cells.
+  std::uint64_t cell_begin(std::uint64_t pair) const { return cell_begin_[pair]; }
+
+ private:
+  /// Builds the table, and the index with it if there is but one chunk.
+  void build_table();
+  void for_each_word(std::uint64_t first_pair, std::uint64_t last_pair,
+                     const std::function<void(RowPlaces&, std::size_t piece, std::uint32_t word,
+                                              const WordOccurrences&)>& task);
+  void find_new_words(const WordOccurrences& occurrences, std::uint32_t word, RowPlaces& row,
+                      std::vector<std::uint32_t>& found) const;
+  void fill_index(const WordOccurrences& occurrences, std::uint32_t word, const RowPlaces& row);
+
+  const Corpus& corpus_;
+  ThreadPool& threads_;
+  PairTable table_;
+  std::vector<std::uint64_t> cell_begin_;
+  std::vector<std::uint64_t> chunk_begin_;
+  std::uint64_t current_ = UINT64_MAX;
+  CellIndex index_;
+};
 
 }  // namespace aligner

@@ -3,20 +3,137 @@
 #include <getopt.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iostream>
-#include <memory>
-#include <new>
+#include <initializer_list>
+#include <iterator>
+#include <queue>
+#include <string>
+#include <vector>
 
-#include "errors.hpp"
-#include "line_reader.hpp"
-#include "links.hpp"
-#include "output_file.hpp"
-#include "symmetrize.hpp"
-#include "version.hpp"
+#include "system.hpp"
+#include "text.hpp"
 
 namespace aligner {
 namespace {
+
+// Two directions' links made one (Och and Ney 2003; Koehn et al. 2003).
+
+/// A growing subset of the union of two sets of links. It is kept as the sorted union with a flag
+/// per link, because a pair can be far too long for a grid of source × target.
+class Grower {
+ public:
+  Grower(const Links& forward, const Links& reverse) {
+    std::set_union(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                   std::back_inserter(links_));
+    is_in_.resize(links_.size());
+    for (const LinkPair& link : links_) {
+      source_used_.resize(std::max<std::size_t>(source_used_.size(), link.source + 1));
+      target_used_.resize(std::max<std::size_t>(target_used_.size(), link.target + 1));
+    }
+    Links common;
+    std::set_intersection(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                          std::back_inserter(common));
+    for (const LinkPair& link : common) add(place_of(link));
+  }
+
+  /// Passes over the sorted links, adding those with a neighbour already in and a side still
+  /// free, until a whole pass adds none. Only neighbours of links just added need a look: those
+  /// further on in this pass, the others in the next one.
+  void grow() {
+    Places pass, next;
+    for (std::size_t place = 0; place < links_.size(); ++place) {
+      if (is_in_[place]) push_neighbours(place, pass, pass);
+    }
+    for (; !pass.empty(); std::swap(pass, next)) {
+      while (!pass.empty()) {
+        const std::size_t place = pass.top();
+        pass.pop();
+        if (is_in_[place] || !any_side_free(links_[place])) continue;
+        add(place);
+        push_neighbours(place, next, pass);
+      }
+    }
+  }
+
+  void add_where_any_side_is_free(const Links& links) {
+    for (const LinkPair& link : links) {
+      if (any_side_free(link)) add(place_of(link));
+    }
+  }
+
+  void add_where_both_sides_are_free(const Links& links) {
+    for (const LinkPair& link : links) {
+      if (!source_used_[link.source] && !target_used_[link.target]) add(place_of(link));
+    }
+  }
+
+  void copy_to(Links& result) const {
+    for (std::size_t place = 0; place < links_.size(); ++place) {
+      if (is_in_[place]) result.push_back(links_[place]);
+    }
+  }
+
+ private:
+  using Places =
+      std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<std::size_t>>;
+
+  bool any_side_free(const LinkPair& link) const {
+    return !source_used_[link.source] || !target_used_[link.target];
+  }
+  std::size_t place_of(const LinkPair& link) const {
+    return static_cast<std::size_t>(std::lower_bound(links_.begin(), links_.end(), link) -
+                                    links_.begin());
+  }
+  /// Hands the links around one that are not in yet to those before and those behind it.
+  void push_neighbours(std::size_t of, Places& before, Places& behind) const {
+    const LinkPair& link = links_[of];
+    // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
+    const std::uint32_t first_row = link.source == 0 ? 0 : link.source - 1;
+    for (std::uint32_t row = first_row; row <= link.source + 1; ++row) {
+      std::size_t place = place_of({row, link.target == 0 ? 0 : link.target - 1});
+      for (; place < links_.size() && links_[place].source == row &&
+             links_[place].target <= link.target + 1;
+           ++place) {
+        if (!is_in_[place]) (place < of ? before : behind).push(place);
+      }
+    }
+  }
+  void add(std::size_t place) {
+    is_in_[place] = true;
+    source_used_[links_[place].source] = true;
+    target_used_[links_[place].target] = true;
+  }
+
+  Links links_;
+  std::vector<bool> is_in_;
+  std::vector<bool> source_used_;
+  std::vector<bool> target_used_;
+};
+
+/// Joins sorted links by the method that atools calls by this name.
+void symmetrize(const std::string& method, const Links& forward, const Links& reverse,
+                Links& result) {
+  result.clear();
+  if (method == "intersect") {
+    std::set_intersection(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                          std::back_inserter(result));
+  } else if (method == "union") {
+    std::set_union(forward.begin(), forward.end(), reverse.begin(), reverse.end(),
+                   std::back_inserter(result));
+  } else {
+    Grower grower(forward, reverse);
+    grower.grow();
+    for (const Links* links : {&forward, &reverse}) {
+      if (method == "grow-diag-final") grower.add_where_any_side_is_free(*links);
+      if (method == "grow-diag-final-and") grower.add_where_both_sides_are_free(*links);
+    }
+    grower.copy_to(result);
+  }
+}
+
+// The command line
 
 const char* const kAtoolsUsage =
     R"(Usage: atools -c COMMAND -i LINKS [-j LINKS]
@@ -72,17 +189,8 @@ void parse_sorted_links(std::string_view line, const LineReader& reader, Links& 
   links.erase(std::unique(links.begin(), links.end()), links.end());
 }
 
-void for_each_line(const std::string& path, const std::function<void(Links&)>& task) {
-  LineReader reader(path);
-  Links links;
-  for (std::string_view line; reader.next(line);) {
-    parse_sorted_links(line, reader, links);
-    task(links);
-  }
-}
-
 void for_each_two_lines(const AtoolsOptions& options,
-                        const std::function<void(Links&, Links&)>& task) {
+                        const std::function<void(const Links&, const Links&)>& task) {
   LineReader first(options.first);
   LineReader second(options.second);
   Links first_links;
@@ -112,11 +220,6 @@ void write_line(const Links& links, OutputFile& out) {
   out.write(line);
 }
 
-void invert(Links& links) {
-  for (LinkPair& link : links) std::swap(link.source, link.target);
-  std::sort(links.begin(), links.end());
-}
-
 constexpr std::uint64_t kMostCells = 10'000'000;
 
 /// A grid, a row per source word and a column per target word, '*' for a link.
@@ -144,8 +247,8 @@ void measure(const AtoolsOptions& options) {
   std::uint64_t in_test = 0;
   std::uint64_t in_both = 0;
   Links common;
-  for_each_two_lines(options, [&](Links& reference, Links& test) {
-    symmetrize(Symmetrization::kIntersect, reference, test, common);
+  for_each_two_lines(options, [&](const Links& reference, const Links& test) {
+    symmetrize("intersect", reference, test, common);
     in_reference += reference.size();
     in_test += test.size();
     in_both += common.size();
@@ -159,22 +262,28 @@ void measure(const AtoolsOptions& options) {
 
 void run_one_input(const AtoolsOptions& options) {
   OutputFile out("-");
-  for_each_line(options.first, [&](Links& links) {
+  LineReader reader(options.first);
+  Links links;
+  for (std::string_view line; reader.next(line);) {
+    parse_sorted_links(line, reader, links);
     if (options.command == "display") {
       display(links, options.first, out);
-      return;
+      continue;
     }
-    if (options.command == "invert") invert(links);
+    if (options.command == "invert") {
+      for (LinkPair& link : links) std::swap(link.source, link.target);
+      std::sort(links.begin(), links.end());
+    }
     write_line(links, out);
-  });
+  }
   out.commit();
 }
 
-void run_symmetrization(const AtoolsOptions& options, Symmetrization method) {
+void run_symmetrization(const AtoolsOptions& options) {
   OutputFile out("-");
   Links result;
-  for_each_two_lines(options, [&](Links& first, Links& second) {
-    symmetrize(method, first, second, result);
+  for_each_two_lines(options, [&](const Links& first, const Links& second) {
+    symmetrize(options.command, first, second, result);
     write_line(result, out);
   });
   out.commit();
@@ -188,25 +297,29 @@ void run(int argc, char** argv) {
               << std::flush;
     return;
   }
-  const bool takes_one = options.command == "convert" || options.command == "invert" ||
-                         options.command == "display";
-  const auto method = symmetrization_named(options.command);
-  if (!takes_one && !method && options.command != "fmeasure") {
-    throw UsageError(options.command.empty() ? "-c COMMAND is needed; see atools --help"
-                                             : "unknown command '" + options.command + "'");
+  const std::string& command = options.command;
+  const auto is_one_of = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), command) != names.end();
+  };
+  const bool takes_one = is_one_of({"convert", "invert", "display"});
+  const bool joins = is_one_of(
+      {"intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"});
+  if (!takes_one && !joins && command != "fmeasure") {
+    throw UsageError(command.empty() ? "-c COMMAND is needed; see atools --help"
+                                     : "unknown command '" + command + "'");
   }
   if (options.first.empty()) throw UsageError("-i LINKS is needed");
   if (takes_one) {
-    if (!options.second.empty()) throw UsageError(options.command + " takes no -j");
+    if (!options.second.empty()) throw UsageError(command + " takes no -j");
     run_one_input(options);
     return;
   }
-  if (options.second.empty()) throw UsageError("-j LINKS is needed for " + options.command);
+  if (options.second.empty()) throw UsageError("-j LINKS is needed for " + command);
   if (options.first == "-" && options.second == "-") {
     throw UsageError("only one of -i and -j can be standard input");
   }
-  if (method) {
-    run_symmetrization(options, *method);
+  if (joins) {
+    run_symmetrization(options);
   } else {
     measure(options);
   }
@@ -216,16 +329,5 @@ void run(int argc, char** argv) {
 }  // namespace aligner
 
 int main(int argc, char** argv) {
-  try {
-    aligner::run(argc, argv);
-    return 0;
-  } catch (const aligner::UsageError& error) {
-    aligner::report("atools", error.what());
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "atools: out of memory\n";
-  } catch (const std::exception& error) {
-    aligner::report("atools", error.what());
-  }
-  return 1;
+  return aligner::run_tool("atools", [&] { aligner::run(argc, argv); });
 }

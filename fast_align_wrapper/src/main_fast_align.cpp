@@ -1,23 +1,274 @@
 // fast_align: trains the model of Dyer, Chahuneau and Smith (2013), or aligns with a trained one.
 
-#include <chrono>
-#include <csignal>
-#include <iostream>
-#include <new>
+#include <getopt.h>
+#include <unistd.h>
 
-#include "corpus.hpp"
-#include "errors.hpp"
-#include "forced_alignment.hpp"
-#include "options.hpp"
-#include "output_file.hpp"
-#include "parameters.hpp"
-#include "thread_pool.hpp"
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <thread>
+
+#include "forced.hpp"
 #include "training.hpp"
-#include "training_outputs.hpp"
-#include "version.hpp"
 
 namespace aligner {
 namespace {
+
+// The command line
+
+const char* const kUsage =
+    R"(Usage: fast_align -i FILE [options] > LINKS
+       fast_align -i FILE --both [--forward-links F] [--forward-params F] ... [options]
+       fast_align -i FILE -f PARAMS -T TENSION -m MULTIPLIER [options] > ALIGNED
+
+FILE has one pair a line, "source ||| target"; with -f, "-" is standard input.
+
+Options of the original fast_align:
+  -i, --input FILE            parallel text
+  -d, --favor_diagonal        prefer links near the diagonal [recommended]
+  -o, --optimize_tension      fit how near (with -d) [recommended]
+  -v, --variational_bayes     Dirichlet prior on translation probabilities [recommended]
+  -r, --reverse               condition on the target, generate the source
+  -I, --iterations N          passes over the text (5)
+  -q, --p0 P                  probability of NULL (0.08)
+  -N, --no_null_word          no NULL
+  -a, --alpha A               of the Dirichlet prior (0.01)
+  -T, --diagonal_tension T    to start with, or of the saved parameters (4)
+  -p, --conditional_probabilities FILE   save the translation parameters
+  -t, --beam_threshold B      save those with log p >= -B * log of the best (-4)
+  -f, --force_align FILE      align with saved parameters
+  -m, --mean_srclen_multiplier M   length ratio of the saved parameters (1)
+  -s, --print_scores          " ||| log-probability" after the links
+  -b, --thread_buffer_size N  accepted, without effect
+
+Further options:
+      --both                  train both directions from one reading, and write:
+      --forward-links F, --reverse-links F       links of each direction
+      --forward-params F, --reverse-params F     as -p
+      --forward-full F, --reverse-full F         all with p >= 1e-7, in full precision
+      --stats F                                  JSON
+      --posteriors F          with -f: binary posteriors: "CEPOST1\n", then for each pair, little
+                              endian, uint32 m (generated words), uint32 n (conditioning words),
+                              m float32 p(NULL), m * n float32 p(a_j = i), row by row; with F
+                              "-" on standard output instead of the links
+      --threads N             (all cores); the result does not depend on it
+      --memory BYTES          limit of the cell index (half of the machine's memory)
+      --max-cells N           leave out pairs with more source * target words (50000000): they
+                              get no links, and with -f the score nan and posteriors of 0 times 0
+      --parent PID            end when the calling process, PID, has ended (on Linux)
+      --progress              "progress DONE TOTAL LABEL" lines on standard error
+      --version, --help
+)";
+
+/// What one direction of --both writes; an empty path is not written.
+struct DirectionOutputs {
+  std::string links;
+  std::string pruned_parameters;
+  std::string full_parameters;
+
+  bool empty() const {
+    return links.empty() && pruned_parameters.empty() && full_parameters.empty();
+  }
+};
+
+struct Options {
+  enum class Action { kHelp, kVersion, kTrain, kTrainBoth, kForce };
+
+  Action action = Action::kTrain;
+  std::string input;
+  bool reverse = false;
+  bool print_scores = false;
+  bool progress = false;
+  TrainingSettings training;
+  double beam = -4;
+  ForcedSettings forced;
+  std::string parameters_to_write;
+  DirectionOutputs forward;
+  DirectionOutputs backward;
+  std::string statistics;
+  unsigned threads = 1;
+  std::uint64_t memory = 0;
+  std::uint64_t max_cells = 50000000;
+  std::uint64_t parent = 0;
+};
+
+enum LongOption : int {
+  kBoth = 256,
+  kForwardLinks,
+  kReverseLinks,
+  kForwardParams,
+  kReverseParams,
+  kForwardFull,
+  kReverseFull,
+  kStats,
+  kPosteriors,
+  kThreads,
+  kMemory,
+  kMaxCells,
+  kParent,
+  kProgress,
+  kVersionOption,
+};
+
+const option kLongOptions[] = {
+    {"input", required_argument, nullptr, 'i'},
+    {"favor_diagonal", no_argument, nullptr, 'd'},
+    {"optimize_tension", no_argument, nullptr, 'o'},
+    {"variational_bayes", no_argument, nullptr, 'v'},
+    {"reverse", no_argument, nullptr, 'r'},
+    {"iterations", required_argument, nullptr, 'I'},
+    {"p0", required_argument, nullptr, 'q'},
+    {"prob_align_null", required_argument, nullptr, 'q'},
+    {"no_null_word", no_argument, nullptr, 'N'},
+    {"alpha", required_argument, nullptr, 'a'},
+    {"diagonal_tension", required_argument, nullptr, 'T'},
+    {"conditional_probabilities", required_argument, nullptr, 'p'},
+    {"beam_threshold", required_argument, nullptr, 't'},
+    {"force_align", required_argument, nullptr, 'f'},
+    {"mean_srclen_multiplier", required_argument, nullptr, 'm'},
+    {"print_scores", no_argument, nullptr, 's'},
+    {"thread_buffer_size", required_argument, nullptr, 'b'},
+    {"both", no_argument, nullptr, kBoth},
+    {"forward-links", required_argument, nullptr, kForwardLinks},
+    {"reverse-links", required_argument, nullptr, kReverseLinks},
+    {"forward-params", required_argument, nullptr, kForwardParams},
+    {"reverse-params", required_argument, nullptr, kReverseParams},
+    {"forward-full", required_argument, nullptr, kForwardFull},
+    {"reverse-full", required_argument, nullptr, kReverseFull},
+    {"stats", required_argument, nullptr, kStats},
+    {"posteriors", required_argument, nullptr, kPosteriors},
+    {"threads", required_argument, nullptr, kThreads},
+    {"memory", required_argument, nullptr, kMemory},
+    {"max-cells", required_argument, nullptr, kMaxCells},
+    {"parent", required_argument, nullptr, kParent},
+    {"progress", no_argument, nullptr, kProgress},
+    {"version", no_argument, nullptr, kVersionOption},
+    {"help", no_argument, nullptr, 'h'},
+    {nullptr, 0, nullptr, 0},
+};
+
+/// Throws UsageError naming the option unless the text is a whole number from least to most.
+std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least,
+                          std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec == std::errc() && result.ptr == end && value >= least && value <= most) {
+    return value;
+  }
+  throw UsageError(option + " takes a whole number from " + std::to_string(least) + " to " +
+                   std::to_string(most) + ", not '" + text + "'");
+}
+
+/// Throws UsageError naming the option unless the text is a finite number from least to most.
+double parse_real(const std::string& option, const std::string& text, double least, double most) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size();
+  if (is_number && std::isfinite(value) && value >= least && value <= most) return value;
+  std::ostringstream message;
+  message << option << " takes a number from " << least << " to " << most << ", not '" << text
+          << "'";
+  throw UsageError(message.str());
+}
+
+constexpr unsigned kMostThreads = 1024;
+
+// Words are at most 1 apart, and exp(-708) is the least that a double holds with all its digits.
+constexpr double kGreatestTension = 700;
+
+void apply(int code, const std::string& value, Options& options) {
+  TrainingSettings& training = options.training;
+  switch (code) {
+    case 'i': options.input = value; break;
+    case 'd': training.prior.favor_diagonal = true; break;
+    case 'o': training.optimize_tension = true; break;
+    case 'v': training.update.variational_bayes = true; break;
+    case 'r': options.reverse = true; break;
+    case 'I': training.iterations = static_cast<int>(parse_whole("-I", value, 1, 10000)); break;
+    case 'q': training.prior.null_probability = parse_real("-q", value, 0, 0.999999); break;
+    case 'N': training.prior.null_word = false; break;
+    case 'a': training.update.alpha = parse_real("-a", value, 1e-6, 1e6); break;
+    case 'T': training.prior.tension = parse_real("-T", value, 1e-3, kGreatestTension); break;
+    case 'p': options.parameters_to_write = value; break;
+    case 't': options.beam = parse_real("-t", value, -1e9, 1e9); break;
+    case 'f': options.forced.parameters = value; break;
+    case 'm': options.forced.length_multiplier = parse_real("-m", value, 0, 1e9); break;
+    case 's': options.print_scores = true; break;
+    case 'b': parse_whole("-b", value, 0, UINT64_MAX); break;
+    case kBoth: options.action = Options::Action::kTrainBoth; break;
+    case kForwardLinks: options.forward.links = value; break;
+    case kReverseLinks: options.backward.links = value; break;
+    case kForwardParams: options.forward.pruned_parameters = value; break;
+    case kReverseParams: options.backward.pruned_parameters = value; break;
+    case kForwardFull: options.forward.full_parameters = value; break;
+    case kReverseFull: options.backward.full_parameters = value; break;
+    case kStats: options.statistics = value; break;
+    case kPosteriors: options.forced.posteriors = value; break;
+    case kThreads:
+      options.threads = static_cast<unsigned>(parse_whole("--threads", value, 1, kMostThreads));
+      break;
+    case kMemory: options.memory = parse_whole("--memory", value, 1, UINT64_MAX); break;
+    case kMaxCells: options.max_cells = parse_whole("--max-cells", value, 1, UINT64_MAX); break;
+    case kParent: options.parent = parse_whole("--parent", value, 1, INT32_MAX); break;
+    case kProgress: options.progress = true; break;
+    case kVersionOption: options.action = Options::Action::kVersion; break;
+    case 'h': options.action = Options::Action::kHelp; break;
+  }
+}
+
+/// Throws UsageError on options that do not go together.
+void check(const Options& options) {
+  const bool both = options.action == Options::Action::kTrainBoth;
+  const bool forced = options.action == Options::Action::kForce;
+  const bool has_both_outputs =
+      !options.forward.empty() || !options.backward.empty() || !options.statistics.empty();
+  if (options.input.empty()) throw UsageError("-i FILE is needed");
+  if (both && (options.reverse || !options.parameters_to_write.empty() || options.print_scores ||
+               !options.forced.parameters.empty())) {
+    throw UsageError("--both goes with none of -r, -p, -s and -f");
+  }
+  if (!both && has_both_outputs) {
+    throw UsageError("the outputs of both directions need --both");
+  }
+  if (both && !has_both_outputs) {
+    throw UsageError("--both needs an output, as --forward-links FILE");
+  }
+  if (forced && !options.parameters_to_write.empty()) throw UsageError("-f does not go with -p");
+  if (!forced && !options.forced.posteriors.empty()) throw UsageError("--posteriors needs -f");
+}
+
+/// Throws UsageError.
+Options parse_options(int argc, char** argv) {
+  Options options;
+  options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  options.memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                   static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
+  const char* const short_options = "i:dovrI:q:Na:T:p:t:f:m:sb:h";
+  opterr = 0;
+  for (int code; (code = getopt_long(argc, argv, short_options, kLongOptions, nullptr)) != -1;) {
+    if (code == '?') {
+      throw UsageError(std::string("unknown option or missing value: '") + argv[optind - 1] +
+                       "'; see fast_align --help");
+    }
+    apply(code, optarg == nullptr ? "" : optarg, options);
+  }
+  if (options.action == Options::Action::kHelp || options.action == Options::Action::kVersion) {
+    return options;
+  }
+  if (optind < argc) throw UsageError(std::string("unexpected argument '") + argv[optind] + "'");
+  if (options.action == Options::Action::kTrain && !options.forced.parameters.empty()) {
+    options.action = Options::Action::kForce;
+  }
+  check(options);
+  return options;
+}
+
+// What is done
 
 /// "progress DONE TOTAL LABEL" lines, ten a second at most.
 class ProgressLines {
@@ -37,35 +288,27 @@ class ProgressLines {
   std::chrono::steady_clock::time_point last_;
 };
 
-Corpus read_training_corpus(const Options& options) {
-  return read_corpus(options.input, options.max_cells, [](const std::string& message) {
-    report("fast_align", "warning: " + message);
-  });
-}
-
-TrainedDirection train_direction(TrainingText& text, bool reverse, const Options& options,
-                                 ProgressLines& lines) {
-  const char* label = reverse ? "reverse" : "forward";
+TrainedDirection train_direction(TrainingText& text, bool reverse, const Options& options) {
+  ProgressLines lines(options.progress);
   const auto progress = [&](std::uint64_t done, std::uint64_t total) {
-    lines.print(done, total, label);
+    lines.print(done, total, reverse ? "reverse" : "forward");
   };
   return train(text, reverse, options.training, progress, std::cerr);
 }
 
-void train_one(const Options& options, ThreadPool& threads) {
-  ProgressLines lines(options.progress);
-  const Corpus corpus = read_training_corpus(options);
-  TrainingText text(corpus, options.memory, threads);
-  const TrainedDirection direction = train_direction(text, options.reverse, options, lines);
+void train_one(const Options& options, TrainingText& text) {
+  const TrainedDirection direction = train_direction(text, options.reverse, options);
   write_training_links("-", text, direction, options.print_scores);
   if (options.parameters_to_write.empty()) return;
   std::cerr << "conditional probabilities: " << options.parameters_to_write << '\n';
   write_pruned_parameters(options.parameters_to_write, text, direction, options.beam);
 }
 
-/// Writes a direction's outputs and frees what only they needed.
-void finish_direction(const DirectionOutputs& outputs, const Options& options,
-                      const TrainingText& text, TrainedDirection& direction) {
+/// Trains a direction of both and writes its outputs; what only they needed is freed.
+TrainedDirection train_and_write(TrainingText& text, bool reverse, const Options& options) {
+  std::cerr << (reverse ? "REVERSE\n" : "FORWARD\n");
+  TrainedDirection direction = train_direction(text, reverse, options);
+  const DirectionOutputs& outputs = reverse ? options.backward : options.forward;
   if (!outputs.links.empty()) write_training_links(outputs.links, text, direction, false);
   if (!outputs.pruned_parameters.empty()) {
     write_pruned_parameters(outputs.pruned_parameters, text, direction, options.beam);
@@ -75,18 +318,12 @@ void finish_direction(const DirectionOutputs& outputs, const Options& options,
   }
   direction.probabilities = EntryValues();
   direction.best = BestLinks();
+  return direction;
 }
 
-void train_both(const Options& options, ThreadPool& threads) {
-  ProgressLines lines(options.progress);
-  const Corpus corpus = read_training_corpus(options);
-  TrainingText text(corpus, options.memory, threads);
-  std::cerr << "FORWARD\n";
-  TrainedDirection forward = train_direction(text, false, options, lines);
-  finish_direction(options.forward, options, text, forward);
-  std::cerr << "REVERSE\n";
-  TrainedDirection reverse = train_direction(text, true, options, lines);
-  finish_direction(options.backward, options, text, reverse);
+void train_both(const Options& options, TrainingText& text) {
+  const TrainedDirection forward = train_and_write(text, false, options);
+  const TrainedDirection reverse = train_and_write(text, true, options);
   if (!options.statistics.empty()) {
     write_statistics(options.statistics, text, forward, reverse, options.training);
   }
@@ -94,29 +331,15 @@ void train_both(const Options& options, ThreadPool& threads) {
 
 void force(const Options& options, ThreadPool& threads) {
   ProgressLines lines(options.progress);
-  const Parameters parameters(options.parameters_to_force);
-  ForcedSettings settings;
+  ForcedSettings settings = options.forced;
+  settings.input = options.input;
   settings.reverse = options.reverse;
   settings.prior = options.training.prior;
-  settings.length_multiplier = options.length_multiplier;
-  settings.posteriors = !options.posteriors.empty();
+  settings.max_cells = options.max_cells;
   // How many pairs will come is not known: the total is 0.
   const auto progress = [&](std::uint64_t done) { lines.print(done, 0, "align"); };
-  const double score = force_align(options.input, parameters, settings, options.posteriors,
-                                   progress, threads);
+  const double score = force_align(settings, progress, threads);
   std::cerr << "TOTAL LOG PROB " << score << '\n';
-}
-
-void check_outputs(const Options& options) {
-  for (const DirectionOutputs* outputs : {&options.forward, &options.backward}) {
-    OutputFile::check_writable(outputs->links);
-    OutputFile::check_writable(outputs->pruned_parameters);
-    OutputFile::check_writable(outputs->full_parameters);
-  }
-  for (const std::string* path :
-       {&options.parameters_to_write, &options.posteriors, &options.statistics}) {
-    OutputFile::check_writable(*path);
-  }
 }
 
 void run(int argc, char** argv) {
@@ -130,12 +353,26 @@ void run(int argc, char** argv) {
     return;
   }
   remove_temporaries_on_signals();
-  check_outputs(options);
+  if (options.parent != 0) end_with_parent(options.parent);
+  const DirectionOutputs& forward = options.forward;
+  const DirectionOutputs& backward = options.backward;
+  for (const std::string& path :
+       {forward.links, forward.pruned_parameters, forward.full_parameters, backward.links,
+        backward.pruned_parameters, backward.full_parameters, options.parameters_to_write,
+        options.forced.posteriors, options.statistics}) {
+    OutputFile::check_writable(path);
+  }
   ThreadPool threads(options.threads);
-  switch (options.action) {
-    case Options::Action::kForce: force(options, threads); break;
-    case Options::Action::kTrainBoth: train_both(options, threads); break;
-    default: train_one(options, threads);
+  if (options.action == Options::Action::kForce) {
+    force(options, threads);
+    return;
+  }
+  const Corpus corpus = read_corpus(options.input, options.max_cells);
+  TrainingText text(corpus, options.memory, threads);
+  if (options.action == Options::Action::kTrainBoth) {
+    train_both(options, text);
+  } else {
+    train_one(options, text);
   }
 }
 
@@ -143,16 +380,5 @@ void run(int argc, char** argv) {
 }  // namespace aligner
 
 int main(int argc, char** argv) {
-  try {
-    aligner::run(argc, argv);
-    return 0;
-  } catch (const aligner::UsageError& error) {
-    aligner::report("fast_align", error.what());
-    return 2;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "fast_align: out of memory: a smaller --memory needs less\n";
-  } catch (const std::exception& error) {
-    aligner::report("fast_align", error.what());
-  }
-  return 1;
+  return aligner::run_tool("fast_align", [&] { aligner::run(argc, argv); });
 }

@@ -26,11 +26,10 @@ from settings import link_agreement, links, training_size, units, without_traini
 from systems import eight_systems, equal_systems, what_is_good
 from variants import Explored, explore, parts_tables, tuning_table
 
+from coverage_eval.data.files import atomic_write
 from coverage_eval.report.pictures import save_figure
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.printout import Printout
-from coverage_eval.tables.table import Table
-from coverage_eval.text.files import atomic_write
+from coverage_eval.tables.table import Printable, Table
 
 HERE = Path(__file__).parent.parent
 
@@ -119,7 +118,7 @@ def _by_name(found: Mapping[str, Mapping[str, Table]]) -> Iterator[tuple[str, Ta
 
 
 def _text(name: str, table: Table) -> str:
-    return render(Printout((table,)), "markdown", width=2 if name in {"rates", "systems"} else 3)
+    return render(Printable((table,)), "markdown", width=2 if name in {"rates", "systems"} else 3)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.omissions.units import equip
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.rows import Row
+from coverage_eval.data.dataset import Row
+from coverage_eval.data.files import read_segments
+from coverage_eval.metrics.omissions import add_omission_data
 from fast_align_wrapper import Links
 
 Pairs = list[tuple[str, str]]
@@ -216,7 +216,7 @@ def train(pairs: Pairs, *, for_omissions: bool = True) -> ModelAligner:
     """A model of some pairs, as 'align train' makes it, with what the finder of omissions needs."""
     aligner = Aligner.train_pairs(pairs)
     if for_omissions:
-        equip(aligner, lambda: pairs)
+        add_omission_data(aligner, lambda: pairs)
     return aligner
 
 

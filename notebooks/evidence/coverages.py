@@ -15,8 +15,8 @@ from corpora import Corpus, Translator, joined, sampled
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.meta.injection_loop import Spoiling, spoil_text
-from coverage_eval.text.rows import Row
+from coverage_eval.data.dataset import Row
+from coverage_eval.testbed.injected_texts import Spoiling, spoil_text
 from fast_align_wrapper import Posterior
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from coverage_eval.plotting import colours
 from coverage_eval.plotting.canvas import new_figure
-from coverage_eval.tables.table import Measured, Table
+from coverage_eval.tables.table import ScoreCell, Table
 
 _STYLES = ("-", "--")
 
@@ -40,10 +40,10 @@ def _lines(ax: Axes, table: Table, name: str, style: str) -> None:
     across = [float(str(row[0]).replace(",", "").removesuffix(" %")) for row in table.rows]
     for column, label in enumerate(table.header[1:], start=1):
         cells = [row[column] for row in table.rows]
-        values = [cell.value if isinstance(cell, Measured) else cell for cell in cells]
+        values = [cell.value if isinstance(cell, ScoreCell) else cell for cell in cells]
         color = colours.SYSTEMS[column - 1]
         ax.plot(across, values, style, color=color, linewidth=1.4, label=f"{label}, {name}")
-        bands = [(cell.low, cell.high) for cell in cells if isinstance(cell, Measured)]
+        bands = [(cell.low, cell.high) for cell in cells if isinstance(cell, ScoreCell)]
         if bands:
             low, high = zip(*bands, strict=True)
             ax.fill_between(across, low, high, color=color, alpha=0.1, linewidth=0)

@@ -10,15 +10,17 @@ from corpora import Translator
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.meta.detection import Ranking, auroc
-from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
-from coverage_eval.meta.matching import match
-from coverage_eval.meta.ways_to_score import FinderScorer, Scorer
-from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.omissions.own_text import DEFAULT_RATE, calibrate
-from coverage_eval.omissions.reliability import calibration_error, reliability_statistics
+from coverage_eval.data.dataset import Row
+from coverage_eval.metrics.omissions import OmissionFinder
 from coverage_eval.tables.table import Table
-from coverage_eval.text.rows import Row
+from coverage_eval.testbed.detection import (
+    Ranking,
+    auroc,
+    calibration_error,
+    reliability_statistics,
+)
+from coverage_eval.testbed.injected_texts import Spoiling, spoil_text
+from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 
 KINDS = (
     ("phrases left out", "omission-phrase", "none"),
@@ -38,16 +40,16 @@ def calibration(aligner: ModelAligner, translator: Translator) -> Table:
     corpus = translator.corpus
     rows = translator.rows(len(corpus.test))
     seen, held_out = rows[::2], rows[1::2]
-    scorers: dict[str, Scorer] = {}
+    finders: dict[str, OmissionFinder] = {}
     for name, referenced in (("with reference", True), ("without", False)):
         finder = OmissionFinder.of(aligner, referenced=referenced)
         own = seen if referenced else [row._replace(references=()) for row in seen]
-        scorers[name] = FinderScorer(replace(finder, calibration=calibrate(finder, own)))
-    found = {name: _probabilities(held_out, aligner, scorers, *how) for name, *how in KINDS}
+        finders[name] = replace(finder, calibration=calibrate(finder, own))
+    found = {name: _probabilities(held_out, aligner, finders, *how) for name, *how in KINDS}
     found["all of these"] = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
     figures = [(name, float(labels.mean()), *_figures(labels, chances))
                for name, (labels, *chances) in found.items()]  # fmt: skip
-    header = (f"{what}, {name}" for what in ("ECE", "AUROC") for name in scorers)
+    header = (f"{what}, {name}" for what in ("ECE", "AUROC") for name in finders)
     return Table(
         (corpus.name, "share of segments", *header),
         tuple(figures),
@@ -59,18 +61,23 @@ def calibration(aligner: ModelAligner, translator: Translator) -> Table:
 def _probabilities(
     rows: Sequence[Row],
     aligner: ModelAligner,
-    scorers: Mapping[str, Scorer],
+    finders: Mapping[str, OmissionFinder],
     kind: str,
     repair: str,
 ) -> list[NDArray[np.float64]]:
-    """Whether source words of segments are lost by new errors, and each scorer's probabilities."""
+    """Whether source words of segments are lost by new errors, and each finder's probabilities."""
     rounds = []
     for seed in range(99, 99 + ROUNDS):
         spoiling = Spoiling(kind, (DEFAULT_RATE,), repair, seed)
         spoilt, labels = spoil_text(rows, spoiling, aligner)
-        matched = match(labels, score_text(spoilt, scorers, spoiling.systems))
-        chances = [score.suspicion for score in matched.scores if score.probability]
-        lost = np.array([float(bool(item.words)) for item in matched.judgements])
+        bare = [row._replace(references=()) for row in spoilt]
+        chances = [
+            np.array(
+                [one.probability for one in finder.find(spoilt if finder.referenced else bare)]
+            )
+            for finder in finders.values()
+        ]
+        lost = np.array([float(bool(item.words)) for item in labels.judgements])
         rounds.append([lost, *chances])
     return [np.concatenate(parts) for parts in zip(*rounds, strict=True)]
 

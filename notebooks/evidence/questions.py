@@ -9,8 +9,8 @@ from corpora import Corpus, Pairs, sampled, train
 from scores import Spoilt, all_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.data.dataset import Row
 from coverage_eval.tables.table import Table
-from coverage_eval.text.rows import Row
 
 QUESTIONS = (
     ("words left out", "omission-word", "none"),

@@ -9,8 +9,8 @@ from corpora import JUDGED, Corpus, FreeTranslator, Translator, joined
 from scores import Spoilt, repetition_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.data.dataset import Row
 from coverage_eval.tables.table import Table
-from coverage_eval.text.rows import Row
 
 KINDS = {
     "repetition-word": 1.0,

@@ -7,27 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.meta.baselines import baseline_scores
-from coverage_eval.meta.evaluation import Evaluating, meta_evaluate
-from coverage_eval.meta.injection_loop import Spoiling, score_text, spoil_text
-from coverage_eval.meta.judgements import Labels
-from coverage_eval.meta.matching import match
-from coverage_eval.meta.ways_to_score import FinderScorer, MetricScorer, Scorer
-from coverage_eval.metrics.drop import DROP
-from coverage_eval.metrics.letter_rep import LetterREP
-from coverage_eval.metrics.profile.against_source import UncoveredSource
-from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition, SeqRep
-from coverage_eval.metrics.rep import REP
-from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.text.rows import Row
-from coverage_eval.text.tokenizers import Tokenizer
+from coverage_eval.data.dataset import Row
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.figures import LetterRepetition, SeqRep, UncoveredSource
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.rep import REP, LetterREP
+from coverage_eval.testbed.evaluation import Evaluating, baseline_scores, meta_evaluate
+from coverage_eval.testbed.injected_texts import Spoiling, score_text, spoil_text
+from coverage_eval.testbed.labels import Labels
+from coverage_eval.testbed.matching import match
 from fast_align_wrapper import FastAlign, Links
 
 RATE = 0.05
 """Words concerned per word, in texts whose segments are told apart."""
 
-Scorers = Mapping[str, Scorer]
+Scorers = Mapping[str, Metric]
 
 
 class FullTables:
@@ -53,10 +49,10 @@ def drop_scores(aligner: ModelAligner) -> Scorers:
     """DROP as in the paper and by forward links, soft DROP, and uncovered source words."""
     forward = by(aligner, "forward")
     return {
-        "DROP": MetricScorer(DROP(aligner)),
-        "DROP forward": MetricScorer(DROP(forward)),
-        "soft DROP": MetricScorer(SoftDROP(aligner)),
-        "uncovered source": MetricScorer(UncoveredSource(forward)),
+        "DROP": DROP(aligner),
+        "DROP forward": DROP(forward),
+        "soft DROP": SoftDROP(aligner),
+        "uncovered source": UncoveredSource(forward),
     }
 
 
@@ -64,18 +60,18 @@ def omission_scores(aligner: ModelAligner) -> Scorers:
     """These, and the finder of omissions with and without the reference."""
     return {
         **drop_scores(aligner),
-        "omissions": FinderScorer(OmissionFinder.of(aligner, referenced=True)),
-        "omissions, no ref.": FinderScorer(OmissionFinder.of(aligner)),
+        "omissions": Omissions(aligner),
+        "omissions, no ref.": Omissions(aligner, referenced=False),
     }
 
 
 def repetition_scores() -> Scorers:
     """REP as in the paper and in letters, that without the reference, and words said before."""
     return {
-        "REP": MetricScorer(REP()),
-        "REP-letters": MetricScorer(LetterREP()),
-        "REP-letters, no ref.": MetricScorer(LetterRepetition()),
-        "seq-rep-1": MetricScorer(SeqRep(n=1)),
+        "REP": REP(),
+        "REP-letters": LetterREP(),
+        "REP-letters, no ref.": LetterRepetition(),
+        "seq-rep-1": SeqRep(n=1),
     }
 
 

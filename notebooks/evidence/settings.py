@@ -9,7 +9,6 @@ from scores import FullTables, Spoilt, by, drop_scores, omission_scores
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.meta.ways_to_score import MetricScorer
 from coverage_eval.metrics.aer import F1
 from coverage_eval.metrics.drop import DENOMINATORS, DROP
 from coverage_eval.tables.table import Table
@@ -37,7 +36,7 @@ def links(corpus: Corpus, aligner: ModelAligner, spoilt: Spoilt) -> Table:
     found = []
     for symmetrize in SYMMETRIZATIONS:
         scorers = {
-            name: MetricScorer(DROP(by(model, symmetrize), denominator=denominator))
+            name: DROP(by(model, symmetrize), denominator=denominator)
             for name, (model, denominator) in forms.items()
         }
         found.append((symmetrize, *spoilt.areas(scorers).values()))

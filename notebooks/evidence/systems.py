@@ -9,14 +9,13 @@ from corpora import Corpus, Translator
 from scores import by
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.metrics.base import Metric
-from coverage_eval.metrics.drop import DROP
+from coverage_eval.data.dataset import make_rows
+from coverage_eval.metrics.drop import DROP, SoftDROP
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.significance import paired_test, percentile_interval, sample_scores
-from coverage_eval.metrics.soft_drop import SoftDROP
-from coverage_eval.tables.table import Cell, Measured, Table
+from coverage_eval.tables.table import Cell, ScoreCell, Table
 from coverage_eval.testbed.injection import inject_lines
-from coverage_eval.text.rows import make_rows
 
 PERCENT = (0, 1, 2, 3, 5, 7.5, 10)
 
@@ -25,7 +24,7 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     """Corpus scores by the share of words concerned, with their spread over test sets."""
     corpus = translator.corpus
     clean = translator.translate(1)
-    scored: tuple[tuple[str, str, Metric[Any]], ...] = (
+    scored: tuple[tuple[str, str, Metric], ...] = (
         ("REP, words twice", "repetition-word", REP()),
         ("REP, phrases twice", "repetition-phrase", REP()),
         ("DROP", "omission-phrase", DROP(aligner)),
@@ -45,20 +44,18 @@ def what_is_good(aligner: ModelAligner, translator: Translator) -> Table:
     )
 
 
-def _corpus_scores(
-    corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]
-) -> list[Cell]:
+def _corpus_scores(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> list[Cell]:
     statistics = _count(corpus, systems, metric)
     (sampled,) = sample_scores([(metric, statistics)], 1000, 1)
     cells: list[Cell] = []
     for name, counted in statistics.items():
         interval = percentile_interval(sampled[name], seed=1)
         score = float(metric.formula(counted.sum(axis=0)))
-        cells.append(Measured(score, interval.low, interval.high))
+        cells.append(ScoreCell(score, interval.low, interval.high))
     return cells
 
 
-def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric[Any]) -> dict[str, Any]:
+def _count(corpus: Corpus, systems: dict[str, list[str]], metric: Metric) -> dict[str, Any]:
     """Statistics of each system's segments."""
     sources, references = zip(*corpus.test, strict=True)
     rows = make_rows(systems, references, sources)
@@ -73,7 +70,7 @@ def eight_systems(aligner: ModelAligner, translator: Translator) -> Table:
     corpus = translator.corpus
     clean = {name: translator.translate(seed) for seed, name in enumerate(("one", "another"), 11)}
     rows: list[tuple[Cell, ...]] = []
-    scored: tuple[tuple[str, str, Metric[Any]], ...] = (
+    scored: tuple[tuple[str, str, Metric], ...] = (
         ("REP", "repetition-phrase", REP()),
         ("DROP", "omission-phrase", DROP(aligner)),
         ("DROP forward", "omission-phrase", DROP(by(aligner, "forward"))),
@@ -103,7 +100,7 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
     rows: list[tuple[Cell, ...]] = []
     systems = {str(seed): translator.translate(seed) for seed in range(100, 100 + 2 * EQUALS)}
     names = list(systems)
-    scored: tuple[tuple[str, Metric[Any]], ...] = (
+    scored: tuple[tuple[str, Metric], ...] = (
         ("REP", REP()),
         ("DROP", DROP(aligner)),
         ("DROP forward", DROP(by(aligner, "forward"))),
@@ -126,7 +123,7 @@ def equal_systems(aligner: ModelAligner, translator: Translator) -> Table:
     )  # fmt: skip
 
 
-def _ladder(label: str, statistics: dict[str, Any], metric: Metric[Any]) -> list[tuple[Cell, ...]]:
+def _ladder(label: str, statistics: dict[str, Any], metric: Metric) -> list[tuple[Cell, ...]]:
     names = list(statistics)
     values = {name: float(metric.formula(item.sum(axis=0))) for name, item in statistics.items()}
     rows: list[tuple[Cell, ...]] = [(label, names[0], values[names[0]], None)]

@@ -17,9 +17,10 @@ from coverages import KINDS, UNITS, Bed, make_bed
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.meta.detection import Ranking, auroc
-from coverage_eval.omissions.calibration import Calibration, LabelledScore, fit_calibration
+from coverage_eval.omissions.calibration import Calibration
 from coverage_eval.tables.table import Cell, Table
+from coverage_eval.testbed.detection import Ranking, auroc
+from coverage_eval.testbed.learn_calibration import LabelledScore, fit_calibration
 
 Floats = NDArray[np.float64]
 

@@ -81,7 +81,7 @@ def find_folder() -> Path:
     if named:
         path = Path(named)
         return path if path.is_dir() else path.parent
-    from fast_align_wrapper.binaries import bundled_folder
+    from fast_align_wrapper.process import bundled_folder
 
     return bundled_folder()
 

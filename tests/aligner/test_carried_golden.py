@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from coverage_eval.testbed.demonstration import SEED, make_texts
 from coverage_eval.testbed.grammar import paraphrase
-from coverage_eval.testbed.grammar_texts import SEED, make_texts
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.links import Links, format_links, parse_links, symmetrize
 from tests.aligner.conftest import Pair, Tools, write_corpus

@@ -8,6 +8,7 @@ import random
 import signal
 import struct
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aligner.conftest import Pair, Tools, read_statistics, write_corpus
+from tests.aligner.fake_aligners import all_gone
 
 FLAGS = ["-d", "-o", "-v"]
 PLAIN: list[Pair] = [("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")]
@@ -168,6 +170,89 @@ def test_a_line_of_100000_words(tools: Tools, tmp_path: Path) -> None:
     warning = f"fast_align: warning: {corpus}:4: 100000 times 10 words are more than --max-cells"
     assert capped.stderr.startswith(warning)
     assert capped.stderr.count("warning") == 1
+
+
+def test_a_pair_that_is_too_long_gets_no_links_in_forced_mode(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    long_pair = (" ".join(["das"] * 30_000), " ".join(["the"] * 30_000))
+    text = write_corpus(tmp_path / "text", [PLAIN[0], long_pair, *PLAIN[1:]])
+    forced = ["-i", text, "-f", tmp_path / "params", "-d"]
+    done = tools.fast_align(*forced, "--posteriors", tmp_path / "post", timeout=10)
+    plain = tools.fast_align("-i", corpus, *forced[2:], "--posteriors", tmp_path / "plain")
+    assert done.lines[:1] + done.lines[2:] == plain.lines
+    assert done.lines[1] == " ||| ".join(long_pair) + " |||  ||| nan"
+    assert done.stderr == (
+        f"fast_align: warning: {text}:2: 30000 times 30000 words are more than --max-cells "
+        f"50000000: the pair gets no links\n{plain.stderr}"
+    )
+    post, expected = ((tmp_path / name).read_bytes() for name in ("post", "plain"))
+    first = 8 + 4 * (2 + 2 + 4)  # "das haus", "the house"
+    assert post == expected[:first] + bytes(8) + expected[first:]
+    capped = tools.fast_align(*forced, "--max-cells", 3)
+    assert [line.endswith(" |||  ||| nan") for line in capped.lines] == [True] * 4
+
+
+def test_posteriors_on_standard_output(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    tools.fast_align("-i", corpus, *FLAGS, "-p", tmp_path / "params")
+    options = ["-i", corpus, "-f", tmp_path / "params", "-d", "--posteriors"]
+    tools.fast_align(*options, tmp_path / "file")
+    assert tools.fast_align(*options, "-").stdout == (tmp_path / "file").read_bytes()
+
+
+REFUSED = "warning: the system refuses 512 threads (Resource temporarily unavailable); going on"
+
+
+def test_refused_threads_are_done_without(tools: Tools, tmp_path: Path) -> None:
+    """Address space for the stacks of some threads only, as in a small container."""
+    corpus = write_corpus(tmp_path / "corpus", random_corpus(300))
+    expected = tools.train_both(corpus, tmp_path / "out", *FLAGS, "--threads", 1)
+    command = [tools.folder / "fast_align", "-i", corpus, *FLAGS, "--threads", "512"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -v 200000; exec "$@"', "sh", *command],
+        check=False, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert REFUSED in done.stderr
+    assert (done.returncode, done.stdout) == (0, expected["forward-links"].decode())
+
+
+CALLER = """
+import os, signal, subprocess, sys, threading
+def start():
+    global run
+    command = [*sys.argv[1:], "--parent", str(os.getpid())]
+    run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=sys.stderr, stderr=sys.stderr)
+thread = threading.Thread(target=start)
+thread.start()
+thread.join()
+try:
+    run.wait(0.5)
+except subprocess.TimeoutExpired:
+    print(run.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells of it")
+def test_it_ends_with_its_caller_and_not_with_the_callers_thread(
+    tools: Tools, tmp_path: Path
+) -> None:
+    corpus = write_corpus(tmp_path / "corpus", random_corpus(3000))
+    command = [tools.folder / "fast_align", "-i", corpus, *FLAGS, "-I", "10000"]
+    done = subprocess.run(
+        [sys.executable, "-c", CALLER, *command], check=False, capture_output=True, timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert all_gone([int(done.stdout)])
+
+
+def test_it_does_not_begin_for_a_caller_that_has_ended(tools: Tools, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", PLAIN)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    done = tools.fast_align("-i", corpus, "--parent", ended.pid, check=False)
+    assert (done.status, done.stdout) == (-signal.SIGTERM, b"")
 
 
 @settings(max_examples=30, deadline=None)

@@ -14,8 +14,8 @@ import pytest
 
 import coverage_eval
 import fast_align_wrapper
-from fast_align_wrapper.binaries import bundled_folder, find_fast_align
 from fast_align_wrapper.errors import AlignerError
+from fast_align_wrapper.process import bundled_folder, find_fast_align
 from tests.conftest import DEPENDENCIES, ROOT, run_python
 
 PACKAGE = ROOT / "fast_align_wrapper"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.alignment.link_files import read_links
-from coverage_eval.text.corpus import read_parallel
+from coverage_eval.data.files import read_parallel
 from fast_align_wrapper import FastAlign
-from fast_align_wrapper.binaries import find_fast_align
 from fast_align_wrapper.links import parse_links
+from fast_align_wrapper.process import find_fast_align
 from tests.aligner.fake_aligners import someone_elses
 
 

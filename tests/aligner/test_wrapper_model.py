@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from fast_align_wrapper import AlignerDataError, FastAlign
-from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.files import put_in_place
 from fast_align_wrapper.links import SYMMETRIZATIONS, symmetrize
 from fast_align_wrapper.model import extract_table, read_manifest
-from fast_align_wrapper.whole_files import put_in_place
+from fast_align_wrapper.process import find_fast_align
 from tests.aligner.fake_aligners import someone_elses
 
 VOCABULARY = [f"w{n}" for n in range(25)]

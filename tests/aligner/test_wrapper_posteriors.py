@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 
 import numpy as np
 import pytest
 
-from fast_align_wrapper import AlignerDataError, AlignerNotFoundError, FastAlign
-from fast_align_wrapper.binaries import find_fast_align
-from fast_align_wrapper.posteriors import Posterior, take_posteriors
-from tests.aligner.fake_aligners import someone_elses
+from fast_align_wrapper import AlignerDataError, AlignerError, AlignerNotFoundError, FastAlign
+from fast_align_wrapper.aligner import Posterior, _read_posteriors
+from fast_align_wrapper.process import Child, find_fast_align
+from tests.aligner.fake_aligners import pretender, someone_elses
 
 UNSEEN = 1e-9
 WORDS = 12
@@ -117,16 +118,30 @@ def test_records_may_arrive_in_any_pieces():
         data += np.array([m, n], "<u4").tobytes()
         data += values[:, 0].tobytes() + values[:, 1:].tobytes()
         matrices.append(values)
+    data = b"CEPOST1\n" + data
     for size in (1, 3, 7, len(data)):
-        buffer, found = bytearray(), []
-        for start in range(0, len(data), size):
-            buffer += data[start : start + size]
-            found += take_posteriors(buffer, "forward")
-        assert not buffer
+        program = (
+            "import os, time\n"
+            f"data = {data!r}\n"
+            f"for start in range(0, len(data), {size}):\n"
+            f"    os.write(1, data[start : start + {size}])\n"
+            f"    time.sleep(0.001)\n"
+        )
+        with Child([sys.executable, "-c", program]) as child:
+            found = list(_read_posteriors(child, "forward"))
         assert all(isinstance(one, Posterior) for one in found)
         for one, values in zip(found, matrices, strict=True):
             np.testing.assert_array_equal(one.matrix, values[:, 1:])
             np.testing.assert_array_equal(one.null, values[:, 0])
+
+
+def test_posteriors_in_an_unknown_form(tmp_path, model):
+    fake = pretender(tmp_path / "fast_align", "sys.stdin.read(); print('no posteriors')")
+    model.save(tmp_path / "model")
+    with FastAlign.load(tmp_path / "model", fast_align=fake) as loaded:
+        with pytest.raises(AlignerError) as caught:
+            list(loaded.posteriors([("s1", "t1")]))
+        assert str(caught.value) == "fast_align: its posteriors are in an unknown form"
 
 
 def test_another_fast_align_has_no_posteriors(tmp_path, model):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from fast_align_wrapper import AlignerError, AlignerNotFoundError, FastAlign
-from fast_align_wrapper.binaries import Binary, bundled_folder, find_fast_align
+from fast_align_wrapper.process import Binary, bundled_folder, find_fast_align
 from tests.aligner.fake_aligners import (
     OWN_VERSION,
     all_gone,
@@ -222,6 +222,94 @@ os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
         assert all_gone([process])
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_that_is_killed_at_work_is_told_of(tmp_path: Path, model_file, number: int):
+    pids = tmp_path / "pids"
+    body = f"""
+print(os.getpid(), file=open({str(pids)!r}, "a"), flush=True)
+os.execv({str(find_fast_align().path)!r}, ["fast_align", *sys.argv[1:]])
+"""
+    fake = pretender(tmp_path / "fast_align", body)
+
+    def pairs():
+        yield from PAIRS * 1000
+        for _ in range(100):
+            if pids.exists() and pids.read_text().count("\n") == 2:
+                break
+            time.sleep(0.1)
+        os.kill(int(pids.read_text().split()[number]), signal.SIGKILL)
+        yield from PAIRS * 2000
+
+    with FastAlign.load(model_file, fast_align=fake, timeout=60) as model:
+        with pytest.raises(AlignerError, match="was killed by SIGKILL"):
+            list(model.align(pairs()))
+        assert all_gone(map(int, pids.read_text().split()))
+
+
+def test_texts_at_the_same_time_have_aligners_of_their_own(model_file):
+    with FastAlign.load(model_file) as model:
+        expected = list(model.align(PAIRS))
+        together = zip(model.align(PAIRS), model.align(PAIRS), strict=True)
+        assert list(together) == [(links, links) for links in expected]
+
+
+def test_a_batch_that_no_pipe_holds(model_file):
+    """Neither aligner can print all of its results before the caller reads those of the other."""
+    with FastAlign.load(model_file, timeout=60) as model:
+        (links,) = model.align([("a b c " * 2000, "x y z " * 10)])
+        assert list(model.align([("a b c " * 2000, "x y z " * 10)] * 300)) == [links] * 300
+
+
+def test_a_forked_process_leaves_the_files_of_its_parent_alone(model_file):
+    with FastAlign.load(model_file) as model:
+        expected = list(model.align(PAIRS))
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                status = 0 if list(model.align(PAIRS)) == expected else 2
+                model.close()
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+        assert list(model.align(PAIRS)) == expected
+
+
+def test_a_refused_thread_is_one_clear_line(model_file, monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    with FastAlign.load(model_file) as model:
+        monkeypatch.setattr("threading.Thread.start", refuse)
+        with pytest.raises(AlignerError) as caught:
+            list(model.align(PAIRS))
+    assert str(caught.value) == "the aligner cannot be given text: can't start new thread"
+
+
+def test_the_next_batch_is_sent_before_the_results_of_this_one_are_given(model_file):
+    read = 0
+
+    def pairs():
+        nonlocal read
+        for _ in range(10_000):
+            read += 1
+            yield "a b c", "x y z"
+
+    with FastAlign.load(model_file) as model:
+        rows = model.align(pairs())
+        next(rows)
+        assert read == 2 * 512
+
+
+def test_an_aligner_may_read_all_of_a_text_before_it_prints(tmp_path: Path, model_file):
+    fake = someone_elses(tmp_path / "fast_align", find_fast_align().path)
+    with (
+        FastAlign.load(model_file, fast_align=fake, timeout=60) as model,
+        FastAlign.load(model_file) as own,
+    ):
+        assert list(model.align(PAIRS * 50)) == list(own.align(PAIRS * 50))
+
+
 def test_input_is_read_only_a_little_ahead(model_file):
     read = 0
 
@@ -300,7 +388,7 @@ def test_a_flood_of_links_in_training_ends_it(tmp_path: Path):
 
 @pytest.mark.parametrize("body", ["while True: print('no usage')", "print('x'); time.sleep(60)"])
 def test_what_does_not_say_its_version_is_somebody_elses(tmp_path: Path, monkeypatch, body):
-    monkeypatch.setattr("fast_align_wrapper.binaries._VERSION_SECONDS", 1.5)
+    monkeypatch.setattr("fast_align_wrapper.process._VERSION_SECONDS", 1.5)
     assert not find_fast_align(write_script(tmp_path / "fast_align", body)).is_own
 
 

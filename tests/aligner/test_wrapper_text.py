@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fast_align_wrapper import AlignerDataError, AlignerWarning, FastAlign
-from fast_align_wrapper.binaries import find_fast_align
+from fast_align_wrapper.process import find_fast_align
 from fast_align_wrapper.text import MARK, escape_token, prepare_pairs, unescape_token
 from tests.aligner.fake_aligners import someone_elses
 
@@ -164,7 +164,12 @@ def test_a_pair_too_long_to_train_on_is_left_out_with_a_warning(plain_links):
     with pytest.warns(AlignerWarning, match=warning):
         model = FastAlign.train(longer)
     with model:
-        assert list(model.align(pairs)) == plain_links
+        with pytest.warns(AlignerWarning) as caught:
+            links = list(model.align(longer))
+        assert [str(warning.message) for warning in caught] == [
+            "pair 2: 10000 times 10000 words are too many; it gets no links"
+        ]
+        assert links == [plain_links[0], (), *plain_links[1:]]
         rows = list(model.training_links())
         assert rows[1] == ()
         assert all(rows[:1] + rows[2:])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import FORMATS, load
 from coverage_eval.cli import cli
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.conftest import RunCli
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps import from_arrays, load
-from coverage_eval.attention_maps.heads import Head, one_head
+from coverage_eval.attention_maps.maps import Head, one_head
 from coverage_eval.errors import DataError
 
 RNG = np.random.default_rng(4)

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coverage_eval.attention_maps.huggingface import from_huggingface
-from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2
+from coverage_eval.attention_maps.in_memory import from_arrays, from_ctranslate2, from_huggingface
 from coverage_eval.attention_maps.maps import AttentionMap
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning
 from tests.attention_maps.writers import SAMPLES
 
 SOURCES = [s.source for s in SAMPLES]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval import attention_maps
-from coverage_eval.attention_maps import AttentionMap, load, parsing, save, subwords
-from coverage_eval.attention_maps.hard import argmax_links, hard_links, threshold_links
+from coverage_eval.attention_maps import AttentionMap, dumps, load, save, subwords
+from coverage_eval.attention_maps.maps import argmax_links, hard_links, threshold_links
 from coverage_eval.attention_maps.subwords import (
     SCHEMES,
     Scheme,
@@ -58,7 +58,7 @@ class Cells(HTMLParser):
 def test_the_example_of_the_package() -> None:
     assert doctest.testmod(attention_maps).failed == 0
     assert doctest.testmod(attention_maps).attempted == 4
-    for module in (parsing, subwords):
+    for module in (dumps, subwords):
         assert doctest.testmod(module).failed == 0
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Layout, RawMap
-from coverage_eval.attention_maps.orientation import Texts, settle
+from coverage_eval.attention_maps.load import to_canonical
 from coverage_eval.errors import DataError
 
 BOTH = Layout(orientations=ORIENTATIONS)
@@ -49,12 +49,16 @@ def test_settled_exactly_if_one_reading_fits_all_segments(
         )
     ]
     assert turned in readings
-    texts = Texts(sources, hypotheses)
     if len(readings) == 2:
         with pytest.raises(DataError, match="ambiguous"):
-            settle("file", raws, BOTH, texts)
+            to_canonical("file", raws, BOTH, sources=sources, hypotheses=hypotheses)
     said = ORIENTATIONS[turned]
-    maps = list(settle("file", raws, BOTH, texts, orientation=None if len(readings) == 1 else said))
+    maps = list(
+        to_canonical(
+            "file", raws, BOTH, sources=sources, hypotheses=hypotheses,
+            orientation=None if len(readings) == 1 else said,
+        )
+    )  # fmt: skip
     for item, (t, s, tgt_eos, src_eos, _, _) in zip(maps, lengths, strict=True):
         assert item.weights.shape == (t + tgt_eos, s + src_eos)
         assert (item.tgt_eos, item.src_eos) == (tgt_eos, src_eos)
@@ -67,7 +71,7 @@ def test_settled_exactly_if_one_reading_fits_all_segments(
 def test_no_reading_says_what_was_seen() -> None:
     raws = [RawMap("f: line 3", matrix=np.zeros((5, 2)))]
     with pytest.raises(DataError) as caught:
-        settle("f", raws, BOTH, Texts([["a", "b"]], [["x"]]))
+        to_canonical("f", raws, BOTH, sources=[["a", "b"]], hypotheses=[["x"]])
     assert str(caught.value) == (
         "f: line 3: a matrix of 5 rows and 2 columns does not belong to 1 target and 2 source "
         "tokens, with or without EOS (target-source or source-target); give the texts as the "
@@ -77,16 +81,16 @@ def test_no_reading_says_what_was_seen() -> None:
 
 def test_without_texts_only_a_known_layout_will_do() -> None:
     raws = [RawMap("f: line 1", matrix=np.zeros((2, 3)))]
-    known = list(settle("f", raws, Layout(tgt_eos=True, src_eos=False), Texts()))
+    known = list(to_canonical("f", raws, Layout(tgt_eos=True, src_eos=False)))
     assert (known[0].tgt_eos, known[0].src_eos) == (True, False)
     with pytest.raises(DataError, match="give the source and hypothesis text"):
-        settle("f", raws, BOTH, Texts())
+        to_canonical("f", raws, BOTH)
     with pytest.raises(DataError, match="give the source text"):
-        settle("f", raws, Layout(tgt_eos=True), Texts(hypotheses=[["x"]]))
+        to_canonical("f", raws, Layout(tgt_eos=True), hypotheses=[["x"]])
 
 
 def test_texts_take_precedence_over_the_file_s_tokens() -> None:
     raws = [RawMap("f", matrix=np.zeros((1, 2)), source=("cut", "off"), hypothesis=("x",))]
-    item = next(settle("f", raws, Layout(), Texts(sources=[["cutlery", "offer"]])))
+    item = next(to_canonical("f", raws, Layout(), sources=[["cutlery", "offer"]]))
     assert item.source == ("cutlery", "offer")
     assert item.hypothesis == ("x",)

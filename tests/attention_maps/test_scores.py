@@ -12,13 +12,12 @@ from hypothesis.extra import numpy as hnp
 from scipy.stats import entropy, wasserstein_distance
 
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.attention_maps import AttentionMap
-from coverage_eval.attention_maps import coverage as cov
-from coverage_eval.attention_maps import dispersion as disp
-from coverage_eval.attention_maps.gold import SAER, compare_with_gold
+from coverage_eval.attention_maps import AttentionMap, scores
 from coverage_eval.attention_maps.scores import (
+    SAER,
     SCORES,
     ScoreSettings,
+    compare_with_gold,
     score_corpus,
     score_maps,
     score_table,
@@ -38,78 +37,78 @@ rectangles = hnp.arrays(
 
 
 def test_coverage() -> None:
-    assert cov.coverage(A).tolist() == [1.75, 0.75, 0.5, 0]
-    assert cov.mean_coverage(A) == 0.75
-    assert cov.over_attended(A) == 1
-    assert cov.over_attended(A, over=1.75) == 0
-    assert cov.under_attended(A) == 1
-    assert cov.under_attended(A, under=0.75) == 2
-    assert cov.ignored_source(A) == 0.25
+    assert scores.coverage(A).tolist() == [1.75, 0.75, 0.5, 0]
+    assert scores.mean_coverage(A) == 0.75
+    assert scores.over_attended(A) == 1
+    assert scores.over_attended(A, over=1.75) == 0
+    assert scores.under_attended(A) == 1
+    assert scores.under_attended(A, under=0.75) == 2
+    assert scores.ignored_source(A) == 0.25
 
 
 def test_cdp_of_the_paper_and_of_the_code() -> None:
     deviations = [0.75, 0.25, 0.5, 1]
     paper = -sum(math.log(1 + d**2) for d in deviations) / 4
     code = sum(math.log(1 / (1 + abs(d) ** 6)) for d in deviations) / 4
-    assert cov.cdp_paper(A) == pytest.approx(paper)
-    assert cov.cdp_code(A) == pytest.approx(code)
+    assert scores.cdp_paper(A) == pytest.approx(paper)
+    assert scores.cdp_code(A) == pytest.approx(code)
     assert paper == pytest.approx(-0.355801, abs=1e-6)
     assert code == pytest.approx(-0.218174, abs=1e-6)
-    assert cov.cdp_code(np.eye(3)) == cov.cdp_paper(np.eye(3)) == 0
+    assert scores.cdp_code(np.eye(3)) == scores.cdp_paper(np.eye(3)) == 0
 
 
 def test_gnmt_summary_and_truncated_penalties() -> None:
-    assert cov.gnmt_penalty(A) == pytest.approx(0.2 * (math.log(0.75) + math.log(0.5)))
-    assert cov.gnmt_penalty(A, beta=1) == pytest.approx(math.log(0.375))
-    assert cov.summary_penalty(A) == pytest.approx(0.75)
-    assert cov.summary_penalty(A, beta=2) == pytest.approx(1.5)
+    assert scores.gnmt_penalty(A) == pytest.approx(0.2 * (math.log(0.75) + math.log(0.5)))
+    assert scores.gnmt_penalty(A, beta=1) == pytest.approx(math.log(0.375))
+    assert scores.summary_penalty(A) == pytest.approx(0.75)
+    assert scores.summary_penalty(A, beta=2) == pytest.approx(1.5)
     expected = math.log(1.75) + math.log(0.75) + math.log(0.5) + math.log(0.4)
-    assert cov.truncated_coverage(A) == pytest.approx(expected)
+    assert scores.truncated_coverage(A) == pytest.approx(expected)
 
 
 def test_undertranslation() -> None:
     weak = np.array([[0.009, 0.04, 0.95], [0.009, 0.04, 0.95]])
-    assert cov.undertranslated_max(weak) == pytest.approx(1 / 3)
-    assert cov.undertranslated_sum(weak) == pytest.approx(2 / 3)
-    assert cov.undertranslated_max(A) == 0.25
+    assert scores.undertranslated_max(weak) == pytest.approx(1 / 3)
+    assert scores.undertranslated_sum(weak) == pytest.approx(2 / 3)
+    assert scores.undertranslated_max(A) == 0.25
 
 
 def test_absentmindedness_is_minus_mean_entropy() -> None:
-    assert disp.ap_out(A) == pytest.approx(-np.mean([entropy(row) for row in A]))
+    assert scores.ap_out(A) == pytest.approx(-np.mean([entropy(row) for row in A]))
     columns = [entropy(column) if column.sum() else 0 for column in A.T]
-    assert disp.ap_in(A) == pytest.approx(-np.mean(columns))
-    assert disp.ap_out(np.eye(4)) == 0
-    assert math.copysign(1, disp.ap_out(np.eye(4))) == 1
-    assert disp.ap_out(np.full((3, 4), 0.1)) == pytest.approx(-math.log(4))
+    assert scores.ap_in(A) == pytest.approx(-np.mean(columns))
+    assert scores.ap_out(np.eye(4)) == 0
+    assert math.copysign(1, scores.ap_out(np.eye(4))) == 1
+    assert scores.ap_out(np.full((3, 4), 0.1)) == pytest.approx(-math.log(4))
 
 
 def test_confidence() -> None:
-    total = cov.cdp_code(A) + disp.ap_out(A) + disp.ap_in(A)
-    assert disp.confidence(A) == pytest.approx(math.exp(-0.05 * total**2))
-    assert disp.confidence(np.eye(5)) == 1
+    total = scores.cdp_code(A) + scores.ap_out(A) + scores.ap_in(A)
+    assert scores.confidence(A) == pytest.approx(math.exp(-0.05 * total**2))
+    assert scores.confidence(np.eye(5)) == 1
     # The two absentmindednesses change places when a program transposes the matrix; the sum stays.
-    assert disp.ap_in(A.T) == pytest.approx(disp.ap_out(A))
+    assert scores.ap_in(A.T) == pytest.approx(scores.ap_out(A))
 
 
 def test_wass_to_unif() -> None:
     mean_row = A.mean(axis=0)
-    assert disp.wass_to_unif(A) == pytest.approx(0.5 * np.abs(mean_row - 0.25).sum())
+    assert scores.wass_to_unif(A) == pytest.approx(0.5 * np.abs(mean_row - 0.25).sum())
     # With unit distance between any two positions, that is the Wasserstein distance; two positions
     # on a line have it.
     two = np.array([[0.9, 0.1]])
     line = wasserstein_distance([0, 1], [0, 1], [0.9, 0.1], [0.5, 0.5])
-    assert disp.wass_to_unif(two) == pytest.approx(line)
-    assert disp.wass_to_unif(np.full((2, 4), 0.25)) == 0
-    assert disp.wass_to_unif(np.array([[1.0, 0, 0, 0]])) == 0.75
+    assert scores.wass_to_unif(two) == pytest.approx(line)
+    assert scores.wass_to_unif(np.full((2, 4), 0.25)) == 0
+    assert scores.wass_to_unif(np.array([[1.0, 0, 0, 0]])) == 0.75
 
 
 def test_sparsity() -> None:
-    assert disp.zeros(A) == 5 / 12
-    assert disp.support_size(A) == 7 / 3
+    assert scores.zeros(A) == 5 / 12
+    assert scores.support_size(A) == 7 / 3
 
 
 def test_eos_attention() -> None:
-    assert cov.eos_attention(np.array([0.5, 0.0])) == 0.25
+    assert scores.eos_attention(np.array([0.5, 0.0])) == 0.25
     weights = np.array([[0.5, 0.5], [1, 0], [0.2, 0.8]])
     items = [
         AttentionMap(weights, tgt_eos=True, src_eos=True),
@@ -214,7 +213,7 @@ def test_the_corpus_is_the_mean_or_the_sum_of_counts() -> None:
 
 
 def test_recalled_formulas_say_so_in_help_and_docstring() -> None:
-    functions = {**vars(cov), **vars(disp)}
+    functions = vars(scores)
     for name, score in SCORES.items():
         assert ("xperimental" in str(functions[name].__doc__)) == score.experimental, name
 

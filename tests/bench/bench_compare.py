@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: E402
 from sacrebleu.significance import PairedTest  # noqa: E402
 
 from coverage_eval.alignment.aligner import Aligner  # noqa: E402
-from coverage_eval.comparison.table import Testing, compare_statistics  # noqa: E402
-from coverage_eval.metrics.base import Metric, Statistics, TextMetric  # noqa: E402
+from coverage_eval.comparison.comparison import Testing, compare_statistics  # noqa: E402
 from coverage_eval.metrics.drop import DROP  # noqa: E402
+from coverage_eval.metrics.measure import Metric  # noqa: E402
 from coverage_eval.metrics.registry import default_metrics, make_metric  # noqa: E402
+from coverage_eval.metrics.score import Statistics  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
 from coverage_eval.testbed.injection import inject_lines  # noqa: E402
 
@@ -49,7 +50,7 @@ def make_systems(references: list[str]) -> dict[str, list[str]]:
 
 
 def count(
-    metrics: dict[str, Metric[Any]], systems: dict[str, list[str]], references: list[str]
+    metrics: dict[str, Metric], systems: dict[str, list[str]], references: list[str]
 ) -> dict[str, dict[str, Statistics]]:
     generator = np.random.default_rng(1)
     expected = generator.integers(5, 30, size=SEGMENTS)
@@ -57,7 +58,7 @@ def count(
     for name, metric in metrics.items():
         statistics[name] = {
             system: np.tile(metric.statistics(texts, references), (TIMES, 1))
-            if isinstance(metric, TextMetric)
+            if isinstance(metric, Metric)
             else np.stack([generator.binomial(expected, 0.05), expected], axis=1)
             for system, texts in systems.items()
         }
@@ -70,7 +71,7 @@ def main() -> None:
     systems = make_systems(references)
     names, missing = default_metrics(aligned=False)
     columns = ("chrf" if missing else "meteor", *(name for name in names if name != "meteor"))
-    metrics: dict[str, Metric[Any]] = {name: make_metric(name, {}) for name in columns}
+    metrics: dict[str, Metric] = {name: make_metric(name, {}) for name in columns}
     metrics["drop"] = DROP(Aligner.from_links([], []))
     counting, statistics = timed(lambda: count(metrics, systems, references))
     size = (

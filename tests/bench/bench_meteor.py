@@ -21,13 +21,13 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from coverage_eval.data.dataset import Row  # noqa: E402
 from coverage_eval.metrics.meteor import METEOR  # noqa: E402
-from coverage_eval.metrics.meteor.counting import MatchOptions  # noqa: E402
-from coverage_eval.metrics.meteor.java_backend import jar_scores  # noqa: E402
-from coverage_eval.metrics.meteor.phrase_table import read_table, write_table  # noqa: E402
-from coverage_eval.metrics.meteor.resources import paraphrase_path  # noqa: E402
+from coverage_eval.metrics.meteor.paraphrases import read_table, write_table  # noqa: E402
+from coverage_eval.metrics.meteor.words import PARAPHRASES, data_file  # noqa: E402
 from coverage_eval.testbed.grammar import generate  # noqa: E402
 from tests.meteor.counts import count  # noqa: E402
+from tests.meteor.jar import jar_scores  # noqa: E402
 from tests.meteor.real_text import Rows, perturbed  # noqa: E402
 
 SEGMENTS = 2500
@@ -97,7 +97,7 @@ def filter_table(rows: Rows) -> int:
             words = row[side].encode().split()
             for size in range(1, 8):
                 grams |= {b" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
-    return sum(a in grams and b in grams for a, b in read_table(paraphrase_path()))
+    return sum(a in grams and b in grams for a, b in read_table(data_file(PARAPHRASES)))
 
 
 def main() -> None:
@@ -121,13 +121,13 @@ def main() -> None:
             f"  exact-stem, in a fresh process: {fresh_process(folder, '--variant', 'exact-stem')}"
         )
     if shutil.which("java"):
-        jar = seconds(lambda: jar_scores([(h, [r]) for h, r in rows], MatchOptions()))
+        jar = seconds(lambda: jar_scores([Row((h,), (r,)) for h, r in rows], metric))
         print(f"  the jar in the same run: {jar:.1f} s, {jar / one.seconds:.1f} times as long")
     filtering = seconds(lambda: filter_table(rows))
     print(f"  reading the table anew instead of its index would add {filtering:.1f} s to each run")
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "index"
-        build = seconds(lambda: write_table(read_table(paraphrase_path()), path))
+        build = seconds(lambda: write_table(read_table(data_file(PARAPHRASES)), path))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"  building the index, once: {build:.1f} s; peak memory of all of this {peak} MB")
 

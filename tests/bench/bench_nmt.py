@@ -21,13 +21,16 @@ except ImportError as error:
 
 import numpy as np
 
-from coverage_eval.nmt.beam import beam_search
-from coverage_eval.nmt.bitext import PieceText
-from coverage_eval.nmt.experiment import translation_loss
-from coverage_eval.nmt.minibatches import Minibatch, make_minibatches
-from coverage_eval.nmt.presets import PRESETS
-from coverage_eval.nmt.translator import Attention, Translator
-from coverage_eval.nmt.vocabulary import Vocabulary
+from coverage_eval.papers.reproduction.bitext import (
+    Minibatch,
+    PieceText,
+    Vocabulary,
+    make_minibatches,
+)
+from coverage_eval.papers.reproduction.decoding import beam_search
+from coverage_eval.papers.reproduction.experiment import translation_loss
+from coverage_eval.papers.reproduction.run_folder import PRESETS
+from coverage_eval.papers.reproduction.translator import Attention, Translator
 from coverage_eval.special_tokens import SINK
 
 SENTENCES, PIECES, VOCABULARY = 64, 14, 8000

@@ -23,12 +23,11 @@ from scipy.stats import mannwhitneyu
 from tabulate import tabulate
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.omissions.units import equip
+from coverage_eval.data.dataset import Row
+from coverage_eval.data.files import read_parallel
+from coverage_eval.metrics.omissions import OmissionFinder, add_omission_data
 from coverage_eval.testbed.injection import CleanSegment, Injection, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.corpus import read_parallel
-from coverage_eval.text.rows import Row
 
 SHARED = Path(
     os.environ.get("COVERAGE_EVAL_SHARED", Path(__file__).resolve().parents[3] / "shared")
@@ -103,7 +102,7 @@ def table(pair: tuple[str, str], size: int) -> None:
         rows = (Row((target,), (), source) for source, target in test)
         segments = list(clean_segments(rows, best))
     with Aligner.train_pairs(train()) as plain, Aligner.train_pairs(train()) as made:
-        equip(made, train)
+        add_omission_data(made, train)
         cells = [row_of(name, segments, made, plain) for name in FINDERS]
     header = ["-".join(pair) + f", {size:,} pairs", *(" + ".join(error) for error in ERRORS)]
     print(tabulate(cells, header, floatfmt=".3f"), "\n", flush=True)
@@ -112,7 +111,7 @@ def table(pair: tuple[str, str], size: int) -> None:
 def speed() -> None:
     pair = ("de", "en")
     with Aligner.train_pairs(islice(read(pair, "train"), 5000)) as aligner:
-        equip(aligner, lambda: islice(read(pair, "train"), 5000))
+        add_omission_data(aligner, lambda: islice(read(pair, "train"), 5000))
         endless = chain.from_iterable(read(pair, "train") for _ in range(4))
         rows = [Row((target,), (), source) for source, target in islice(endless, SPEED_PAIRS)]
         for name, run in (

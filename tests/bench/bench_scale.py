@@ -23,8 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import coverage_eval as ce
-from coverage_eval.scale.scoring_job import ScoringJob, make_metrics
-from coverage_eval.scale.text_columns import BatchColumns
+from coverage_eval.spark import BatchColumns, ScoringJob, make_metrics
 from coverage_eval.testbed.demonstration import demonstrate
 
 COLUMNS = BatchColumns({"mt": "mt"}, ("ref",), "src", ("id",))
@@ -89,7 +88,7 @@ def on_spark(path: str, model: str, rows: int) -> None:
     except ImportError:
         print("no PySpark here: not measured")
         return
-    from coverage_eval.scale.spark_jobs import read_frame, score_frame, spark_session, sum_frame
+    from coverage_eval.spark import read_frame, score_frame, spark_session, sum_frame
 
     session = spark_session()
     session.sparkContext.setLogLevel("OFF")

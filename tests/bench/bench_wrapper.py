@@ -20,9 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from coverage_eval.text.corpus import read_parallel  # noqa: E402
+from coverage_eval.data.files import read_parallel  # noqa: E402
 from fast_align_wrapper import FastAlign, format_links  # noqa: E402
-from fast_align_wrapper.binaries import find_fast_align  # noqa: E402
+from fast_align_wrapper.process import find_fast_align  # noqa: E402
 
 COPIES = 6
 

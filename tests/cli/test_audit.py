@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.published.catalogue import AUDITS, run_audit
-from coverage_eval.report.audits import present_audits
+from coverage_eval.papers.audits import AUDITS, run_audit
+from coverage_eval.papers.claims import present_audits
 from coverage_eval.tables.formats import render
 from tests.conftest import RunCli
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from coverage_eval.data.files import MAX_LINE_BYTES, read_segments
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import MAX_LINE_BYTES, read_segments
 from fast_align_wrapper import FastAlign
 from fast_align_wrapper.errors import AlignerError
-from fast_align_wrapper.inflation import MOST_INFLATION
+from fast_align_wrapper.files import MOST_INFLATION
 from tests.conftest import COMMAND, RunCli
 
 MEMORY = 1 << 30

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.alignment.fertility_files import (
+from coverage_eval.attention_maps.fertility_files import (
     format_fertilities,
     parse_fertilities,
     read_fertilities,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from coverage_eval.cli import main
-from coverage_eval.text.corpus import MAX_LINE_BYTES
+from coverage_eval.data.files import MAX_LINE_BYTES
 from tests.conftest import RunCli
 
 

@@ -234,24 +234,6 @@ def test_errors(meteor: RunCli, files: tuple[Path, Path], tmp_path: Path) -> Non
     done = meteor(hyp, hyp, "--variant", "nltk", "--norm", check=False)
     assert done.returncode == 2
     assert "--norm is not for meteor-nltk" in done.stderr
-    done = meteor(hyp, hyp, "--backend", "java", env={"PATH": str(tmp_path)}, check=False)
-    assert done.returncode == 1
-    assert re.fullmatch(r"coverage-eval: error: --backend java needs a Java .*\n", done.stderr)
-
-
-def test_a_java_that_fails_is_reported(
-    meteor: RunCli, files: tuple[Path, Path], tmp_path: Path
-) -> None:
-    program = tmp_path / "java"
-    for script, message in (
-        ("echo out of luck >&2; exit 3", "failed with status 3, saying: out of luck"),
-        ("echo 1 2 3", "gave 1 lines of statistics for 4"),
-        ("echo Error: unequal", "printed no statistics but: Error: unequal"),
-        ("true", "gave 0 lines of statistics for 4"),
-    ):
-        program.write_text(f"#!/bin/sh\n{script}\n")
-        program.chmod(0o755)
-        done = meteor(*files, "--backend", "java", env={"PATH": str(tmp_path)}, check=False)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert message in done.stderr
-        assert done.stderr.count("\n") == 1
+    done = meteor(hyp, hyp, "--backend", "java", check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--backend" in done.stderr

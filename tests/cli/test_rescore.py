@@ -14,9 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
 
+from coverage_eval.attention_maps.rescoring import (
+    GRID,
+    Candidates,
+    NBest,
+    grid_search,
+    read_coverage,
+    read_nbest,
+)
 from coverage_eval.errors import DataError
-from coverage_eval.rescoring.nbest import NBest, read_coverage, read_nbest
-from coverage_eval.rescoring.search import GRID, Candidates, grid_search
 
 NBEST = (
     "0 ||| a b ||| F0= -9 ||| -1.0\n"
@@ -361,9 +367,19 @@ def test_damaged_npz_and_missing_arrays(files, tmp_path):
     bad, gap = tmp_path / "bad.npz", tmp_path / "gap.npz"
     bad.write_bytes(b"PK\x03\x04 no archive")
     np.savez(gap, attention_0=np.ones((2, 1)), attention_2=np.ones((2, 1)))
-    for path, message in ((bad, "not a readable"), (gap, "no 'attention_1'")):
+    odd = tmp_path / "odd.npz"
+    np.savez(odd, attention_0=np.ones((2, 1)), segments=np.array("5"))
+    for path, message in ((bad, "not a readable"), (gap, "no 'attention_1'"), (odd, "not a read")):
         with pytest.raises(DataError, match=message):
             list(read_coverage(path, read_nbest(files[0])))
+
+
+def test_totals_in_npz_may_end_with_a_sink(tmp_path):
+    nbest, archive = tmp_path / "nbest", tmp_path / "totals.npz"
+    nbest.write_text("0 ||| a b ||| F0= -1 ||| -1\n")
+    records = np.array(json.dumps([{"src_eos": True}]))
+    np.savez(archive, attention_0=np.array([0.5, 1.5, 9.0]), segments=records)
+    assert [row.tolist() for row in read_coverage(archive, read_nbest(nbest))] == [[0.5, 1.5]]
 
 
 def test_too_few_references(run_cli, files, tmp_path):

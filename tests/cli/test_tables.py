@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from coverage_eval.cli import cli
+from coverage_eval.data.files import zstd
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import zstd
 from tests.comparison.systems import damaged
 from tests.conftest import RunCli
 

@@ -10,32 +10,33 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.comparison.breakdown import BREAKDOWNS, Options, break_down
-from coverage_eval.comparison.buckets import (
+from coverage_eval.comparison.breakdowns import (
+    BREAKDOWNS,
     LENGTHS,
     frequency_class,
     position_class,
     read_frequencies,
 )
-from coverage_eval.comparison.details import evidence_records
-from coverage_eval.comparison.systems import TestSet, count_systems
-from coverage_eval.comparison.table import (
+from coverage_eval.comparison.comparison import (
     Comparison,
     Testing,
     compare,
-    compare_counted,
+    compare_result,
     compare_statistics,
 )
+from coverage_eval.comparison.presentation import evidence_records
+from coverage_eval.data.dataset import Dataset, make_rows
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DROP
+from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.table import Table
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import CorpusWarning
-from coverage_eval.text.rows import make_rows, make_text_rows
-from coverage_eval.text.tokenizers import Tokenizer
 from fast_align_wrapper.text import tokenize
 from tests.comparison.systems import damaged
+from tests.rows import make_text_rows
 
 PAIRS = generate(1500, seed=8)
 SOURCES, REFERENCES = (
@@ -67,7 +68,7 @@ def totals(comparison: Comparison, system: str, name: str) -> dict[str, float]:
 
 
 def table(comparison: Comparison, name: str, top: int = 5) -> Table:
-    (found,) = break_down(comparison, [name], Options(top))
+    (found,) = comparison.break_down([name], top=top)
     assert found.name == name
     return found
 
@@ -75,18 +76,17 @@ def table(comparison: Comparison, name: str, top: int = 5) -> Table:
 def test_links_are_those_of_every_system_alone(
     comparison: Comparison, aligner: ModelAligner
 ) -> None:
-    assert comparison.counted is not None
+    links, covered = (
+        comparison.measured.answers(*comparison.metrics[name].requests())
+        for name in ("drop", "softdrop")
+    )
     for index, outputs in enumerate(SYSTEMS.values()):
         rows = make_text_rows(outputs, REFERENCES, SOURCES)
-        for ours, alone in zip(
-            comparison.counted.observed["drop"], aligner.align(rows), strict=True
-        ):
+        for ours, alone in zip(links, aligner.align(rows), strict=True):
             assert ours.source == alone.source
             assert ours.references == alone.references
             assert ours.hypotheses[index] == alone.hypotheses[0]
-        for ours, alone in zip(
-            comparison.counted.observed["softdrop"], aligner.cover(rows), strict=True
-        ):
+        for ours, alone in zip(covered, aligner.cover(rows), strict=True):
             assert ours.references[0].tolist() == alone.references[0].tolist()
             assert ours.hypotheses[index].tolist() == alone.hypotheses[0].tolist()
 
@@ -138,19 +138,16 @@ def test_scores_by_length_are_those_of_the_segments_alone(
 
 def by_hand() -> Comparison:
     """Three segments with links made by hand, words of known frequency."""
-    texts = TestSet(
-        ("one", "two"),
-        make_rows(
-            {"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
-            ["x y z", "x y", ""],
-            ["a b c", "a b", ""],
-        ),
+    texts = Dataset.of_lists(
+        {"one": ["x x y z", "x", ""], "two": ["x y z x y z", "", "x x"]},
+        ["x y z", "x y", ""],
+        ["a b c", "a b", ""],
     )
     full, short = {(0, 0), (1, 1), (2, 2)}, {(0, 0), (1, 1)}
     one = [{(0, 0), (1, 2), (2, 3)}, {(0, 0)}, []]
     two = [{(0, 0)}, [], []]
     drop = DROP(Aligner.from_links([full, short, []], [one, two]))
-    return compare_counted(count_systems(texts, {"rep": REP(), "drop": drop}), testing=NONE)
+    return compare_result(measure(texts, {"rep": REP(), "drop": drop}, evidence=True), testing=NONE)
 
 
 def test_lists_by_hand() -> None:
@@ -176,7 +173,7 @@ def test_lists_by_hand() -> None:
 
 def test_buckets_by_hand() -> None:
     comparison = by_hand()
-    (frequency,) = break_down(comparison, ["frequency"], Options(5, {"a": 10, "b": 1}))
+    (frequency,) = comparison.break_down(["frequency"], frequencies={"a": 10, "b": 1})
     assert "the training text" in frequency.title
     assert frequency.rows == (
         ("0", "one", 1, 0, 0.0),
@@ -226,7 +223,7 @@ def test_differences_mark_only_what_the_metrics_see() -> None:
 
 def test_places_of_repetitions_in_letters_sum_to_their_score() -> None:
     found = compare(SYSTEMS, REFERENCES, metrics=["rep-letters", "rep"], resamples=0)
-    (places,) = break_down(found, ["output-position"])
+    (places,) = found.break_down(["output-position"])
     assert places.header[3] == "part of REP-letters"
     for system in SYSTEMS:
         parts = [float(str(row[3])) for row in places.rows if row[1] == system]
@@ -266,22 +263,23 @@ def test_frequencies_of_a_file(tmp_path: Path) -> None:
 
 
 def test_all_that_can_be_had(comparison: Comparison) -> None:
-    assert [item.name for item in break_down(comparison)] == list(BREAKDOWNS)
+    assert [item.name for item in comparison.break_down()] == list(BREAKDOWNS)
     only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
-    assert [item.name for item in break_down(only_text)] == ["reference-length", "differences"]
+    assert [item.name for item in only_text.break_down()] == ["reference-length", "differences"]
 
 
 def test_what_cannot_be_had_is_said() -> None:
     only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
     with pytest.raises(ValueError, match="frequency needs a metric with evidence of dropped words"):
-        break_down(only_text, ["frequency"])
+        only_text.break_down(["frequency"])
     with pytest.raises(ValueError, match="source-length needs the source text"):
-        break_down(only_text, ["source-length"])
+        only_text.break_down(["source-length"])
     with pytest.raises(ValueError, match="unknown breakdown 'x'"):
-        break_down(only_text, ["x"])
+        only_text.break_down(["x"])
     statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
     bare = compare_statistics(statistics, {"rep": REP()}, testing=NONE)
-    assert break_down(bare) == []
+    with pytest.raises(ValueError, match="only statistics"):
+        bare.break_down()
     with pytest.raises(ValueError, match="only statistics"):
         list(evidence_records(bare))
 
@@ -319,10 +317,10 @@ def test_links_without_a_source_have_no_words_to_list() -> None:
     aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[[(0, 0)]]])
     comparison = compare({"s": ["a"]}, ["a b"], aligner=aligner, metrics=["drop"], resamples=0)
     assert comparison.rows["s"]["drop"].score.score == 50
-    names = [item.name for item in break_down(comparison)]
+    names = [item.name for item in comparison.break_down()]
     assert names == ["reference-length", "differences"]
     with pytest.raises(ValueError, match="dropped-words needs the source text"):
-        break_down(comparison, ["dropped-words"])
+        comparison.break_down(["dropped-words"])
 
 
 def test_tokenisers_and_sinks(aligner: ModelAligner) -> None:
@@ -330,15 +328,14 @@ def test_tokenisers_and_sinks(aligner: ModelAligner) -> None:
     comparison = compare(systems, references, metrics=["rep"], tokenize="13a", resamples=0)
     assert comparison.rows["s"]["rep"].score.score == pytest.approx(100 * 2 / 3)
     assert "tok:13a" in comparison.signatures["REP"]
-    assert comparison.counted is not None
-    assert list(comparison.counted.texts.tokens("a a house.")) == ["a", "a", "house", "."]
-    assert comparison.counted.texts.hypothesis(0, "s") == "a a house."
+    assert list(comparison.measured.tokens("a a house.")) == ["a", "a", "house", "."]
+    assert comparison.measured.rows[0].hypotheses == ("a a house.",)
     with pytest.warns(CorpusWarning, match="trained without <SINK>"):
         with_sink = ModelAligner(aligner.model, symmetrize="forward", sink=True)
     drop = compare(systems, references, sources, with_sink, metrics=["drop"], resamples=0)
     rows = make_rows(systems, references, sources)
-    assert drop.counted is not None
-    assert list(drop.counted.observed["drop"]) == list(with_sink.align(rows))
+    links = drop.measured.answers(*drop.metrics["drop"].requests())
+    assert list(links) == list(with_sink.align(rows))
     assert "|sym:forward|sink:yes|" in drop.signatures["DROP"]
     with pytest.raises(ValueError, match="DROP needs an aligner"):
         compare(systems, references, sources, metrics=["drop"])

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.gate import Gate, find_worse, gate_as_dict, least_resamples
-from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 

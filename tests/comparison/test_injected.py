@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
-from coverage_eval.metrics.base import Statistics
+from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
 from coverage_eval.metrics.drop import DROP
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.score import Statistics
 from tests.comparison.systems import damaged
 
 SEEDS = 200
@@ -67,8 +67,8 @@ def test_known_order_is_found(comparison: Comparison, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["rep", "drop"])
 def test_neighbours_in_the_order_differ(comparison: Comparison, name: str) -> None:
-    assert comparison.counted is not None
-    statistics = {name: comparison.counted.statistics[name]}
+    result = comparison.measured
+    statistics = {name: dict(zip(result.systems, result.statistics[name], strict=True))}
     metrics = {name: comparison.metrics[name]}
     rows = compare_statistics(statistics, metrics, baseline="some").rows
     for system in ("few", "many"):

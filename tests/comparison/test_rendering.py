@@ -15,12 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coverage_eval.comparison.breakdown import break_down
+from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import comparison_notes, present_comparison
-from coverage_eval.comparison.table import Comparison, compare
 from coverage_eval.metrics.rep import REP
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.formats.latex import escape_latex
+from coverage_eval.tables.latex import escape_latex
 from coverage_eval.tables.table import format_p
 
 REFERENCES = ["a red house stands here", "the dog sleeps all day", "we saw it last year"]
@@ -63,7 +62,7 @@ def test_width(comparison: Comparison) -> None:
 
 
 def test_json_has_the_schema_of_scores(comparison: Comparison) -> None:
-    found = json.loads(render(present_comparison(comparison, break_down(comparison)), "json"))
+    found = json.loads(render(present_comparison(comparison, comparison.break_down()), "json"))
     assert (found["baseline"], found["segments"]) == ("soft_max", 3)
     assert (found["test"], found["resamples"], found["seed"]) == ("randomization", 50, 1)
     assert len(found["scores"]) == 6
@@ -91,7 +90,7 @@ def test_csv_is_one_row_a_system_and_metric(comparison: Comparison) -> None:
     assert [row["better"] for row in rows[:2]] == ["higher", "lower"]
     assert [row["best"] for row in rows] == ["no", "no", "yes", "yes", "no", "no"]
     with pytest.raises(ValueError, match="CSV is one table"):
-        render(present_comparison(comparison, break_down(comparison)), "csv")
+        render(present_comparison(comparison, comparison.break_down()), "csv")
 
 
 def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) -> None:
@@ -102,18 +101,18 @@ def test_every_format_shows_the_figures_of_the_metric(comparison: Comparison) ->
         rows={s: {"meteor": cells["rep"]} for s, cells in comparison.rows.items()},
     )
     value = comparison.rows["soft_max"]["rep"].score.score
-    printout = present_comparison(renamed)
-    assert f"{value:.2f}" in render(printout, "text")
-    (row, *_) = csv.DictReader(io.StringIO(render(printout, "csv")))
+    printable = present_comparison(renamed)
+    assert f"{value:.2f}" in render(printable, "text")
+    (row, *_) = csv.DictReader(io.StringIO(render(printable, "csv")))
     assert float(row["score"]) == value
-    first = json.loads(render(printout, "json"))["scores"][0]
+    first = json.loads(render(printable, "json"))["scores"][0]
     assert first["score"] == value
     assert "table_factor" not in {*row, *first}
     assert f"{value:.3f}" in renamed._repr_html_()
 
 
 def test_markdown(comparison: Comparison) -> None:
-    text = render(present_comparison(comparison, break_down(comparison)), "markdown")
+    text = render(present_comparison(comparison, comparison.break_down()), "markdown")
     lines = text.splitlines()
     assert [cell.strip() for cell in lines[0].split("|")[1:-1]] == ["system", "BLEU ↑", "REP ↓"]
     assert "| **100.00**<br>[100.00, 100.00]" in text
@@ -198,7 +197,7 @@ def test_latex_compiles(tmp_path: Path, encoding: str) -> None:
     systems = {name: SYSTEMS["soft_max"], **SYSTEMS}
     comparison = compare(systems, REFERENCES, metrics=("bleu", "rep", "chrf"),
                          resamples=20)  # fmt: skip
-    table = render(present_comparison(comparison, break_down(comparison)), "latex")
+    table = render(present_comparison(comparison, comparison.break_down()), "latex")
     (tmp_path / "table.tex").write_text(
         rf"\documentclass{{article}}\usepackage[utf8]{{inputenc}}\usepackage[{encoding}]{{fontenc}}"
         rf"\usepackage{{booktabs}}\begin{{document}}{table}" + "\n\\end{document}\n"

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison import report_data
-from coverage_eval.comparison.known_errors import agreement
-from coverage_eval.comparison.table import Comparison, compare_statistics
+from coverage_eval.comparison.comparison import Comparison, compare_statistics
 from coverage_eval.metrics.rep import REP
+from coverage_eval.report import html
+from coverage_eval.report.segments import agreement
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
@@ -142,7 +142,7 @@ def test_statistics_alone_make_no_report() -> None:
 
 
 def test_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_data, "MOST_OUTPUTS", 4)
+    monkeypatch.setattr(html, "MOST_OUTPUTS", 4)
     report = comparison().to_report()
     assert "has the first 2 of 3 segments: a report holds 4 outputs." in report.html
     found = blocks(report)

@@ -11,8 +11,8 @@ import pytest
 
 import coverage_eval
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.comparison import Comparison, Testing, compare, compare_statistics
 from coverage_eval.comparison.presentation import present_comparison
-from coverage_eval.comparison.table import Comparison, Testing, compare, compare_statistics
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
@@ -62,8 +62,8 @@ def test_sharing_resamples_changes_nothing(test: str) -> None:
         SYSTEMS, REFERENCES, metrics=METRICS, baseline="drops", test=test, resamples=100, seed=7
     )
     for name, metric in together.metrics.items():
-        assert together.counted is not None
-        statistics = together.counted.statistics[name]
+        result = together.measured
+        statistics = dict(zip(result.systems, result.statistics[name], strict=True))
         found = paired_test(metric, statistics, "drops", test=test, resamples=100, seed=7)
         adjusted = holm([item.p_value for item in found.values()])
         assert list(found) == ["base", "repeats"]
@@ -244,7 +244,7 @@ def test_statistics_alone_will_do() -> None:
     comparison = compare_statistics(statistics, {"rep": REP()}, testing=Testing(**FEW))
     assert comparison.rows["a"]["rep"].score.score == 20.0
     assert comparison.rows["b"]["rep"].best
-    assert comparison.counted is None
+    assert comparison.result is None
 
 
 class TestVectorisedBLEU:

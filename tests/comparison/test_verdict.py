@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.comparison.verdict import plain_verdict
+from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.testbed.grammar import generate
 from tests.comparison.systems import damaged
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import coverage_eval
 from coverage_eval.cli import main
-from coverage_eval.text.corpus import zstd
+from coverage_eval.data.files import zstd
 from fast_align_wrapper import FastAlign
 from tests.attention_maps.writers import CASES, SAMPLES
 from tests.fuzz.aligner import LINKS

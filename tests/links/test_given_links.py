@@ -13,7 +13,7 @@ import pytest
 import coverage_eval as ce
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
-from coverage_eval.text.rows import make_text_rows
+from tests.rows import make_text_rows
 
 REFERENCE, HYPOTHESIS = [[(0, 0), (1, 1)], [(0, 0)]], [[(0, 0)], []]
 TEXTS = (["x", "y"], ["x z", "y"], ["a b", "c"])

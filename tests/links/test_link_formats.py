@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.gold_links import Gold, read_gold, read_with_gold
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.errors import DataError
-from coverage_eval.text.corpus import CorpusWarning
 
 positions = st.integers(0, 30)
 link_sets = st.sets(st.tuples(positions, positions), max_size=12)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.metrics.meteor.resources import jar_path, paraphrase_path
+from coverage_eval.metrics.meteor.words import JAR, PARAPHRASES, data_file
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,8 +16,8 @@ def _extra() -> None:
     """Skip where the ``meteor`` extra is not installed."""
     pytest.importorskip("snowballstemmer", reason="the meteor extra is not installed")
     try:
-        jar_path()
-        paraphrase_path()
+        data_file(JAR)
+        data_file(PARAPHRASES)
     except MissingDependencyError as error:
         pytest.skip(str(error))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from coverage_eval.metrics.base import Statistics, TextMetric
-from coverage_eval.text.rows import Row
+from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.score import Statistics
 
 
-def count(metric: TextMetric, segments: Iterable[Sequence[Any]]) -> Statistics:
+def count(metric: Metric, segments: Iterable[Sequence[Any]]) -> Statistics:
     """Statistics ``[segments, k]`` of tuples of a hypothesis and its references."""
     rows = [Row((hypothesis,), tuple(references)) for hypothesis, *references in segments]
-    return metric.count_batch(rows)[:, 0]
+    return metric.count(Batch(rows))[0]

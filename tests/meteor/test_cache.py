@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.meteor import METEOR, counting, phrase_cache
-from coverage_eval.metrics.meteor.phrase_cache import (
+from coverage_eval.metrics.meteor import METEOR, metric, paraphrases
+from coverage_eval.metrics.meteor.paraphrases import (
     cache_folder,
     open_index,
     phrase_index,
     table_hash,
 )
 from coverage_eval.metrics.meteor.statistics import FIELDS
-from fast_align_wrapper.held import held_file
+from fast_align_wrapper.files import held_file
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_the_index_is_built_once(table: Path, cache: Path, monkeypatch: pytest.M
     assert path.parent == cache
     assert names(cache) == [path.name]
     assert open_index(path).paraphrases(b"b") == (b"a",) * 500
-    monkeypatch.setattr(phrase_cache, "write_table", None)
+    monkeypatch.setattr(paraphrases, "write_table", None)
     assert phrase_index(table) == path
     assert open_index(path) is open_index(path)
 
@@ -110,7 +110,7 @@ def test_what_a_kill_left_is_removed_later(table: Path, cache: Path) -> None:
 _BUILD = """
 import sys
 from pathlib import Path
-from coverage_eval.metrics.meteor.phrase_cache import open_index, phrase_index
+from coverage_eval.metrics.meteor.paraphrases import open_index, phrase_index
 print(phrase_index(Path(sys.argv[1])), end="")
 assert open_index(phrase_index(Path(sys.argv[1]))).paraphrases(b"b") == (b"a",) * 500
 """
@@ -151,9 +151,9 @@ def test_a_build_that_is_killed_leaves_a_file_of_that_kind(table: Path, cache: P
     """A process killed in mid-build leaves what later runs see as abandoned, and no index."""
     child = (
         "import os, sys, pathlib\n"
-        "from coverage_eval.metrics.meteor import phrase_cache\n"
-        "phrase_cache.write_table = lambda *_: os.kill(os.getpid(), 9)\n"
-        "phrase_cache.phrase_index(pathlib.Path(sys.argv[1]))\n"
+        "from coverage_eval.metrics.meteor import paraphrases\n"
+        "paraphrases.write_table = lambda *_: os.kill(os.getpid(), 9)\n"
+        "paraphrases.phrase_index(pathlib.Path(sys.argv[1]))\n"
     )
     done = subprocess.run([sys.executable, "-c", child, str(table)], check=False)
     assert done.returncode == -9
@@ -169,7 +169,7 @@ def test_a_build_that_fails_leaves_nothing(
     def fail(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(phrase_cache, "write_table", fail)
+    monkeypatch.setattr(paraphrases, "write_table", fail)
     with pytest.raises(KeyboardInterrupt):
         phrase_index(table)
     assert names(cache) == []
@@ -202,7 +202,7 @@ def test_scoring_goes_on_without_a_cache(
 ) -> None:
     """In several processes too, with one warning in all."""
     table.write_bytes(gzip.compress(b"0.5\na\nb c\n0.5\nb\na\n"))  # each phrase said once
-    monkeypatch.setattr(counting, "paraphrase_path", lambda: table)
+    monkeypatch.setattr(metric, "data_file", lambda _: table)
     texts = [["a x", "q b"] * 200, ["b c x", "a y"] * 200]
     monkeypatch.setenv("COVERAGE_EVAL_CACHE", str(tmp_path / "cache"))
     expected = METEOR().statistics(*texts)
@@ -220,7 +220,7 @@ def test_a_full_disk_is_told(table: Path, cache: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(phrase_cache, "write_table", full)
+    monkeypatch.setattr(paraphrases, "write_table", full)
     with pytest.warns(UserWarning, match="disk is full"), pytest.raises(DataError, match="is full"):
         phrase_index(table)
     assert names(cache) == []
@@ -245,7 +245,7 @@ def test_no_place_at_all(table: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     def refuse(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(phrase_cache, "_temporary_folder", refuse)
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises(DataError, match=r"no place to write.*No space left"):

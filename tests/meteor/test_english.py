@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from coverage_eval.data.dataset import Row
+from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
-from coverage_eval.metrics.meteor.english import FEWEST_WORDS, looks_english
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
+from coverage_eval.metrics.meteor.words import FEWEST_WORDS, object_to_other_languages
 from coverage_eval.testbed.grammar import generate
-from coverage_eval.text.corpus import read_segments
-from coverage_eval.text.rows import Row
+from fast_align_wrapper.text import Segment
 from tests.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
+
+
+def looks_english(segments: Iterable[Segment]) -> bool:
+    return object_to_other_languages([Row((), (segment,)) for segment in segments]) is None
 
 
 @pytest.mark.parametrize("text", [GERMAN, JAPANESE, DUTCH, DANISH, SPANISH])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import MissingDependencyError
-from coverage_eval.metrics.meteor import lexicon
-from coverage_eval.metrics.meteor.lexicon import get_word, java_hash
+from coverage_eval.metrics.meteor import words
+from coverage_eval.metrics.meteor.words import get_word, java_hash
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_java_hash_of_joined_texts(left: str, right: str) -> None:
 
 
 def test_stems_keep_case_and_are_those_of_snowball_2() -> None:
-    stem = lexicon._load_stemmer()
+    stem = words._load_stemmer()
     assert stem("networking") == "network"
     assert stem("Dogs") == "Dog"
     assert stem("DOGS") == "DOGS"
@@ -39,8 +39,8 @@ def test_stems_keep_case_and_are_those_of_snowball_2() -> None:
 
 
 def test_function_words_are_looked_up_in_lower_case() -> None:
-    words = ["the", "The", "cat", ",", "“", "‘"]
-    assert [get_word(word).is_function for word in words] == [1, 1, 0, 1, 1, 0]
+    texts = ["the", "The", "cat", ",", "“", "‘"]
+    assert [get_word(text).is_function for text in texts] == [1, 1, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_synonyms(one: str, other: str, related: bool) -> None:
 
 def test_the_first_suffix_rule_with_an_entry_is_the_only_one() -> None:
     entries = {"glas": "1", "glass": "2", "fly": "3", "tap": "4", "tape": "5"}
-    assert lexicon._base_forms("glasses", entries) == ("glass",)
-    assert lexicon._base_forms("flies", entries) == ("fly",)
-    assert lexicon._base_forms("taped", entries) == ("tape",)
-    assert lexicon._base_forms("taper", entries) == ("tap",)
-    assert lexicon._base_forms("glass", entries) == ()
+    assert words._find_bases("glasses", entries) == ("glass",)
+    assert words._find_bases("flies", entries) == ("fly",)
+    assert words._find_bases("taped", entries) == ("tape",)
+    assert words._find_bases("taper", entries) == ("tap",)
+    assert words._find_bases("glass", entries) == ()
 
 
 def test_a_stemmer_that_differs_from_meteor_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexicon, "package_version", lambda _: "3.0.1")
+    monkeypatch.setattr(words, "package_version", lambda _: "3.0.1")
     with pytest.raises(MissingDependencyError, match=r"before version 3.*3\.0\.1.*pip install"):
-        lexicon._load_stemmer.__wrapped__()
+        words._load_stemmer.__wrapped__()

@@ -124,7 +124,6 @@ def test_the_worked_parts_of_a_score() -> None:
     f_mean = 1 / (0.15 + 0.85 / recall)
     np.testing.assert_allclose(parts.precision, [1.0])
     np.testing.assert_allclose(parts.recall, [recall])
-    np.testing.assert_allclose(parts.f_mean, [f_mean])
     np.testing.assert_allclose(parts.penalty, [0.6 * 0.5**0.2])
     np.testing.assert_allclose(parts.score, [f_mean * (1 - 0.6 * 0.5**0.2)])
 
@@ -132,8 +131,8 @@ def test_the_worked_parts_of_a_score() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="unknown variant 'ful'"):
         METEOR(variant="ful")
-    with pytest.raises(ValueError, match="unknown backend 'perl'"):
-        METEOR(backend="perl")
+    with pytest.raises(TypeError, match="backend"):
+        METEOR(backend="java")
     with pytest.raises(TypeError, match="list of segments"):
         METEOR().statistics("a cat", "a cat")
     with pytest.raises(DataError, match="the hypothesis has 2, the reference has 1"):

@@ -11,7 +11,7 @@ from nltk.translate.meteor_score import single_meteor_score
 
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor, WordNet
-from coverage_eval.metrics.meteor.resources import jar_path
+from coverage_eval.metrics.meteor.words import JAR, data_file
 
 PAIRS = [
     # NLTK looks for synonyms of stems, so that "automobile" (automobil) has none.
@@ -23,6 +23,11 @@ PAIRS = [
     ("a b", ""),
     ("", ""),
 ]
+
+
+@pytest.fixture(scope="module")
+def wordnet() -> WordNet:
+    return WordNet()
 
 
 class NoWordNet:
@@ -38,10 +43,9 @@ def _no_nltk_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_no_nltk_data")
-def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean() -> None:
+def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean(wordnet: WordNet) -> None:
     metric = NLTKMeteor()
     statistics = metric.statistics([h for h, _ in PAIRS], [r for _, r in PAIRS])
-    wordnet = WordNet()
     expected = [
         100 * single_meteor_score(r.split(), h.split(), wordnet=wordnet) if h and r else 0.0
         for h, r in PAIRS
@@ -54,14 +58,14 @@ def test_scores_are_those_of_nltk_and_the_corpus_score_their_mean() -> None:
 
 @pytest.mark.usefixtures("_no_nltk_data")
 @pytest.mark.parametrize("pair", PAIRS[:2])
-def test_synonyms_count(pair: tuple[str, str]) -> None:
+def test_synonyms_count(pair: tuple[str, str], wordnet: WordNet) -> None:
     hyp, ref = (text.split() for text in pair)
-    with_synonyms = single_meteor_score(ref, hyp, wordnet=WordNet())
+    with_synonyms = single_meteor_score(ref, hyp, wordnet=wordnet)
     assert with_synonyms > single_meteor_score(ref, hyp, wordnet=NoWordNet())
 
 
 def test_the_synsets_of_a_word_hold_all_words_with_their_numbers() -> None:
-    with zipfile.ZipFile(jar_path()) as jar:
+    with zipfile.ZipFile(data_file(JAR)) as jar:
         lines = jar.read("synonym/english.synsets").decode().splitlines()
     entries = dict(zip(lines[::2], lines[1::2], strict=True))
     numbers = entries["automobile"].split()
@@ -69,7 +73,7 @@ def test_the_synsets_of_a_word_hold_all_words_with_their_numbers() -> None:
         sorted(word for word, theirs in entries.items() if number in theirs.split())
         for number in numbers
     )
-    found = WordNet().synsets("automobiles")
+    found = wordnet.synsets("automobiles")
     assert "automobiles" not in entries
     assert sorted(sorted(lemma.name() for lemma in synset.lemmas()) for synset in found) == expected
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coverage_eval.metrics.meteor.normalizer import normalize
+from coverage_eval.metrics.meteor.words import normalize
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner, CoveredRow
+from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import DROP, DroppedWord
-from coverage_eval.metrics.soft_drop import LostCoverage, SoftDROP
-from coverage_eval.metrics.stopwords import StopWords
-from coverage_eval.text.rows import Row
+from coverage_eval.metrics.drop import DROP, DroppedWord, LostCoverage, SoftDROP, StopWords
 from tests.metrics import oracles
 
 LINKS = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6)
@@ -37,7 +35,9 @@ def drop_of(
 def found(metric: DROP, ref: Any, hyp: Any, source: str | None = SOURCE) -> list[DroppedWord]:
     """The evidence of one segment."""
     row = AlignedRow(None if source is None else source.split(), (tuple(ref),), (tuple(hyp),))
-    ((evidence,),) = metric.explain([row])
+    batch = Batch([Row(("",))])
+    batch.put(*metric.requests(), [row])
+    ((evidence,),) = metric.explain(batch)
     return evidence["dropped"]
 
 
@@ -108,7 +108,7 @@ def test_of_several_references_only_what_all_translate_is_expected() -> None:
     aligner = Aligner.from_links([[{(0, 0), (1, 0)}], [{(0, 0), (2, 0)}]], [[set()], [{(1, 0)}]])
     row = Row(("a", "a"), ("a", "a"), SOURCE)
     metric = DROP(aligner)
-    statistics = metric.count(metric.observe([row]))
+    statistics = metric.count(Batch([row]))
     assert statistics.tolist() == [[[1, 1]], [[1, 1]]]
     assert "|refs:2|" in str(metric.sign(references=2))
 
@@ -141,8 +141,10 @@ def soft_of(
     """Soft DROP of one segment by coverages: the metric, its statistics and its evidence."""
     metric = SoftDROP(NOTHING, stopwords or StopWords())
     row = CoveredRow(source.split(), tuple(map(np.asarray, ref)), (np.asarray(hyp),))
-    statistics = metric.count([row])[0]
-    ((evidence,),) = metric.explain([row])
+    batch = Batch([Row(("",))])
+    batch.put(*metric.requests(), [row])
+    statistics = metric.count(batch)[0]
+    ((evidence,),) = metric.explain(batch)
     return metric, statistics[0].tolist(), evidence["lost"]
 
 

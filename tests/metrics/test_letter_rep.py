@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import coverage_eval as ce
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.letter_rep import LetterREP
-from coverage_eval.metrics.profile.ngram_repetition import LetterRepetition
-from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.figures import LetterRepetition
+from coverage_eval.metrics.rep import REP, LetterREP
 from tests.metrics import oracles
 
 SEGMENTS = st.lists(

@@ -10,7 +10,7 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from coverage_eval.metrics import significance
-from coverage_eval.metrics.base import TextMetric
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.rep import REP
 from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF
 from coverage_eval.metrics.significance import holm, paired_test
@@ -34,7 +34,7 @@ SYSTEMS = {"base": system(0.02, 1), "like": system(0.02, 2), "worse": system(0.0
 )
 @pytest.mark.parametrize(("test", "name"), [("bootstrap", "bs"), ("randomization", "ar")])
 def test_p_values_are_sacrebleus(
-    ours: TextMetric, theirs: sacrebleu.metrics.base.Metric, test: str, name: str
+    ours: Metric, theirs: sacrebleu.metrics.base.Metric, test: str, name: str
 ) -> None:
     named = list(SYSTEMS.items())
     paired = PairedTest(named, {ours.name: theirs}, [REFERENCES], test_type=name, n_samples=400)

@@ -11,7 +11,8 @@ import pytest
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.profile import FIGURES, Profile, profile
+from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.profile import Profile, profile
 
 RANDOM = random.Random(3)
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "then", "it", "left"]

@@ -11,16 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.alignment.aligner import AlignedRow, Aligner
-from coverage_eval.metrics.profile.against_source import (
+from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.metrics.figures import (
     CDR,
+    TNG,
+    CompressionRatio,
+    DistinctN,
+    Diversity,
+    DuplicateNgrams,
     LengthRatio,
+    RepN,
+    SeqRep,
     SourceREP,
+    SubstringRepetition,
+    TailLoop,
     UncoveredSource,
 )
-from coverage_eval.metrics.profile.compression import CompressionRatio, DuplicateNgrams
-from coverage_eval.metrics.profile.loops import TNG, SubstringRepetition, TailLoop
-from coverage_eval.metrics.profile.ngram_repetition import DistinctN, Diversity, RepN, SeqRep
-from coverage_eval.text.rows import Row
 
 TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".join), min_size=1)
 
@@ -28,12 +34,14 @@ TEXTS = st.lists(st.lists(st.sampled_from(["ab", "c"]), max_size=12).map(" ".joi
 def value(metric: Any, *rows: tuple[str, ...]) -> float:
     """The corpus score of rows of a hypothesis and, for some figures, its source."""
     texts = [Row((row[0],), (), row[1] if len(row) > 1 else None) for row in rows]
-    return float(metric.formula(metric.count(texts)[0].sum(axis=0)))
+    return float(metric.formula(metric.count(Batch(texts))[0].sum(axis=0)))
 
 
 def value_of_links(kind: Any, *rows: AlignedRow) -> float:
     metric = kind(Aligner.from_links([], []))
-    return float(metric.formula(metric.count(rows)[0].sum(axis=0)))
+    batch = Batch([Row(("",))] * len(rows))
+    batch.put(*metric.requests(), rows)
+    return float(metric.formula(metric.count(batch)[0].sum(axis=0)))
 
 
 def one(metric: Any, *texts: str) -> float:

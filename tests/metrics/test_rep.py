@@ -155,7 +155,7 @@ class TestMetamorphic:
     ) -> None:
         metric, columns = REP(), list(zip(*rows, strict=True))
         whole = metric.statistics(*columns)
-        monkeypatch.setattr("coverage_eval.text.batches.BATCH_LENGTH", 50)
+        monkeypatch.setattr("coverage_eval.data.dataset.BATCH_LENGTH", 50)
         assert np.array_equal(metric.statistics(*columns), whole)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.omissions.units import equip
+from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.testbed.grammar import generate
 
 TRAINING = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(1500, seed=1)]
@@ -16,7 +16,7 @@ TRAINING = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(
 def equipped(pairs: list[tuple[str, str]]) -> ModelAligner:
     """A model made for omissions."""
     aligner = Aligner.train_pairs(pairs)
-    equip(aligner, lambda: pairs)
+    add_omission_data(aligner, lambda: pairs)
     return aligner
 
 

@@ -9,13 +9,12 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
-from coverage_eval.omissions.finder import FoundSegment, OmissionFinder
-from coverage_eval.omissions.share import OmissionShare
+from coverage_eval.metrics.omissions import FoundSegment, OmissionFinder, Omissions
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
-from coverage_eval.text.rows import Row
 from tests.omissions.conftest import TRAINING, equipped
 
 TEST = generate(300, seed=2)
@@ -182,13 +181,13 @@ def test_a_saved_model_finds_the_same(special: ModelAligner, tmp_path: Path) -> 
 def test_the_signature_names_what_moves_the_score(
     special: ModelAligner, plain: ModelAligner
 ) -> None:
-    made = OmissionShare(OmissionFinder.of(special), 4.0)
+    made = Omissions(special, 4.0, referenced=False)
     signature = str(made.signature)
     normal = ",".join(unit.normal.digest for unit in made.finder.units if unit.normal)
     for part in ("Omissions|", "|dir:forward|", "units:words+stems:", f"normal:{normal}|"):
         assert part in signature
     assert signature.endswith("|cal:none|at:score>=4|version:0.1.0")
-    assert "|units:words|normal:none|" in str(OmissionShare(OmissionFinder.of(plain)).signature)
+    assert "|units:words|normal:none|" in str(Omissions(plain, referenced=False).signature)
 
 
 def test_wrong_use_is_refused(special: ModelAligner) -> None:
@@ -206,11 +205,11 @@ def test_wrong_use_is_refused(special: ModelAligner) -> None:
 
 
 def test_found_segments_count_by_probability_or_score(special: ModelAligner) -> None:
-    share = OmissionShare(OmissionFinder.of(special))
+    share = Omissions(special, referenced=False)
     segment = FoundSegment(5.0, (), np.zeros(1), 1, 1)
     assert share.is_found(segment)
     assert not share.is_found(FoundSegment(3.0, (), np.zeros(1), 1, 1))
-    referenced = OmissionShare(OmissionFinder.of(special, referenced=True))
+    referenced = Omissions(special)
     assert referenced.is_found(FoundSegment(1.5, (), np.zeros(1), 1, 1))
     assert np.isnan(share.formula(np.array([0, 0])))
     assert share.formula(np.array([1, 4])) == 25

@@ -19,7 +19,7 @@ from coverage_eval.plotting import (
     attention_heatmaps_side_by_side,
     colours,
 )
-from coverage_eval.plotting.labels import labelled_positions
+from coverage_eval.plotting.grid import labelled_positions
 
 SOURCE = ["und", "wir", "benutzen", "dieses", "wort", "mit", "solcher", "verachtung", ".", "<SINK>"]
 SOFTMAX = ["and", "we", "use", "this", "word", "with", "such", "contempt", "contempt", "."]

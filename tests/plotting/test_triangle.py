@@ -10,8 +10,12 @@ from coverage_eval.attention import constrained_sparsemax, sparsemax
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import simplex
 from coverage_eval.plotting.canvas import new_axes
-from coverage_eval.plotting.polytope import feasible_corners, on_paper, support_regions
-from coverage_eval.plotting.triangle import format_point
+from coverage_eval.plotting.triangle import (
+    feasible_corners,
+    format_point,
+    on_paper,
+    support_regions,
+)
 
 HEIGHT = 3**0.5 / 2
 coordinates = st.floats(-2, 2).map(lambda value: round(value, 3))

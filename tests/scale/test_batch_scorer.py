@@ -20,19 +20,17 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 
-import coverage_eval as ce
-from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import plain_evidence
-from coverage_eval.metrics.profile.profile import make_figures
-from coverage_eval.metrics.registry import METRICS, make_metric
-from coverage_eval.omissions.finder import OmissionFinder
-from coverage_eval.omissions.share import OmissionShare
-from coverage_eval.scale.batch_scorer import BatchScorer
-from coverage_eval.scale.scoring_job import ScoringJob, make_metrics, worker_scorer
-from coverage_eval.scale.text_columns import BatchColumns
 from coverage_eval.scale.totals import Totals
-from coverage_eval.text.corpus import MAX_LINE_BYTES
-from coverage_eval.text.rows import make_rows
+
+import coverage_eval as ce
+from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.files import MAX_LINE_BYTES
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.omissions import OmissionFinder, Omissions
+from coverage_eval.metrics.profile import make_figures
+from coverage_eval.metrics.registry import METRICS, make_metric
+from coverage_eval.metrics.score import plain_evidence
+from coverage_eval.spark import BatchColumns, BatchScorer, ScoringJob, make_metrics, worker_scorer
 from tests.scale.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))
@@ -90,7 +88,7 @@ def _installed() -> list[str]:
 def test_all_figures_of_a_profile_and_omissions(table: Any, aligner: ce.Aligner) -> None:
     columns = BatchColumns({"a": "a"}, ("ref",), "src", ("id",))
     figures = make_figures({"references", "sources"}, aligner)
-    share = OmissionShare(OmissionFinder.of(aligner, referenced=True), 0.3)
+    share = Omissions(OmissionFinder.of(aligner, referenced=True), 0.3)
     scored = BatchScorer(columns, {**figures, "omissions": share}).score_table(table)
     totals = Totals.of(scored, [*figures, "omissions"])
     texts = [table[name].to_pylist() for name in ("a", "ref", "src")]

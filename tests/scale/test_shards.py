@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from coverage_eval.scale.part_files import join_parts, read_part
+from coverage_eval.scale.plain_values import from_plain, to_plain
+from coverage_eval.scale.shards import Shard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.cli import cli
 from coverage_eval.errors import DataError
-from coverage_eval.scale.part_files import join_parts, read_part
-from coverage_eval.scale.plain_values import from_plain, to_plain
-from coverage_eval.scale.shards import Shard
 from tests.conftest import RunCli
 
 SOURCES = ["ein haus", "das rote haus", "ein hund schläft", "", "der hund schläft im haus"]

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 
 from coverage_eval.cli import cli
 from coverage_eval.errors import DataError
-from coverage_eval.scale.spark_jobs import spark_session
+from coverage_eval.spark import spark_session
 from tests.conftest import COMMAND, RunCli
 from tests.scale.texts import write_texts
 

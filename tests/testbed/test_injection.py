@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.testbed.error_kinds import KINDS
 from coverage_eval.testbed.gold_errors import GoldError
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import (
+    KINDS,
     REPAIRS,
     CleanSegment,
     Injection,

@@ -11,10 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import as_array, as_tokens
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
+    as_array,
+    as_tokens,
+)
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_object
 
 
 def _recognise(dump: Dump) -> bool:
@@ -22,32 +29,31 @@ def _recognise(dump: Dump) -> bool:
 
 
 def _read(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
-    return (_segment(line, where) for where, line in dump.places)
-
-
-def _segment(line: str, where: str) -> RawMap:
-    record = parse_object(line, where)
-    source, fed, predicted = (
-        as_tokens(record.get(name), where) for name in ("src_toks", "tgt_toks", "pred_toks")
-    )
-    if "contributions" not in record or source is None or (fed is None and predicted is None):
-        raise DataError(f"{where}: no ALTI+ record with contributions, src_toks and pred_toks")
-    matrix = as_array(record["contributions"], where, columns=len(source))
-    if matrix.ndim != 2:
-        raise DataError(f"{where}: contributions are not a list of rows")
-    rows, columns = matrix.shape
-    prefixed = len(source) + (len(fed) if fed is not None else rows)
-    if columns not in {len(source), prefixed}:
-        raise DataError(
-            f"{where}: contributions have {columns} columns, neither {len(source)} (source) nor "
-            f"{prefixed} (source and target prefix)"
+    for where, line in dump.places:
+        record = parse_object(line, where)
+        source, fed, predicted = (
+            as_tokens(record.get(name), where) for name in ("src_toks", "tgt_toks", "pred_toks")
         )
-    hypothesis = next((t for t in (predicted, fed) if t is not None and len(t) == rows), None)
-    if hypothesis is None:
-        raise DataError(
-            f"{where}: contributions have {rows} rows, as many as neither pred_toks nor tgt_toks"
-        )
-    return RawMap(where, matrix=matrix[:, : len(source)], source=source, hypothesis=hypothesis)
+        if "contributions" not in record or source is None or (fed is None and predicted is None):
+            raise DataError(f"{where}: no ALTI+ record with contributions, src_toks and pred_toks")
+        size = len(source)
+        matrix = as_array(record["contributions"], where, columns=size)
+        if matrix.ndim != 2:
+            raise DataError(f"{where}: contributions are not a list of rows")
+        rows, columns = matrix.shape
+        prefixed = size + (len(fed) if fed is not None else rows)
+        if columns not in {size, prefixed}:
+            raise DataError(
+                f"{where}: contributions have {columns} columns, neither {size} (source) nor "
+                f"{prefixed} (source and target prefix)"
+            )
+        hypothesis = next((t for t in (predicted, fed) if t is not None and len(t) == rows), None)
+        if hypothesis is None:
+            raise DataError(
+                f"{where}: contributions have {rows} rows, as many as neither pred_toks nor "
+                "tgt_toks"
+            )
+        yield RawMap(where, matrix=matrix[:, :size], source=source, hypothesis=hypothesis)
 
 
 FORMATS = (

@@ -8,14 +8,17 @@ The texts settle EOS, and which of rows and columns is the target.
 
 from __future__ import annotations
 
+import math
 import re
+import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 
-from coverage_eval.attention_maps.array_files import load_arrays
 from coverage_eval.attention_maps.dumps import (
     ORIENTATIONS,
     Dump,
@@ -23,65 +26,86 @@ from coverage_eval.attention_maps.dumps import (
     Layout,
     RawMap,
     ReadOptions,
+    as_array,
 )
-from coverage_eval.attention_maps.heads import one_head
-from coverage_eval.attention_maps.parsing import as_array
+from coverage_eval.attention_maps.maps import one_head
+from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_json
+from fast_align_wrapper.files import check_inflation
 
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 
 
-class Archive(Mapping[str, Any]):
+def load_arrays(path: str | Path) -> Any:
+    """What :func:`numpy.load` gives of an ``.npz`` or ``.npy``; Python objects are refused.
+
+    NumPy makes room for what a header says, whatever follows it. So sizes are checked before.
+
+    Raises:
+        DataError: Arrays are larger than the file can hold.
+        Exception: NumPy's, and those of the modules by which it unpacks.
+    """
+    size = Path(path).stat().st_size
+    if not Path(path).is_file():
+        raise DataError(f"{path}: not a regular file, which alone can hold arrays")
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            check_inflation(path, size, sum(item.file_size for item in members), DataError)
+            for item in members:
+                with archive.open(item) as member:
+                    _check_header(member, item.file_size, f"{path}: array {item.filename!a}")
+    else:
+        with Path(path).open("rb") as file:
+            _check_header(file, size, str(path))
+    return np.load(path, allow_pickle=False)
+
+
+def _check_header(file: IO[bytes], size: int, where: str) -> None:
+    version = npy.read_magic(file)
+    if version not in _HEADERS:
+        raise DataError(f"{where}: an array with named fields, which no attention has")
+    shape, _, dtype = _HEADERS[version](file)
+    stated = math.prod(shape) * dtype.itemsize
+    if not dtype.hasobject and stated != size - file.tell():
+        raise DataError(f"{where}: its header says {stated:,} bytes, but there are others")
+
+
+@contextmanager
+def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
     """The arrays of an ``.npz``, or the one of an ``.npy``, each read when it is asked for.
 
     Raises:
         DataError: Neither, or damaged, or there are Python objects in it, which are not loaded; so
             does asking for an array.
     """
-
-    def __init__(self, dump: Dump) -> None:
-        if not _is_archive(dump):
-            raise DataError(f"{dump.name}: not a file of NumPy arrays")
-        self._name = dump.name
-        with self._naming_damage():
-            loaded = load_arrays(dump.path)
-        self._opened = ExitStack()
-        self._arrays: Mapping[str, Any]
+    if not _is_archive(dump):
+        raise DataError(f"{dump.name}: not a file of NumPy arrays")
+    try:
+        loaded = load_arrays(dump.path)
         if isinstance(loaded, np.ndarray):
-            self._arrays = {"": loaded}
+            yield {"": loaded}
         else:
-            self._arrays = self._opened.enter_context(loaded)
+            with loaded:
+                yield loaded
+    except DataError:
+        raise
+    except Exception as error:  # zip, zlib, lzma, struct and NumPy's headers each have theirs
+        reason = str(error).replace("\n", " ")[:200]
+        raise DataError(f"{dump.name}: damaged file of NumPy arrays ({reason!a})") from error
 
-    def __enter__(self) -> Archive:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
+def get_array(arrays: Mapping[str, Any], name: str, dump: Dump) -> Any:
+    """One of the arrays, None if there is none of that name.
 
-    def __getitem__(self, name: str) -> Any:
-        with self._naming_damage():
-            array = self._arrays[name]
-        if not isinstance(array, np.ndarray):  # any zip file looks like an archive of arrays
-            raise DataError(f"{self._name}: a zip file of {name!a}, which is no NumPy array")
-        return array
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._arrays)
-
-    def __len__(self) -> int:
-        return len(self._arrays)
-
-    @contextmanager
-    def _naming_damage(self) -> Iterator[None]:
-        try:
-            yield
-        except (DataError, KeyError):
-            raise
-        except Exception as error:  # zip, zlib, lzma, struct and NumPy's headers each have theirs
-            reason = str(error).replace("\n", " ")[:200]
-            message = f"{self._name}: damaged file of NumPy arrays ({reason!a})"
-            raise DataError(message) from error
+    Raises:
+        DataError: It is another member of a zip file, any of which looks like an archive of arrays.
+    """
+    array = arrays.get(name)
+    if array is not None and not isinstance(array, np.ndarray):
+        raise DataError(f"{dump.name}: a zip file of {name!a}, which is no NumPy array")
+    return array
 
 
 def _is_archive(dump: Dump) -> bool:
@@ -89,10 +113,10 @@ def _is_archive(dump: Dump) -> bool:
 
 
 def _read_archive(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
-    with Archive(dump) as arrays:
+    with open_arrays(dump) as arrays:
         for name in sorted(arrays, key=lambda name: (len(name), name)):
             where = f"{dump.name}: array {name!a}" if name else dump.name
-            array = arrays[name]
+            array = get_array(arrays, name, dump)
             stack = array.ndim == 3 and options.head is None and options.layer is None
             for number, part in enumerate(array if stack else [array], start=1):
                 place = f"{where}: part {number} of a stack" if stack else where

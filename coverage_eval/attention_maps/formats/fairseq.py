@@ -12,8 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
     parse_integer,
     parse_links,
     parse_rows,
@@ -76,7 +80,7 @@ def _segment(
 
 
 def _fitting(tokens: tuple[str, ...] | None, size: int) -> tuple[str, ...] | None:
-    """The tokens if they are those of the matrix: --remove-bpe joins those of the log."""
+    """The tokens, if the matrix has as many: --remove-bpe joins those of the log."""
     return tokens if tokens is not None and len(tokens) + 1 == size else None
 
 

@@ -15,9 +15,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.dumps import (
     LINKS,
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
     parse_integer,
     parse_links,
     parse_rows,
@@ -63,21 +67,19 @@ def _read(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
             if parse_integer(identity, where) != len(seen):
                 raise DataError(f"{where}: n-best id {identity} follows {len(seen) - 1}")
             seen.add(identity)
-        yield _segment(where, tokens_of(text), alignment, options.right_to_left)
-
-
-def _segment(where: str, tokens: tuple[str, ...], alignment: str, flipped: bool) -> RawMap:
-    if LINKS.fullmatch(alignment):
-        links = parse_links(alignment, where)
-        if flipped:
-            size = len(tokens)
-            links = [(s, size - 1 - t if t < size else t) for s, t in links]
-        return RawMap(where, links=links, hypothesis=tokens, links_to_eos=True)
-    matrix = parse_rows([row.split(",") for row in alignment.split()], where)
-    if flipped:  # rows in reading order, EOS staying last
-        matrix = np.concatenate([matrix[:-1][::-1], matrix[-1:]])
-    fits = len(tokens) + 1 == len(matrix)
-    return RawMap(where, matrix=matrix, hypothesis=tokens if fits else None)
+        tokens = tokens_of(text)
+        size, flipped = len(tokens), options.right_to_left
+        if LINKS.fullmatch(alignment):
+            links = parse_links(alignment, where)
+            if flipped:
+                links = [(s, size - 1 - t if t < size else t) for s, t in links]
+            yield RawMap(where, links=links, hypothesis=tokens, links_to_eos=True)
+            continue
+        matrix = parse_rows([row.split(",") for row in alignment.split()], where)
+        if flipped:  # rows in reading order, EOS staying last
+            matrix = np.concatenate([matrix[:-1][::-1], matrix[-1:]])
+        fits = size + 1 == len(matrix)
+        yield RawMap(where, matrix=matrix, hypothesis=tokens if fits else None)
 
 
 FORMATS = (

@@ -21,14 +21,19 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
-from coverage_eval.attention_maps.formats.arrays import Archive
-from coverage_eval.attention_maps.heads import one_head
-from coverage_eval.attention_maps.maps import LEVELS, AttentionMap
-from coverage_eval.attention_maps.parsing import as_array, as_tokens
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    RawMap,
+    ReadOptions,
+    as_array,
+    as_tokens,
+)
+from coverage_eval.attention_maps.formats.arrays import get_array, open_arrays
+from coverage_eval.attention_maps.maps import LEVELS, AttentionMap, one_head
+from coverage_eval.data.files import atomic_path, atomic_write
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.files import atomic_path, atomic_write
-from coverage_eval.text.json_text import parse_object
 
 _FLAGS = ("tgt_eos", "src_eos", "hard")
 
@@ -71,7 +76,7 @@ def _is_jsonl(dump: Dump) -> bool:
 def _is_npz(dump: Dump) -> bool:
     if not dump.head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return False
-    with Archive(dump) as arrays:
+    with open_arrays(dump) as arrays:
         return "segments" in arrays
 
 
@@ -87,24 +92,21 @@ def _read_jsonl(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
 
 
 def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
-    with Archive(dump) as arrays:
+    with open_arrays(dump) as arrays:
         if "segments" not in arrays:
             raise DataError(f"{dump.name}: has no array 'segments'; name its format 'arrays'")
-        records = _records(arrays["segments"], dump, len(arrays) - 1)
+        text, count = get_array(arrays, "segments", dump), len(arrays) - 1
+        try:
+            records = json.loads(str(text[()]))
+        except (ValueError, RecursionError, IndexError, TypeError) as error:
+            raise DataError(f"{dump.name}: its array 'segments' is not JSON") from error
+        if not isinstance(records, list) or len(records) != count:
+            raise DataError(f"{dump.name}: its array 'segments' is not a list of {count} records")
         for index, record in enumerate(records):
             where = f"{dump.name}: array 'attention_{index}'"
-            matrix = one_head(arrays.get(f"attention_{index}"), where, options.layer, options.head)
+            array = get_array(arrays, f"attention_{index}", dump)
+            matrix = one_head(array, where, options.layer, options.head)
             yield replace(_raw(record, where), matrix=matrix)
-
-
-def _records(text: Any, dump: Dump, count: int) -> list[Any]:
-    try:
-        records = json.loads(str(text[()]))
-    except (ValueError, RecursionError, IndexError, TypeError) as error:
-        raise DataError(f"{dump.name}: its array 'segments' is not JSON") from error
-    if not isinstance(records, list) or len(records) != count:
-        raise DataError(f"{dump.name}: its array 'segments' is not a list of {count} records")
-    return records
 
 
 def _raw(record: Any, where: str) -> RawMap:

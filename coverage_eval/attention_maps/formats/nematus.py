@@ -17,20 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
     parse_integer,
     parse_rows,
     shown,
     split_fields,
     tokens_of,
 )
+from coverage_eval.data.tables import not_json
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import not_json
 
 
 def is_header(dump: Dump, fields: int) -> bool:
-    """Whether a file begins with a header of so many fields, the end of which are two counts."""
+    """Whether a file begins with a header of this many fields that ends with two counts."""
     found = split_fields(dump.probe[0]) if dump.probe else []
     counts = " ".join(found[4:]).split()
     return (
@@ -50,7 +54,7 @@ def read_blocks(dump: Dump, fields: int, counts: str) -> Iterator[RawMap]:
         counts: Its last fields, for messages.
 
     Raises:
-        DataError: Another header, a count that is none, or rows that are no matrix.
+        DataError: Another header, a count that is no number, or rows that are no matrix.
     """
     for where, header, rows in _blocks(dump):
         found = split_fields(header)

@@ -30,8 +30,12 @@ from pathlib import Path
 
 import numpy as np
 
-from coverage_eval.attention_maps.dumps import Dump, DumpFormat, Layout, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import (
+from coverage_eval.attention_maps.dumps import (
+    Dump,
+    DumpFormat,
+    Layout,
+    RawMap,
+    ReadOptions,
     are_links,
     parse_links,
     parse_rows,
@@ -101,8 +105,15 @@ def _read_log(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
             last = line[:_WIDTH].strip()
             continue
         if rows:
-            yield _table(dump.where(start), rows, last == "</s>", source, hypothesis)
-            found = True
+            where, tgt_eos, found = dump.where(start), last == "</s>", True
+            matrix = parse_rows(rows, where)
+            if source is not None and len(source) != matrix.shape[1]:
+                source = None
+            if hypothesis is not None and len(hypothesis) + tgt_eos != len(matrix):
+                hypothesis = None
+            yield RawMap(
+                where, matrix=matrix, source=source, hypothesis=hypothesis, tgt_eos=tgt_eos
+            )
             rows, source, hypothesis = [], None, None
         if match := _SENTENCE.search(line):
             source = _listed(match[1])
@@ -110,24 +121,6 @@ def _read_log(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
             hypothesis = tokens_of(match[1])
     if not found:
         raise DataError(f"{dump.name}: no table of attention in this log")
-
-
-def _table(
-    where: str,
-    rows: list[list[str]],
-    tgt_eos: bool,
-    source: tuple[str, ...] | None,
-    hypothesis: tuple[str, ...] | None,
-) -> RawMap:
-    matrix = parse_rows(rows, where)
-    fits = hypothesis is not None and len(hypothesis) + tgt_eos == len(matrix)
-    return RawMap(
-        where,
-        matrix=matrix,
-        source=source if source is not None and len(source) == matrix.shape[1] else None,
-        hypothesis=hypothesis if fits else None,
-        tgt_eos=tgt_eos,
-    )
 
 
 def _listed(text: str) -> tuple[str, ...] | None:

@@ -19,11 +19,15 @@ from coverage_eval.attention_maps.dumps import (
     Layout,
     RawMap,
     ReadOptions,
+    are_links,
+    parse_links,
+    shown,
+    tokens_of,
 )
 from coverage_eval.attention_maps.formats.nematus import is_header, read_blocks
-from coverage_eval.attention_maps.parsing import are_links, as_links, parse_links, shown, tokens_of
+from coverage_eval.data.tables import parse_object
 from coverage_eval.errors import DataError
-from coverage_eval.text.json_text import parse_object
+from fast_align_wrapper.links import Link
 
 
 def _recognise_links(dump: Dump) -> bool:
@@ -52,23 +56,32 @@ def _read_json(dump: Dump, _: ReadOptions) -> Iterator[RawMap]:
             raise DataError(
                 f"{where}: no 'alignments'; Sockeye 1.x has them with --nbest-size over 1"
             )
-        links = as_links(_best(record["alignments"]), where)
-        yield RawMap(where, links=links, hypothesis=_translation(record), links_to_eos=True)
+        several = record.get("translations")
+        text = several[0] if isinstance(several, list) and several else record.get("translation")
+        tokens = tokens_of(text) if isinstance(text, str) else None
+        links = _best_links(record["alignments"], where)
+        yield RawMap(where, links=links, hypothesis=tokens, links_to_eos=True)
 
 
-def _best(alignments: Any) -> Any:
-    """The links of the best translation: the list itself, or its first if it has one each."""
+def _best_links(alignments: Any, where: str) -> list[Link]:
+    """The links of the best translation: the list itself, or its first if it has one each.
+
+    Raises:
+        DataError: No list of pairs of numbers from 0.
+    """
     if isinstance(alignments, list) and alignments and isinstance(alignments[0], list):
         first = alignments[0]
         if not first or isinstance(first[0], list):
-            return first
-    return alignments
-
-
-def _translation(record: dict[str, Any]) -> tuple[str, ...] | None:
-    several = record.get("translations")
-    text = several[0] if isinstance(several, list) and several else record.get("translation")
-    return tokens_of(text) if isinstance(text, str) else None
+            alignments = first
+    if not isinstance(alignments, list):
+        raise DataError(f"{where}: links are not a list of pairs")
+    pairs = []
+    for item in alignments:
+        pair = item[:2] if isinstance(item, list) else None
+        if not pair or len(pair) < 2 or not all(type(n) is int and 0 <= n < 10**9 for n in pair):
+            raise DataError(f"{where}: {shown(str(item))} is not a link, a pair of numbers from 0")
+        pairs.append((pair[0], pair[1]))
+    return pairs
 
 
 FORMATS = (

@@ -10,7 +10,6 @@ import re
 
 from coverage_eval.alignment.gold_links import read_gold
 from coverage_eval.attention_maps.dumps import Dump, DumpFormat, RawMap, ReadOptions
-from coverage_eval.attention_maps.parsing import printable
 from coverage_eval.errors import DataError
 
 _TALP_LINE = re.compile(r"\s*(?:\*?\d+[-p?]\d+)(?:\s+\*?\d+[-p?]\d+)*\s*", re.ASCII)
@@ -30,7 +29,8 @@ def _read(dump: Dump, _: ReadOptions) -> list[RawMap]:
     try:
         golds = list(read_gold(dump.path))
     except DataError as error:
-        raise DataError(printable(str(error))) from error
+        message = "".join(c if c.isprintable() else "?" for c in str(error))
+        raise DataError(message) from error
     return [
         RawMap(f"{dump.name}: segment {number}", links=list(gold.possible))
         for number, gold in enumerate(golds, start=1)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.dataset import Batch, Row, make_rows
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.base import Evidence, Statistics, TextMetric, one_segment, setting
-from coverage_eval.metrics.meteor.candidates import EXACT, MODULES
-from coverage_eval.metrics.meteor.counting import (
-    AlignedPair,
-    MatchOptions,
-    align_batch,
-    count_batch,
-    prepare_index,
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, one_segment
+from coverage_eval.metrics.meteor.matching import (
+    EXACT,
+    MODULES,
+    PARAPHRASE,
+    Match,
+    align,
+    find_candidates,
+    is_too_long,
 )
-from coverage_eval.metrics.meteor.counting import Row as MeteorRow
-from coverage_eval.metrics.meteor.english import object_to_other_languages
-from coverage_eval.metrics.meteor.java_backend import checked_statistics
-from coverage_eval.metrics.meteor.resources import jar_path, package_version
+from coverage_eval.metrics.meteor.paraphrases import (
+    PhraseTable,
+    find_paraphrases,
+    open_index,
+    phrase_index,
+)
 from coverage_eval.metrics.meteor.statistics import (
     ALPHA,
     BETA,
@@ -32,21 +35,36 @@ from coverage_eval.metrics.meteor.statistics import (
     FIELDS,
     GAMMA,
     MODULE_WEIGHTS,
+    pair_statistics,
     score_parts,
-    without_perfect_chunks,
 )
-from coverage_eval.text.batches import map_batches
-from coverage_eval.text.rows import Row, row_length
+from coverage_eval.metrics.meteor.words import (
+    JAR,
+    PARAPHRASES,
+    data_file,
+    get_word,
+    normalize,
+    object_to_other_languages,
+    package_version,
+    split_words,
+)
+from coverage_eval.metrics.score import Evidence, Statistics, setting
 from fast_align_wrapper.text import Segment
 
 VARIANTS = {"full": 4, "exact-stem": 2}
 """How many of the matchers each variant uses."""
 
-BACKENDS = ("python", "java")
-
 SCALES = (100, 1)
 
-_BATCH = 256
+
+class _AlignedPair(NamedTuple):
+    """The tokens of a hypothesis and a reference, and the matches between them."""
+
+    hypothesis: list[str]
+    reference: list[str]
+    matches: list[Match]
+    counts: list[int]
+    """The 23 statistics."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +96,7 @@ class MeteorMatch:
 
 
 @dataclass(frozen=True)
-class METEOR(TextMetric):
+class METEOR(Metric):
     """METEOR 1.5 for English, as ``meteor-1.5.jar HYP REF -l en`` scores, but from 0 to 100.
 
     >>> metric = METEOR()
@@ -95,11 +113,10 @@ class METEOR(TextMetric):
         variant: ``"full"``, or ``"exact-stem"`` for Meteor without synonyms and paraphrases.
         norm: Tokenise, normalise punctuation and lowercase, as ``-norm`` does.
         lower: Lowercase, as ``-lower`` does; ``norm`` includes it.
-        backend: ``"python"``, or ``"java"`` to have the statistics counted by the jar itself.
         scale: The score's upper end: 100, or 1 as the jar prints it.
 
     Raises:
-        ValueError: A variant, backend or scale that there is not.
+        ValueError: Unknown variant or scale.
     """
 
     variant: str = setting(
@@ -107,9 +124,6 @@ class METEOR(TextMetric):
     )
     norm: bool = setting(False, "Tokenise, normalise punctuation and lowercase.")
     lower: bool = setting(False, "Lowercase both sides.")
-    backend: str = setting(
-        "python", "Count in Python, or by Meteor's own program as a cross-check.", choices=BACKENDS
-    )
     scale: int = setting(100, "The score's upper end; 1 is the jar's own scale.", choices=SCALES)
 
     name: ClassVar[str] = "METEOR"
@@ -126,8 +140,6 @@ class METEOR(TextMetric):
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"unknown variant {self.variant!r}; one of {', '.join(VARIANTS)}")
-        if self.backend not in BACKENDS:
-            raise ValueError(f"unknown backend {self.backend!r}; one of {', '.join(BACKENDS)}")
         if self.scale not in SCALES:
             raise ValueError(f"scale must be one of {SCALES}, not {self.scale!r}")
 
@@ -147,96 +159,111 @@ class METEOR(TextMetric):
         Raises:
             MissingDependencyError: The ``meteor`` extra is not installed.
         """
-        jar_path()
-        versions = {"data": f"pycocoevalcap-{package_version('pycocoevalcap')}"}
-        if self.backend == "python":
-            versions["stemmer"] = f"snowballstemmer-{package_version('snowballstemmer')}"
-        return {"id": self.eval_id, "scale": int(self.scale), "backend": self.backend, **versions}
+        data_file(JAR)
+        return {
+            "id": self.eval_id,
+            "scale": int(self.scale),
+            "backend": "python",  # always; signatures of earlier releases could say "java"
+            "data": f"pycocoevalcap-{package_version('pycocoevalcap')}",
+            "stemmer": f"snowballstemmer-{package_version('snowballstemmer')}",
+        }
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """F-mean · (1 − fragmentation penalty), see :func:`score_parts`; never NaN."""
         return self.scale * score_parts(summed).score
 
-    @property
-    def options(self) -> MatchOptions:
-        """What decides which words match."""
-        return MatchOptions(tuple(range(VARIANTS[self.variant])), self.norm, self.lower)
+    def prepare(self) -> None:
+        """Make the index of paraphrases before any process starts, so that not each makes one."""
+        self._prepare_index()
 
-    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.int64]:
-        """The 23 statistics of each segment, without the chunk of perfect segments."""
-        return _count_rows(rows, self.options, prepare_index(self.options))
-
-    def count(self, observed: Iterable[Row], *, jobs: int = 1) -> NDArray[np.int64]:
-        """Statistics ``[systems, segments, 23]``; the jar, slow to start, gets all at once."""
-        if self.backend == "java":
-            return _count_by_jar(list(observed), self.options)
-        # The index is made before any process starts, so that not each of them makes one.
-        count = partial(_count_rows, options=self.options, index=prepare_index(self.options))
-        blocks = list(map_batches(count, observed, weigh=row_length, jobs=jobs, size=_BATCH))
-        if not blocks:
-            raise DataError("no segments to score")
-        return np.concatenate(blocks).swapaxes(0, 1)
+    def count(self, batch: Batch) -> NDArray[np.int64]:
+        """The 23 statistics of each segment, ``[systems, segments, 23]``."""
+        counts = [pair.counts for pair in self._align_batch(batch.rows)]
+        shaped = np.array(counts, dtype=np.int64).reshape(len(batch), -1, len(FIELDS))
+        return shaped.swapaxes(0, 1)
 
     def objection(self, rows: Sequence[Row]) -> str | None:
-        """Against references that do not look English."""
+        """An objection to references that do not look English."""
         return object_to_other_languages(rows)
 
-    def explain(self, observed: Iterable[Row]) -> Iterator[tuple[Evidence, ...]]:
+    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
         """What each score is made of: precision, recall and penalty (0 to 1), inexact matches."""
-        index = prepare_index(self.options)
-        for row in observed:
-            pairs = align_batch(_pairs([row]), self.options, index)
-            yield tuple(map(_explain_pair, pairs))
+        for row in batch.rows:
+            yield tuple(map(_explain_pair, self._align_batch([row])))
 
     def evidence(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
     ) -> list[MeteorMatch]:
         """All matches of one segment with its best reference, in the order of the reference."""
-        rows = self._rows(*one_segment(hypothesis, reference, source))
-        (pair,) = align_batch(_pairs(rows), self.options, prepare_index(self.options))
+        texts = one_segment(hypothesis, reference, source)
+        (pair,) = self._align_batch(make_rows({ONE_SYSTEM: texts[0]}, *texts[1:]))
         return _matches(pair)
 
+    def _prepare_index(self) -> Path | None:
+        """The index of paraphrases, if this variant matches them."""
+        return phrase_index(data_file(PARAPHRASES)) if VARIANTS[self.variant] > PARAPHRASE else None
 
-def _pairs(rows: Sequence[Row]) -> list[MeteorRow]:
-    """Each hypothesis with its references, row by row."""
-    return [(text, row.references) for row in rows for text in row.hypotheses]
+    def _align_batch(self, rows: Sequence[Row]) -> list[_AlignedPair]:
+        """Each hypothesis, row by row, aligned with the reference that gives it the best score.
 
+        Of references that give the same score it is the first, as with the jar's ``-r N``. Each
+        result depends on its own row only.
 
-def _count_rows(
-    rows: Sequence[Row], options: MatchOptions, index: Path | None
-) -> NDArray[np.int64]:
-    """Statistics ``[rows, systems, 23]``."""
-    counts = count_batch(_pairs(rows), options, index)
-    return without_perfect_chunks(counts).reshape(len(rows), -1, len(FIELDS))
+        Raises:
+            DataError: A segment repeats itself so often that aligning it takes many minutes.
+        """
+        index = self._prepare_index()
+        table = open_index(index) if index else None
+        pairs = []
+        for row in rows:
+            references = list(map(self._split, row.references))
+            for text in row.hypotheses:
+                hypothesis = self._split(text)
+                choices = [self._align(hypothesis, reference, table) for reference in references]
+                best = 0
+                if len(choices) > 1:
+                    scores = score_parts(np.array([pair.counts for pair in choices])).score
+                    best = int(np.argmax(scores))
+                pairs.append(choices[best])
+        return pairs
 
-
-def _count_by_jar(rows: Sequence[Row], options: MatchOptions) -> NDArray[np.int64]:
-    """Statistics ``[systems, rows, 23]``, system by system, as a call of the jar is of one."""
-    if not rows:
-        raise DataError("no segments to score")
-    systems = zip(*(row.hypotheses for row in rows), strict=True)
-    references = [row.references for row in rows]
-    return np.stack(
-        [
-            without_perfect_chunks(
-                checked_statistics(list(zip(texts, references, strict=True)), options)
+    def _align(
+        self, hypothesis: list[str], reference: list[str], table: PhraseTable | None
+    ) -> _AlignedPair:
+        phrases = find_paraphrases(table, hypothesis, reference) if table else []
+        hyp, ref = ([get_word(token) for token in side] for side in (hypothesis, reference))
+        candidates = find_candidates(hyp, ref, range(VARIANTS[self.variant]), phrases)
+        if is_too_long(candidates):
+            raise DataError(
+                f"METEOR: a segment of {len(hyp):,} words against {len(ref):,}, too many of which "
+                f"come again and again to be aligned; it begins {' '.join(hypothesis[:6])[:60]!r}: "
+                "shorten it, or leave METEOR out"
             )
-            for texts in systems
-        ]
-    )
+        matches = align(candidates)
+        flags = ([word.is_function for word in side] for side in (hyp, ref))
+        return _AlignedPair(hypothesis, reference, matches, pair_statistics(matches, *flags))
+
+    def _split(self, segment: Segment) -> list[str]:
+        """The tokens of a segment."""
+        text = segment if isinstance(segment, str) else " ".join(segment)
+        if self.norm:
+            text = normalize(text)
+        elif self.lower:
+            text = text.lower()
+        return split_words(text)
 
 
-def _explain_pair(pair: AlignedPair) -> Evidence:
-    parts = score_parts(without_perfect_chunks(np.array([pair.counts])))
+def _explain_pair(pair: _AlignedPair) -> Evidence:
+    precision, recall, penalty, _ = map(float, score_parts(np.array(pair.counts)))
     return {
-        "precision": float(parts.precision[0]),
-        "recall": float(parts.recall[0]),
-        "penalty": float(parts.penalty[0]),
-        "inexact_matches": [m for m in _matches(pair) if m.kind != MODULES[EXACT]],
+        "precision": precision,
+        "recall": recall,
+        "penalty": penalty,
+        "inexact_matches": [match for match in _matches(pair) if match.kind != MODULES[EXACT]],
     }
 
 
-def _matches(pair: AlignedPair) -> list[MeteorMatch]:
+def _matches(pair: _AlignedPair) -> list[MeteorMatch]:
     found = []
     for position, (start, length, reference_length, module) in pair.matches:
         hypothesis = tuple(pair.hypothesis[start : start + length])

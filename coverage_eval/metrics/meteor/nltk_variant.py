@@ -19,35 +19,38 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.base import Statistics, TextMetric
-from coverage_eval.metrics.meteor.english import object_to_other_languages
-from coverage_eval.metrics.meteor.lexicon import find_synsets
-from coverage_eval.metrics.meteor.resources import jar_path, package_version, read_synsets
-from coverage_eval.metrics.sums import ratio_of_sums
-from coverage_eval.text.rows import Row
+from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.meteor.words import (
+    JAR,
+    data_file,
+    find_synsets,
+    object_to_other_languages,
+    package_version,
+    read_synsets,
+)
+from coverage_eval.metrics.score import Statistics, ratio_of_sums
 from fast_align_wrapper.text import Segment, tokenize
 
 
-@dataclass(frozen=True)
-class Lemma:
+class Lemma(str):
     """A word of a synset, as NLTK asks for it."""
 
-    text: str
+    __slots__ = ()
 
     def name(self) -> str:
         """The word; compounds are joined by ``_``."""
-        return self.text
+        return self
 
 
-@dataclass(frozen=True)
-class Synset:
+class Synset(tuple[Lemma, ...]):
     """A set of synonyms, as NLTK asks for it."""
 
-    words: tuple[Lemma, ...]
+    __slots__ = ()
 
     def lemmas(self) -> tuple[Lemma, ...]:
         """The synonyms."""
-        return self.words
+        return self
 
 
 class WordNet:
@@ -62,7 +65,7 @@ class WordNet:
         for word, numbers in read_synsets().items():
             for number in numbers.split():
                 words.setdefault(number, []).append(Lemma(word))
-        self._synsets = {number: Synset(tuple(lemmas)) for number, lemmas in words.items()}
+        self._synsets = {number: Synset(lemmas) for number, lemmas in words.items()}
         self._known: dict[str, list[Synset]] = {}
 
     def synsets(self, word: str) -> list[Synset]:
@@ -77,7 +80,7 @@ _wordnet = cache(WordNet)
 
 
 @dataclass(frozen=True)
-class NLTKMeteor(TextMetric):
+class NLTKMeteor(Metric):
     """``nltk.translate.meteor_score`` with its default parameters, averaged over segments."""
 
     name: ClassVar[str] = "meteor-nltk"
@@ -96,7 +99,7 @@ class NLTKMeteor(TextMetric):
         Raises:
             MissingDependencyError: The ``meteor`` extra is not installed.
         """
-        jar_path()
+        data_file(JAR)
         return {
             "alpha": 0.9,
             "beta": 3.0,
@@ -111,14 +114,14 @@ class NLTKMeteor(TextMetric):
         """The mean of the segments' scores, 0 to 100."""
         return ratio_of_sums(summed)
 
-    def count_batch(self, rows: Sequence[Row]) -> NDArray[np.float64]:
+    def count(self, batch: Batch) -> NDArray[np.float64]:
         """Each segment's best score with a reference, and 1; one with an empty side scores 0."""
         scores = [
             [max(_score(text, one) for one in row.references) for text in row.hypotheses]
-            for row in rows
+            for row in batch.rows
         ]
         values = np.array(scores, dtype=np.float64)
-        return np.stack([values, np.ones_like(values)], axis=-1)
+        return np.stack([values, np.ones_like(values)], axis=-1).swapaxes(0, 1)
 
     def objection(self, rows: Sequence[Row]) -> str | None:
         """Against references that do not look English: their synonyms come from WordNet."""

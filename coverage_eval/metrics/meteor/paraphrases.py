@@ -1,17 +1,287 @@
-"""Which phrases of a hypothesis and its reference paraphrase each other."""
+"""Meteor's paraphrase table as a SQLite file in the user's cache folder, and the search in it.
+
+Reading the table takes seconds, looking up phrases of its SQLite form milliseconds. The file has
+one row a phrase, with all of its paraphrases. Phrases are kept as bytes (UTF-8), their words
+separated by single spaces. The beginnings of phrases have rows of their own, if need be without
+paraphrases, so that a search which lengthens a phrase word by word may stop where the table has
+none.
+
+The file is made at the first use. Its name ends in a hash of its content, so that a damaged file is
+noticed, and made again. Several processes may want it at once: each makes its own under a temporary
+name and renames it when it is whole. The same table gives the same bytes, so that all of them make
+one file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import atexit
+import gzip
+import io
+import os
+import shutil
+import sqlite3
+import tempfile
+import warnings
+import zlib
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache, lru_cache
+from itertools import groupby
 from operator import itemgetter
-from typing import TypeAlias
+from pathlib import Path
+from typing import BinaryIO, TypeAlias, cast
 
-from coverage_eval.metrics.meteor.candidates import PARAPHRASE
-from coverage_eval.metrics.meteor.phrase_table import PhraseTable
-from coverage_eval.metrics.meteor.runs import Block, CandidateRun
+from tqdm import tqdm
+
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.meteor.matching import PARAPHRASE, Block, CandidateRun
+from fast_align_wrapper.files import file_sha256, held_file, put_in_place, remove_abandoned
+
+_REMEMBERED = 1 << 16
+"""Phrases whose paraphrases are kept in memory: text repeats its words."""
+
+_FAMILY = "meteor-paraphrases"
+_VERSION = 4
+"""A change of the files' form must raise it."""
+_PREFIX = f"{_FAMILY}-{_VERSION}"
+"""How the files' names begin."""
+_TEMPORARY = f".{_PREFIX}-"
+"""How they begin until they are whole; the next run removes what a killed run left of them."""
+
+
+def read_table(path: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Stream the table's pairs (phrase, paraphrase), in the order of the file.
+
+    Args:
+        path: Gzip file of line triples: probability, phrase, paraphrase.
+
+    Raises:
+        DataError: The file is damaged.
+    """
+    with (
+        path.open("rb") as packed,
+        tqdm.wrapattr(
+            packed,
+            "read",
+            total=path.stat().st_size,
+            desc="indexing METEOR's paraphrases, once",
+            disable=None,
+            leave=False,
+        ) as watched,
+        gzip.open(cast("BinaryIO", watched)) as unpacked,
+    ):
+        # The buffer makes the lines several times as fast.
+        lines = io.BufferedReader(unpacked, 1 << 20)
+        try:
+            for _, phrase, paraphrase in zip(lines, lines, lines, strict=True):
+                yield phrase.rstrip(b"\n"), paraphrase.rstrip(b"\n")
+        except (EOFError, OSError, zlib.error) as error:
+            raise DataError(f"{path}: damaged paraphrase table ({error})") from error
+        except ValueError as error:
+            raise DataError(f"{path}: damaged paraphrase table (ends within an entry)") from error
+
+
+def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
+    """Write pairs (phrase, paraphrase) as a SQLite file.
+
+    Args:
+        pairs: In the order in which the paraphrases of a phrase are to be found.
+        path: An empty file or none.
+
+    Raises:
+        sqlite3.Error: The file cannot be written.
+    """
+    # Nobody else sees the file before it is whole, so it needs no lock and no journal.
+    connection = sqlite3.connect(f"{path.as_uri()}?nolock=1", uri=True, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("CREATE TABLE phrases (phrase BLOB PRIMARY KEY, paraphrases BLOB)")
+        connection.execute("CREATE TABLE checksums (of_all_phrases BLOB)")
+        connection.execute("BEGIN")
+        beginnings: set[bytes] = set()
+        connection.executemany(
+            "INSERT INTO phrases VALUES (?, ?) ON CONFLICT DO UPDATE "
+            "SET paraphrases = CAST(paraphrases || x'0a' || excluded.paraphrases AS BLOB)",
+            _rows(pairs, beginnings),
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
+            ((phrase,) for phrase in sorted(beginnings)),  # the order changes bytes of the file
+        )
+        phrases = connection.execute("SELECT phrase FROM phrases")
+        checksums = array("I", sorted(zlib.crc32(phrase) for (phrase,) in phrases))
+        connection.execute("INSERT INTO checksums VALUES (?)", (checksums.tobytes(),))
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _rows(
+    pairs: Iterable[tuple[bytes, bytes]], beginnings: set[bytes]
+) -> Iterator[tuple[bytes, bytes]]:
+    """Each phrase with its paraphrases, one a line; its beginnings are added to a set."""
+    for phrase, run in groupby(pairs, key=itemgetter(0)):
+        yield phrase, b"\n".join(paraphrase for _, paraphrase in run)
+        beginning = phrase
+        while b" " in beginning:
+            beginning = beginning.rpartition(b" ")[0]
+            beginnings.add(beginning)
+
+
+class PhraseTable:
+    """The paraphrases of phrases, looked up in a file of :func:`write_table`.
+
+    Args:
+        path: The file, which nobody changes while it is open.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        # Without locks any number of processes may read; SQLite itself lets only one thread in.
+        self._connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+        )
+        (blob,) = self._connection.execute("SELECT of_all_phrases FROM checksums").fetchone()
+        self._checksums = array("I", blob)
+        self.paraphrases = lru_cache(_REMEMBERED)(self._read)
+
+    def _read(self, phrase: bytes) -> tuple[bytes, ...] | None:
+        """A phrase's paraphrases in the table's order; None if no phrase begins with it.
+
+        Raises:
+            DataError: The file was damaged after it was opened.
+        """
+        # Most phrases of a text are not in the table; this says so five times as fast as SQLite.
+        checksum = zlib.crc32(phrase)
+        place = bisect_left(self._checksums, checksum)
+        if place == len(self._checksums) or self._checksums[place] != checksum:
+            return None
+        query = "SELECT paraphrases FROM phrases WHERE phrase = ?"
+        try:
+            row = self._connection.execute(query, (phrase,)).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise DataError(
+                f"{self._path}: damaged index of METEOR's paraphrases ({error}); delete the file"
+            ) from error
+        if row is None:
+            return None
+        return tuple(row[0].split(b"\n")) if row[0] is not None else ()
+
+
+def cache_folder() -> Path:
+    """The folder for files that can be made again.
+
+    ``COVERAGE_EVAL_CACHE`` names it, else it is ``coverage-eval`` in ``XDG_CACHE_HOME``, else in
+    ``.cache`` of the home folder.
+    """
+    named = os.environ.get("COVERAGE_EVAL_CACHE")
+    if named:
+        return Path(named)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification says that a relative path is to be ignored.
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "coverage-eval"
+
+
+def table_hash(table: Path) -> str:
+    """The hash that a gzip file ends in: CRC-32 and length of its contents, in hexadecimal.
+
+    It is there at no cost, and unpacking the table for the index checks it.
+    """
+    try:
+        with table.open("rb") as file:
+            file.seek(-8, os.SEEK_END)
+            return file.read().hex()
+    except OSError as error:
+        raise DataError(f"{table}: damaged paraphrase table ({error})") from error
+
+
+def phrase_index(table: Path) -> Path:
+    """The whole index of a table; built now if there is none yet.
+
+    If the cache folder cannot be written to, the index is built in the system's folder for
+    temporary files, with a warning, and lasts as long as this process.
+
+    Raises:
+        DataError: The table is damaged, or there is no place at all to write the index.
+    """
+    folder = cache_folder().absolute()
+    name = f"{_PREFIX}-{table_hash(table)}"
+    try:
+        remove_abandoned(folder, _TEMPORARY)
+        for path in sorted(folder.glob(f"{name}-*.sqlite")):
+            if path.stem.endswith(f"-{_hash(path, _state(path))}"):
+                return path
+            path.unlink(missing_ok=True)
+        return _build(table, folder, name)
+    except (OSError, sqlite3.Error) as error:
+        warnings.warn(
+            f"cannot keep the paraphrase index in {folder} ({_reason(error)}), so "
+            "it is built anew each time; set COVERAGE_EVAL_CACHE to a folder that can be written",
+            stacklevel=2,
+        )
+        return _temporary_index(table)
+
+
+def open_index(path: Path) -> PhraseTable:
+    """The index of :func:`phrase_index`, opened once a process."""
+    return _open(path, _state(path), os.getpid())
+
+
+@cache
+def _open(path: Path, state: tuple[int, ...], process: int) -> PhraseTable:  # noqa: ARG001
+    # A child process must not use its parent's connection: they would share the place in the file.
+    return PhraseTable(path)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What changes when a file is replaced or written to."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+@cache
+def _hash(path: Path, state: tuple[int, ...]) -> str:  # noqa: ARG001
+    """The hash of a file for its name; the file is read once a process unless it changes."""
+    return file_sha256(path)[:16]
+
+
+def _build(table: Path, folder: Path, name: str) -> Path:
+    """Build an index beside its place, move it there when it is whole, and remove earlier forms."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with held_file(folder, _TEMPORARY, ".sqlite", 0o644) as temporary:
+        write_table(read_table(table), temporary)
+        content = _hash(temporary, _state(temporary))
+        index = put_in_place(temporary, folder / f"{name}-{content}.sqlite")
+    # An earlier release that is still in use makes its own form again, once.
+    for version in range(1, _VERSION):
+        for path in folder.glob(f"{_FAMILY}-{version}-*"):
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return index
+
+
+@cache
+def _temporary_index(table: Path) -> Path:
+    """An index in the system's folder for temporary files, removed when this process ends."""
+    try:
+        folder = tempfile.mkdtemp(prefix="coverage-eval-phrases-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return _build(table, Path(folder), _PREFIX)
+    except (OSError, sqlite3.Error) as error:
+        raise DataError(
+            f"no place to write the paraphrase index ({_reason(error)}); "
+            "set COVERAGE_EVAL_CACHE to a folder that can be written to"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
 
 _Found: TypeAlias = "tuple[int, int, tuple[int, ...]]"
-"""(number of a phrase's paraphrase, its number of words, its places)."""
+"""(number of a phrase's paraphrase, its number of words, its positions)."""
 
 
 def find_paraphrases(
@@ -20,7 +290,7 @@ def find_paraphrases(
     """The paraphrases in a pair, in the order in which Meteor 1.5 finds them.
 
     First come the table's phrases in the reference, from left to right and short before long, with
-    each paraphrase (in the table's order) and each of its places in the hypothesis; then, in the
+    each paraphrase (in the table's order) and each of its positions in the hypothesis; then, in the
     same way, the phrases in the hypothesis with their paraphrases in the reference.
 
     Returns:
@@ -50,25 +320,11 @@ def find_paraphrases(
 def _search(
     table: PhraseTable, text: list[bytes], other: list[bytes]
 ) -> Iterator[tuple[tuple[int, ...], int, list[_Found]]]:
-    """(places, number of words, paraphrases) of each phrase with a paraphrase in another text.
+    """(positions, number of words, paraphrases) of each phrase with a paraphrase in another text.
 
-    Of the phrases that start at a place, the shorter ones come first.
+    Of the phrases that start at a position, the shorter ones come first.
     """
-    line = b" ".join(other)
-    for phrase, starts in _phrases(table, text).items():
-        found = []
-        for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
-            # Few paraphrases pass this quick test, and few of these are not at word borders.
-            if paraphrase in line:
-                words = paraphrase.split(b" ")
-                if places := _places(words, other):
-                    found.append((number, len(words), places))
-        if found:
-            yield tuple(starts), phrase.count(b" ") + 1, found
-
-
-def _phrases(table: PhraseTable, text: list[bytes]) -> dict[bytes, list[int]]:
-    """The phrases of a text that begin a phrase of the table, with their places."""
+    # The phrases of the text that begin a phrase of the table, with their positions.
     phrases: dict[bytes, list[int]] = {}
     for start in range(len(text)):
         phrase = b""
@@ -77,9 +333,16 @@ def _phrases(table: PhraseTable, text: list[bytes]) -> dict[bytes, list[int]]:
             if table.paraphrases(phrase) is None:
                 break
             phrases.setdefault(phrase, []).append(start)
-    return phrases
-
-
-def _places(phrase: list[bytes], text: list[bytes]) -> tuple[int, ...]:
-    size = len(phrase)
-    return tuple(i for i in range(len(text) - size + 1) if text[i : i + size] == phrase)
+    line = b" ".join(other)
+    for phrase, starts in phrases.items():
+        found = []
+        for number, paraphrase in enumerate(table.paraphrases(phrase) or ()):
+            # Few paraphrases pass this quick test, and few of these are not at word borders.
+            if paraphrase in line:
+                words = paraphrase.split(b" ")
+                size = len(words)
+                places = [i for i in range(len(other) - size + 1) if other[i : i + size] == words]
+                if places:
+                    found.append((number, size, tuple(places)))
+        if found:
+            yield tuple(starts), phrase.count(b" ") + 1, found

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.metrics.meteor.aligner import Match, count_chunks
-from coverage_eval.metrics.meteor.candidates import MODULES
+from coverage_eval.metrics.meteor.matching import MODULES, Match, count_chunks
 
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
 """Meteor 1.5's English parameters, tuned to rank systems (Denkowski and Lavie 2014)."""
@@ -40,12 +38,15 @@ def pair_statistics(
     hypothesis_functions: Sequence[bool],
     reference_functions: Sequence[bool],
 ) -> list[int]:
-    """The 23 counts of one pair, as Meteor prints them with ``-ssOut``.
+    """The 23 counts of one pair, as Meteor adds them up.
+
+    Meteor leaves out the one chunk of a perfect segment, where both sides are matched as a whole:
+    the segment's own score is the same with it, the corpus score is not. (``-ssOut`` prints it.)
 
     Args:
         matches: The matches chosen, in reference order.
-        hypothesis_functions: For each hypothesis token whether it is a function word.
-        reference_functions: The same of the reference.
+        hypothesis_functions: Whether each token of the hypothesis is a function word.
+        reference_functions: Whether each token of the reference is one.
     """
     counts = [0] * len(FIELDS)
     counts[0], counts[1] = len(hypothesis_functions), len(reference_functions)
@@ -60,49 +61,23 @@ def pair_statistics(
         counts[first + 3] += reference_function
         counts[_HYP_MATCHED] += length
         counts[_REF_MATCHED] += reference_length
-    counts[_CHUNKS] = count_chunks(matches)
+    chunks = count_chunks(matches)
+    is_perfect = chunks == 1 and counts[_HYP_MATCHED:] == counts[:2]
+    counts[_CHUNKS] = 0 if is_perfect else chunks
     return counts
 
 
-def without_perfect_chunks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The counts as Meteor adds them up: the one chunk of a perfect segment is left out.
-
-    Such a segment's own score is the same with and without it.
-
-    Args:
-        counts: The 23 statistics of each segment, ``[segments, 23]``.
-    """
-    counts = counts.copy()
-    counts[_is_perfect(counts), _CHUNKS] = 0
-    return counts
-
-
-def _is_perfect(counts: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where both sides are matched as a whole, in one chunk."""
-    return np.asarray(
-        (counts[..., _CHUNKS] == 1)
-        & (counts[..., _HYP_MATCHED] == counts[..., 0])
-        & (counts[..., _REF_MATCHED] == counts[..., 1])
-    )
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a Meteor score is made of; arrays of one shape.
-
-    Attributes:
-        precision: Weighted share of the hypothesis that is matched, 0 to 1.
-        recall: Weighted share of the reference that is matched, 0 to 1.
-        f_mean: Their harmonic mean, weighted by alpha.
-        penalty: The fragmentation penalty gamma * (chunks / matches) ** beta, 0 to gamma.
-        score: f_mean * (1 - penalty).
-    """
+class Parts(NamedTuple):
+    """A Meteor score and its parts; arrays of one shape."""
 
     precision: NDArray[np.float64]
+    """Weighted share of the hypothesis that is matched, 0 to 1."""
     recall: NDArray[np.float64]
-    f_mean: NDArray[np.float64]
+    """Weighted share of the reference that is matched, 0 to 1."""
     penalty: NDArray[np.float64]
+    """The fragmentation penalty gamma * (chunks / matches) ** beta, 0 to gamma."""
     score: NDArray[np.float64]
+    """The harmonic mean of precision and recall, weighted by alpha, times (1 - penalty)."""
 
 
 def score_parts(counts: NDArray[Any]) -> Parts:
@@ -121,10 +96,9 @@ def score_parts(counts: NDArray[Any]) -> Parts:
     any_match = (precision > 0) & (recall > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         f_mean = 1.0 / ((1.0 - ALPHA) / precision + ALPHA / recall)
-        fragmentation = np.where(_is_perfect(counts), 0.0, counts[..., _CHUNKS] / matched)
-    f_mean = np.where(any_match, f_mean, 0.0)
-    penalty = np.where(any_match, GAMMA * fragmentation**BETA, 0.0)
-    return Parts(precision, recall, f_mean, penalty, f_mean * (1.0 - penalty))
+        penalty = GAMMA * (counts[..., _CHUNKS] / matched) ** BETA
+    penalty = np.where(any_match, penalty, 0.0)
+    return Parts(precision, recall, penalty, np.where(any_match, f_mean, 0.0) * (1.0 - penalty))
 
 
 def _weighted_ratio(counts: NDArray[np.float64], side: int) -> NDArray[np.float64]:

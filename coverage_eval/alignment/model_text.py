@@ -1,0 +1,135 @@
+"""The text that a model is trained on: pairs cut into tokens, and what the model notes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from coverage_eval.data.dataset import check_list
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.errors import DataError
+from coverage_eval.special_tokens import SINK
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from fast_align_wrapper import FastAlign
+
+
+def strict_pairs(
+    sources: Iterable[Segment], targets: Iterable[Segment]
+) -> Iterator[tuple[Segment, Segment]]:
+    """Segments of both sides in pairs.
+
+    Raises:
+        DataError: Unequal numbers of segments.
+        TypeError: A side is no list of segments, or a segment neither a string nor a list.
+    """
+    check_list(sources, "the source")
+    check_list(targets, "the target")
+    try:
+        for number, pair in enumerate(zip(sources, targets, strict=True), start=1):
+            if not all(isinstance(side, (str, Sequence)) for side in pair):
+                raise TypeError(
+                    f"pair {number}: {pair!r:.60}: a side is neither a string nor a list of tokens"
+                )
+            yield pair
+    except ValueError as error:
+        raise DataError(f"unequal numbers of segments to train on: {error}") from None
+
+
+def cut_pairs(
+    pairs: Iterable[tuple[Segment, ...]],
+    source_tokens: Tokenizer,
+    target_tokens: Tokenizer,
+    *,
+    sink: bool,
+    notes: dict[str, Any],
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """The tokens of each pair, and in the notes how they were cut.
+
+    Args:
+        pairs: Source and target of each segment.
+        source_tokens: Cuts sources.
+        target_tokens: Cuts targets, in the same case and to the same stems.
+        sink: Whether a sink is appended to every source.
+        notes: Filled with what the model notes; right when all pairs have been taken.
+    """
+    notes |= {
+        "tokenize": target_tokens.name,
+        "src_tokenize": source_tokens.name,
+        "lowercase": target_tokens.lowercase,
+        **({"stem": target_tokens.stem} if target_tokens.stem else {}),
+        "sink": True,
+    }
+    for source, target in pairs:
+        tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
+        # Seen rather than believed: the text itself may end in sinks.
+        notes["sink"] &= not (tokens and others) or tokens[-1] == SINK
+        yield tokens, others
+
+
+def with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
+    """A source's tokens, with a sink behind them if there is to be one."""
+    return [*source, SINK] if sink else source
+
+
+def noted_tokenizers(
+    model: FastAlign,
+    tokenize: str | None = None,
+    src_tokenize: str | None = None,
+    lowercase: bool | None = None,
+) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenisers of source and target that a model was trained with, or others instead.
+
+    Raises:
+        DataError: The model notes a tokeniser that is not known here.
+    """
+    notes = model.manifest.notes
+    target = tokenize or notes.get("tokenize", "none")
+    source = src_tokenize or tokenize or notes.get("src_tokenize", target)
+    case = bool(notes.get("lowercase", False)) if lowercase is None else lowercase
+    for name in (source, target):
+        if name not in TOKENIZERS:
+            raise DataError(
+                f"the model's text was cut by tokeniser {name!r}, which is not known here; "
+                "train a model with one that is"
+            )
+    stem = int(notes.get("stem", 0))
+    return Tokenizer(source, case, stem), Tokenizer(target, case, stem)
+
+
+def other_use(
+    model: FastAlign, source: Tokenizer, target: Tokenizer, *, sink: bool
+) -> Iterator[str]:
+    """Say where a model is used on text of another form than it was trained on.
+
+    Args:
+        model: The model.
+        source: How sources are cut.
+        target: How targets are.
+        sink: Whether a sink is appended to every source.
+    """
+    noted = noted_tokenizers(model)
+    if (source, target) != noted:
+        yield (
+            f"the model was trained on text of {_text_form(*noted)}, and this text is of "
+            f"{_text_form(source, target)}: words that are not cut alike are not aligned"
+        )
+    had_sink = bool(model.manifest.notes.get("sink", False))
+    if sink != had_sink:
+        yield (
+            f"the model was trained {_with(had_sink)} {SINK} behind every source, and is used "
+            f"{_with(sink)} it: links differ from those of a model made for this"
+        )
+
+
+def _text_form(source: Tokenizer, target: Tokenizer) -> str:
+    name = f"tokeniser '{target.name}'"
+    if source != target:
+        name = f"tokenisers '{source.name}' and '{target.name}'"
+    stems = f", cut to {target.stem} letters" if target.stem else ""
+    return f"{name}, lowercased{stems}" if target.lowercase else f"{name}{stems}"
+
+
+def _with(sink: bool) -> str:
+    return "with" if sink else "without"

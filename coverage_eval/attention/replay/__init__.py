@@ -1,1 +1,0 @@
-"""A trained model's encoder and decoder replayed in NumPy."""

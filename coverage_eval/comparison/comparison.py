@@ -1,0 +1,451 @@
+"""Systems compared, as in the paper's Table 1: scores, intervals, p-values against a baseline."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import check_whole
+from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
+from coverage_eval.metrics.registry import make_metric, metric_class
+from coverage_eval.metrics.score import Score, Statistics, interval_ends
+from coverage_eval.metrics.significance import (
+    DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
+    MOST_RESAMPLES,
+    TESTS,
+    Difference,
+    holm,
+    paired_tests,
+    percentile_interval,
+    sample_scores,
+)
+from coverage_eval.tables.formats import render
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from coverage_eval.html_report.rendering import Report
+    from coverage_eval.tables.table import Table
+
+SIGNIFICANT = 0.05
+"""The level at which pictures mark a difference and sentences call it one."""
+
+
+@dataclass(frozen=True)
+class Testing:
+    """How differences are tested.
+
+    Attributes:
+        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it, which finds more
+            differences than there are (:func:`coverage_eval.metrics.significance.paired_test`).
+        resamples: Resamples of intervals and test; with 0 there is neither.
+        seed: Seed of the random numbers.
+
+    Raises:
+        TypeError: A number of resamples or a seed that is no whole number.
+        ValueError: An unknown test, or a number out of range.
+    """
+
+    __test__ = False  # not a test for pytest, whatever its name
+
+    test: str = "randomization"
+    resamples: int = DEFAULT_RESAMPLES
+    seed: int = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        if self.test not in TESTS:
+            raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
+        check_whole("resamples", self.resamples, 0, MOST_RESAMPLES)
+        check_whole("seed", self.seed, 0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system by one metric.
+
+    Attributes:
+        score: The corpus score, with its interval.
+        difference: The score minus the baseline's; None for the baseline.
+        p_value: Of the paired test against the baseline; None for the baseline.
+        adjusted: The same, by Holm over all systems of the metric.
+        best: Whether no other system is better by this metric.
+    """
+
+    score: Score
+    difference: float | None = None
+    p_value: float | None = None
+    adjusted: float | None = None
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems compared by several metrics; :func:`compare` makes one.
+
+    >>> import coverage_eval as ce
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = ce.compare(systems, references, metrics=["rep"], resamples=0)
+    >>> comparison.baseline, comparison.to_frame()["REP"]["score"].to_list()
+    ('good', [0.0, 50.0])
+    >>> comparison.break_down(["repeated-ngrams"])[0].rows[0][:2]
+    ('bad', 'red red')
+
+    Attributes:
+        metrics: The metrics by name, columns of the table.
+        rows: Cells by system, then metric.
+        baseline: The system that others are tested against.
+        testing: How.
+        segments: Size of the test set.
+        result: What was counted, with the texts for breakdowns; None if there are only statistics.
+    """
+
+    metrics: Mapping[str, Metric]
+    rows: Mapping[str, Mapping[str, Cell]]
+    baseline: str
+    testing: Testing
+    segments: int
+    result: Result | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def others(self) -> list[str]:
+        """The systems that the baseline is compared with."""
+        return [system for system in self.rows if system != self.baseline]
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """What moved the scores, by the name of the metric."""
+        first = next(iter(self.rows.values()))
+        return {cell.score.metric: str(cell.score.signature) for cell in first.values()}
+
+    @property
+    def measured(self) -> Result:
+        """What was counted.
+
+        Raises:
+            ValueError: The comparison was made from statistics alone.
+        """
+        if self.result is None:
+            raise ValueError("a breakdown needs the texts, and there are only statistics")
+        return self.result
+
+    def to_frame(self) -> pd.DataFrame:
+        """A table: a row a system; columns of two levels, metric and figure.
+
+        The figures are ``score``, ``low``, ``high`` (95 % interval), ``difference``, ``p`` and
+        ``p (Holm)``, each in the metric's own unit; those of the test are missing for the baseline.
+        """
+        import pandas as pd
+
+        labels = [metric.name for metric in self.metrics.values()]
+        columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
+        rows = [
+            [value for cell in cells.values() for value in _figures(cell)]
+            for cells in self.rows.values()
+        ]
+        systems = pd.Index(self.rows, name="system")
+        return pd.DataFrame(np.array(rows, dtype=np.float64), index=systems, columns=columns)
+
+    def to_latex(self, width: int = 2) -> str:
+        """A table in LaTeX, in the style of booktabs.
+
+        Args:
+            width: Digits after the decimal point.
+        """
+        return self._render("latex", width)
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Bars of every system's scores with their intervals, a panel for each metric.
+
+        Args:
+            axes: Where to draw, one for each metric; a new figure if None.
+        """
+        from coverage_eval.plotting.scores import plot_comparison
+
+        figures = [[_figures(cells[name]) for cells in self.rows.values()] for name in self.metrics]
+        values = np.array(figures, dtype=np.float64)
+        direction = {True: "higher is better", False: "lower is better"}
+        return plot_comparison(
+            list(self.rows),
+            values[..., 0],
+            values[..., 1],
+            values[..., 2],
+            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            baseline=self.baseline,
+            significant=values[..., -1] < SIGNIFICANT,
+            axes=axes,
+        )
+
+    def break_down(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        top: int = DEFAULT_TOP,
+        frequencies: Mapping[str, int] | None = None,
+    ) -> list[Table]:
+        """Tables of where the systems differ: by length, frequency and position, commonest errors.
+
+        Args:
+            names: Names of ``coverage_eval.comparison.breakdown.BREAKDOWNS``, such as
+                ``dropped-words``; by default all that the metrics allow.
+            top: Words, n-grams or segments in each list.
+            frequencies: How often each source word stands in the training text; by default, how
+                often it stands in the source itself.
+
+        Raises:
+            ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
+                among the columns, or the source is not there.
+        """
+        return break_down(self.measured, names, Options(top, frequencies, self.baseline))
+
+    def to_report(self, **settings: Any) -> Report:
+        """One HTML file that a person reads, with a browser of segments; a notebook shows it.
+
+        >>> import coverage_eval as ce
+        >>> systems = {"good": ["a house"], "bad": ["a house house"]}
+        >>> report = ce.compare(systems, ["a house"], metrics=["rep"]).to_report()
+        >>> "bad repeats most" in report.html
+        True
+
+        Its ``save`` writes the file.
+
+        Args:
+            **settings: What the report may be told beside the scores, the fields of
+                :class:`coverage_eval.report.html.Extras`, such as ``attention`` (maps
+                of each segment by system), ``labels`` (known errors by system) or ``title``.
+
+        Raises:
+            ValueError: The comparison was made from statistics alone, or maps or labels are of an
+                unknown system or of other segments.
+        """
+        # By its name: reports are made of comparisons, and not the other way round.
+        room = import_module("coverage_eval.report.html")
+        report: Report = room.make_report(self, **settings)
+        return report
+
+    def _render(self, output_format: str, width: int = 2) -> str:
+        # By its name, likewise: what is printed is made of comparisons.
+        present = import_module("coverage_eval.comparison.presentation").present_comparison
+        text: str = render(present(self), output_format, width=width)
+        return text
+
+    def __str__(self) -> str:
+        return self._render("text")
+
+    def _repr_html_(self) -> str:
+        signatures = "<br>".join(map(html.escape, self.signatures.values()))
+        frame = self.to_frame().to_html(float_format=lambda value: f"{value:.3f}", na_rep="")
+        return f"{frame}<small>{signatures}</small>"
+
+
+_FIGURES = ("score", "low", "high", "difference", "p", "p (Holm)")
+
+
+def _figures(cell: Cell) -> tuple[float | None, ...]:
+    ends = interval_ends(cell.score.interval)
+    return (cell.score.score, *ends, cell.difference, cell.p_value, cell.adjusted)
+
+
+def compare(
+    systems: Mapping[str, Sequence[Segment]],
+    references: Sequence[Any],
+    sources: Sequence[Segment] | None = None,
+    aligner: Aligner | None = None,
+    *,
+    metrics: Sequence[str | Metric] | None = None,
+    baseline: str | None = None,
+    test: str = "randomization",
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    jobs: int = 1,
+) -> Comparison:
+    """Compare systems on one test set.
+
+    >>> references = ["a red house", "the dog sleeps"]
+    >>> systems = {"good": references, "bad": ["a red red house", "the dog the dog"]}
+    >>> comparison = compare(systems, references, metrics=["rep"])
+    >>> [float(cells["rep"].score) for cells in comparison.rows.values()]
+    [0.0, 50.0]
+
+    Args:
+        systems: Outputs by name, the order of the rows; strings or lists of tokens.
+        references: Reference segments, or a list of several references.
+        sources: Source segments, for DROP and soft DROP.
+        aligner: What links them, for the same.
+        metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
+            settings of their own, the order of the columns; by default BLEU and REP, and DROP with
+            an aligner.
+        baseline: The system to test against; by default the first.
+        test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
+        resamples: Resamples of intervals and test; 0 for neither.
+        seed: Their seed.
+        tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
+        lowercase: Whether REP lowercases the text.
+        jobs: Processes for metrics of text.
+
+    Raises:
+        DataError: Unequal texts, links of other systems, or a metric's score is undefined.
+        TypeError: Systems without names, a metric that is neither name nor object, or texts that a
+            metric needs are None.
+        ValueError: An unknown metric or baseline, two metrics of one name, or DROP without an
+            aligner.
+        MissingDependencyError: METEOR without its extra.
+        AlignerError: The aligner failed.
+    """
+    _check_names(systems)
+    if isinstance(metrics, str):
+        metrics = [metrics]
+    if metrics is None:
+        metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
+    settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
+    named = [_named_metric(metric, settings) for metric in metrics]
+    chosen = dict(named)
+    if len(chosen) < len(named):
+        names = ", ".join(name for name, _ in named)
+        raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
+    chosen = {name: _of_systems(metric, list(systems)) for name, metric in chosen.items()}
+    for metric in chosen.values():
+        metric.check_needs(references, sources)
+    if not chosen:
+        raise ValueError("no metric to compare by")
+    dataset = Dataset.of_lists(systems, references, sources)
+    result = measure(dataset, chosen, jobs=jobs, evidence=True)
+    tokens = Tokenizer(tokenize, lowercase)
+    source_tokens = aligner.source_tokens if aligner else tokens
+    result = replace(result, tokens=tokens, source_tokens=source_tokens)
+    return compare_result(result, baseline=baseline, testing=Testing(test, resamples, seed))
+
+
+def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
+    if not isinstance(systems, Mapping):
+        raise TypeError(
+            "systems are a mapping from a name to its segments, such as {'mine': hypotheses}, not "
+            f"{type(systems).__name__}"
+        )
+    for name in systems:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a system is a string, not {name!r}")
+
+
+def _of_systems(metric: Metric, systems: Sequence[str]) -> Metric:
+    """The metric with the links of the systems in their order."""
+    if not isinstance(metric, AlignedMetric):
+        return metric
+    return replace(metric, aligner=metric.aligner.for_systems(systems))
+
+
+def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[str, Metric]:
+    if not isinstance(metric, (str, Metric)):
+        raise TypeError(
+            f"a metric is a name such as 'rep' or an object such as REP(), not {metric}"
+        )
+    if not isinstance(metric, str):
+        return metric.name.lower(), metric
+    # BLEU's tokeniser, which has the same name, is its own.
+    is_of_tokens = issubclass(metric_class(metric), TokenMetric)
+    own = settings if is_of_tokens else {"aligner": settings["aligner"]}
+    return metric, make_metric(metric, own)
+
+
+def compare_result(
+    result: Result, *, baseline: str | None = None, testing: Testing | None = None
+) -> Comparison:
+    """Compare systems that were measured; otherwise as :func:`compare`."""
+    statistics = {
+        name: dict(zip(result.systems, block, strict=True))
+        for name, block in result.statistics.items()
+    }
+    comparison = compare_statistics(
+        statistics, result.metrics, baseline=baseline, testing=testing, references=result.references
+    )
+    return replace(comparison, result=result)
+
+
+def compare_statistics(
+    statistics: Mapping[str, Mapping[str, Statistics]],
+    metrics: Mapping[str, Metric],
+    *,
+    baseline: str | None = None,
+    testing: Testing | None = None,
+    references: int = 1,
+) -> Comparison:
+    """Compare systems by statistics ``[segments, k]`` by metric, then system.
+
+    All intervals and bootstrap tests, of every metric, come from the same resamples. Otherwise as
+    :func:`compare`.
+    """
+    testing = testing or Testing()
+    if not metrics:
+        raise ValueError("no metric to compare by")
+    pairs = [(metric, statistics[name]) for name, metric in metrics.items()]
+    systems = list(pairs[0][1])
+    baseline = systems[0] if baseline is None else baseline
+    if baseline not in systems:
+        raise ValueError(f"the baseline {baseline!r} is none of the systems {', '.join(systems)}")
+    scores = [
+        {
+            system: metric.score(values, references=references, system=system)
+            for system, values in statistics[name].items()
+        }
+        for name, metric in metrics.items()
+    ]
+    sampled: list[dict[str, NDArray[np.float64]]] = [{} for _ in pairs]
+    found: list[dict[str, Difference]] = [{} for _ in pairs]
+    if testing.resamples:
+        sampled = sample_scores(pairs, testing.resamples, testing.seed)
+        found = paired_tests(
+            pairs,
+            baseline,
+            test=testing.test,
+            resamples=testing.resamples,
+            seed=testing.seed,
+            sampled=sampled,
+        )
+    cells = {
+        name: _column(values, drawn, differences, baseline, testing.seed)
+        for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
+    }
+    rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
+    return Comparison(metrics, rows, baseline, testing, len(pairs[0][1][baseline]))
+
+
+def _column(
+    scores: Mapping[str, Score],
+    sampled: Mapping[str, NDArray[np.float64]],
+    found: Mapping[str, Difference],
+    baseline: str,
+    seed: int,
+) -> dict[str, Cell]:
+    """One metric for all systems, with intervals and p-values where there are resamples."""
+    base = scores[baseline]
+    values = [score.score for score in scores.values()]
+    best = max(values) if base.higher_is_better else min(values)
+    adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
+    cells = {}
+    for system, score in scores.items():
+        if system in sampled:
+            score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
+        cells[system] = Cell(
+            score,
+            None if system == baseline else score.score - base.score,
+            found[system].p_value if system in found else None,
+            adjusted.get(system),
+            best=score.score == best,
+        )
+    return cells

@@ -1,0 +1,1 @@
+"""Test sets: their texts as batches of segments, readers, tokenisers, checks, atomic writing."""

@@ -1,0 +1,311 @@
+"""Checks of what aligns the texts: an aligner model, links made elsewhere, gold links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from coverage_eval.data.input_checks import (
+    BAD_PIECES,
+    CASED,
+    FEWEST_CASED,
+    LOWER_CASED,
+    Finding,
+    named,
+    percent,
+    shown,
+    where,
+)
+from coverage_eval.data.sample import FEWEST_SEGMENTS, Rows, Sample, SampledText
+from coverage_eval.special_tokens import SINK
+
+if TYPE_CHECKING:  # importing the aligner takes longer than the checks
+    from coverage_eval.alignment.gold_links import Gold
+    from coverage_eval.alignment.link_files import LinkColumn
+    from fast_align_wrapper import FastAlign
+    from fast_align_wrapper.links import Links
+
+UNKNOWN = 0.1
+"""Of the tokens: new text of the training's kind has 0.5 to 4 %; text of another language 45 to
+100 %, untokenised text 11 %, another tokeniser's 8 to 90 %."""
+
+UNKNOWN_RATIO = 3.0
+"""Times the share that the training text itself leads to expect (half of the vocabulary, the words
+seen once, by the number of tokens); new text has up to 2 times, so small models are not blamed."""
+
+UNKNOWN_OF_HYPOTHESES = 0.25
+"""Of a hypothesis; a weak system's own words are no fault of the model."""
+
+SWAPPED = 0.2
+"""Each side is better known to the model's other side by this share; -1 to -0.4 where it is not."""
+
+MODEL_CASED = 0.05
+"""Share of the vocabulary with a capital letter from which on a model counts as cased."""
+
+TOKENS_RATIO = 1.25
+"""Target tokens by source tokens, in the text and in training: 1.04 times apart on new text, 1.3 on
+Japanese cut into letters instead of words, 2 to 5 with one side cut into letters."""
+
+FIT = 0.08
+"""0 where the sources fit their own targets no better than their neighbours', 1 where as well as in
+training. In 50 lines of new text 0.66 and more, 0.3 where half of the words are wrong, 0.1 with a
+model of 300 pairs; lines out of step -0.08 to 0.06; another language 0.06 at most."""
+
+MODEL_ROWS = 1000
+"""Pairs to align for :data:`FIT`, twice."""
+
+
+def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[str, float]]:
+    """Look at how well an aligner model knows the texts.
+
+    The first check that finds something explains what those after it would say.
+
+    Args:
+        sample: Rows with sources, in the model's tokenisation and without the sink.
+        model: The model that is to align them.
+
+    Returns:
+        The findings, and two figures for reports: ``unknown_source_tokens`` and
+        ``unknown_target_tokens`` (of the first reference, or else the mean of the hypotheses), the
+        shares, 0 to 1, of tokens that the model does not know; 0 where there are no tokens.
+
+    Raises:
+        ValueError: The sample has no sources, or neither references nor hypotheses.
+        AlignerError: The aligner failed.
+    """
+    if sample.source is None or not sample.targets:
+        raise ValueError("a model is checked with sources and references or hypotheses")
+    seen = _ModelAndTexts(model, sample, sample.source)
+    shares = {
+        "unknown_source_tokens": seen.unknown(sample.source, 0),
+        "unknown_target_tokens": fmean(seen.unknown(target, 1) for target in sample.targets),
+    }
+    checks = (
+        seen.check_sides,
+        seen.check_case,
+        seen.check_unknown_tokens,
+        seen.check_token_ratio,
+        seen.check_fit,
+    )
+    found = (list(check()) for check in checks)
+    return next(filter(None, found), []), shares
+
+
+@dataclass(frozen=True)
+class _ModelAndTexts:
+    """A model beside the sample that it is to align; side 0 is the source, 1 the target."""
+
+    model: FastAlign
+    sample: Sample
+    source: SampledText
+
+    @cached_property
+    def words(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The words of each side that the model knows."""
+        return self.model.vocabulary()
+
+    @property
+    def texts(self) -> list[tuple[SampledText, int]]:
+        """Each text with its side."""
+        targets = [*self.sample.references, *self.sample.hypotheses]
+        return [(self.source, 0), *((target, 1) for target in targets)]
+
+    def unknown(self, text: SampledText, side: int) -> float:
+        """Share of a text's tokens that the model does not know on a side."""
+        missing = sum(n for token, n in text.counts.items() if token not in self.words[side])
+        return missing / max(text.tokens, 1)
+
+    def check_sides(self) -> Iterator[Finding]:
+        """Source and target in each other's place."""
+        target = self.sample.targets[0]
+        gains = [
+            self.unknown(text, side) - self.unknown(text, 1 - side)
+            for text, side in ((self.source, 0), (target, 1))
+        ]
+        if min(gains) > SWAPPED and self.source.has_enough:
+            yield Finding(
+                "swapped-sides",
+                f"{self.source.name} and {target.name}: the model knows the words of each as "
+                "those of its other side; swap source and target, or give the model of the other "
+                "direction",
+            )
+
+    def check_case(self) -> Iterator[Finding]:
+        """A lower-cased model for cased text, or the converse."""
+        model_shares = []
+        for words in self.words:
+            cased = [word for word in words if word.lower() != word.upper()]
+            capital = sum(word != word.lower() for word in cased)
+            # NaN, which no comparison below takes, where few words have case
+            model_shares.append(capital / len(cased) if len(cased) >= FEWEST_CASED else math.nan)
+        seen = {}
+        for text, side in self.texts:
+            (tokens, here), there = text.case, model_shares[side]
+            text_is_cased = here >= CASED and there < LOWER_CASED
+            model_is_cased = here < LOWER_CASED and there >= MODEL_CASED
+            if tokens >= FEWEST_CASED and (text_is_cased or model_is_cased):
+                seen[text.name] = f"{percent(here)}, the model {percent(there)}"
+        if seen:
+            yield Finding(
+                "model-case",
+                f"{named(seen)}: share of words with a capital letter; treat case as in the "
+                "training text of the model",
+            )
+
+    def check_unknown_tokens(self) -> Iterator[Finding]:
+        """A model of other languages, another tokeniser or other text."""
+        tokens = (self.model.manifest.source_tokens, self.model.manifest.target_tokens)
+        seen = {}
+        for text, side in self.texts:
+            # Good and Turing: words seen once, about half of all, by the number of tokens.
+            expected = len(self.words[side]) / 2 / max(tokens[side], 1)
+            least = UNKNOWN_OF_HYPOTHESES if text in self.sample.hypotheses else UNKNOWN
+            share = self.unknown(text, side)
+            if share > max(least, UNKNOWN_RATIO * expected) and text.has_enough:
+                missing = [t for t, _ in text.counts.most_common() if t not in self.words[side]]
+                examples = ", ".join(map(shown, missing[:2]))
+                seen[text.name] = f"{percent(share)}, such as {examples}"
+        if seen:
+            yield Finding(
+                "unknown-tokens",
+                f"{named(seen)}: tokens that the model does not know; check that it is the "
+                "model for these languages, tokeniser and case",
+            )
+
+    def check_token_ratio(self) -> Iterator[Finding]:
+        """A side that is cut into more or fewer tokens than in training."""
+        source, manifest = self.source, self.model.manifest
+        if not self.sample.references or min(manifest.source_tokens, manifest.target_tokens) < 1:
+            return
+        reference = self.sample.references[0]
+        if not (source.has_enough and reference.has_enough):
+            return
+        # sinks were counted in training
+        sinks = len(source.rows) if manifest.notes.get("sink") else 0
+        here = reference.tokens / (source.tokens + sinks)
+        training = manifest.target_tokens / manifest.source_tokens
+        if not 1 / TOKENS_RATIO < here / training < TOKENS_RATIO:
+            yield Finding(
+                "token-ratio",
+                f"{source.name} and {reference.name}: {here:.2f} target tokens a source token, "
+                f"and {training:.2f} in the training of the model; check that each side is "
+                "tokenised as there",
+            )
+
+    def check_fit(self) -> Iterator[Finding]:
+        """Sources fit their own targets no better than their neighbours', by likelihood."""
+        if not self.model.manifest.forward.log_likelihood:
+            return  # another fast_align may not tell
+        sources = self.source.rows
+        every = math.ceil(len(sources) / MODEL_ROWS)
+        for target in self.sample.targets:
+            targets = target.rows
+            pieces = []
+            for piece in self.sample.pieces[::every]:
+                # Rows and the next ones, without those that are empty or alike on a side.
+                rows = [i for i in piece if sources[i] and targets[i]]
+                pairs = zip(rows, [*rows[1:], *rows[:1]], strict=True)
+                telling = [
+                    (i, j)
+                    for i, j in pairs
+                    if sources[i] != sources[j] and targets[i] != targets[j]
+                ]
+                if len(telling) >= FEWEST_SEGMENTS:
+                    pieces.append(telling)
+            fits = _fits(self.model, sources, targets, pieces)
+            bad = [piece[0][0] for piece, fit in zip(pieces, fits, strict=True) if fit < FIT]
+            if bad and len(bad) >= BAD_PIECES * len(pieces):
+                place = where(self.sample, bad, [piece[0][0] for piece in pieces])
+                yield Finding(
+                    "model-fit",
+                    f"{self.source.name} and {target.name}: to the model, sources fit their own "
+                    f"targets no better than the next line's, {place}; lines are in another "
+                    "order, or it is not the model for this text",
+                )
+
+
+def _fits(
+    model: FastAlign, sources: Rows, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]
+) -> Iterator[float]:
+    """How well the sources of each piece fit their targets.
+
+    0 if the likelihood of a target token is as where sources stand beside the next row's targets,
+    1 if it is as in the last round of training.
+    """
+    pairs = list(chain.from_iterable(pieces))
+    own = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
+    moved = _scores(model, [(sources[i], targets[j]) for i, j in pairs])
+    manifest = model.manifest
+    training = manifest.forward.log_likelihood[-1] / max(manifest.target_tokens, 1)
+    for piece in pieces:
+        here = math.fsum(islice(own, len(piece))) / sum(len(targets[i]) for i, _ in piece)
+        near = math.fsum(islice(moved, len(piece))) / sum(len(targets[j]) for _, j in piece)
+        yield (here - near) / (training - near) if near < training else 1.0
+
+
+def _scores(
+    model: FastAlign, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> Iterator[float]:
+    """Natural log-probability of each target given its source, of pairs without an empty side."""
+    sink = [SINK] if model.manifest.notes.get("sink") else []
+    rows = model.align_with_scores(
+        (([*source, *sink], target) for source, target in pairs), "forward"
+    )
+    return (row.scores[0] or 0.0 for row in rows)
+
+
+def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
+    """Look for texts without a single link, all of whose words would count as not covered."""
+    for column in columns:
+        if column.is_blank:
+            yield Finding(
+                "no-links", f"{column.name}: no line has a link; is it the file that was meant?"
+            )
+
+
+BETTER_LINKS = 5.0
+"""Standard errors by which changed gold links must fit better than those given. On 20 pairs right
+ones fit worse by 6 and more, even with links of Model 1, and wrong ones better by as much."""
+
+_GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
+    (lambda link: (link[1], link[0]), "with source and target swapped; say so, or swap them"),
+    (lambda link: (link[0] - 1, link[1] - 1), "counted from 1; say so"),
+    (lambda link: (link[0] + 1, link[1] + 1), "if the links count from 1; count both from 0"),
+)
+
+
+def check_gold(
+    links: Sequence[Links], golds: Sequence[Gold], *, name: str = "the gold links"
+) -> list[Finding]:
+    """Look at whether gold links count as the links do, and in the same direction.
+
+    Args:
+        links: The links of each pair, or of a part of the pairs.
+        golds: The gold links of the same pairs.
+        name: Name of the gold links in messages.
+
+    Raises:
+        ValueError: Unequal numbers of pairs.
+    """
+    pairs = [(set(ours), set(gold.possible)) for ours, gold in zip(links, golds, strict=True)]
+    pairs = [pair for pair in pairs if all(pair)]
+    if len(pairs) < FEWEST_SEGMENTS:
+        return []
+    for side, word in ((0, "source"), (1, "target")):
+        if not any(link[side] == 0 for _, gold in pairs for link in gold):
+            said = f"no link of {len(pairs):,} pairs has {word} position 0"
+            return [Finding("gold-from-one", f"{name}: {said}; if positions count from 1, say so")]
+    for change, said in _GOLD_CHANGES:
+        # Only links that the change gives or takes tell which is right.
+        changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
+        better = sum(len(ours & (new - gold)) for ours, gold, new in changed)
+        worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)
+        if better - worse > BETTER_LINKS * math.sqrt(better + worse):
+            counts = f"{better:,} links against {worse:,}"
+            return [Finding("gold-changed", f"{name}: fit the links better {said} ({counts})")]
+    return []

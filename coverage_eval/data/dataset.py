@@ -1,0 +1,416 @@
+"""A test set: hypotheses, references and source segment by segment, as a stream of batches.
+
+Whatever the texts come from (lists, files, columns of tables), everything that counts reads a
+:class:`Dataset` batch by batch. What an aligner makes of a batch is made once and kept with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain, islice, tee
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.files import STDIN, Text, file_of, read_parallel, source_name
+from coverage_eval.errors import DataError
+from fast_align_wrapper.text import Segment
+
+T = TypeVar("T")
+
+BATCH_SEGMENTS = 1024
+"""Segments in a batch: enough to hide the cost of a process, few enough to hold in memory."""
+
+BATCH_LENGTH = 1 << 20
+"""Characters, or tokens, in a batch of long segments, whose counts take many times their room."""
+
+
+class Row(NamedTuple):
+    """One segment of a test set.
+
+    Attributes:
+        hypotheses: The segment as each system translated it; at least one.
+        references: Its reference translations; none where a metric needs none.
+        source: The source segment; None if it is not known.
+    """
+
+    hypotheses: tuple[Segment, ...]
+    references: tuple[Segment, ...] = ()
+    source: Segment | None = None
+
+    @property
+    def length(self) -> int:
+        """Characters, or tokens, of all its texts."""
+        return sum(map(len, self.hypotheses + self.references)) + len(self.source or "")
+
+
+class Request(NamedTuple):
+    """What a metric wants an aligner to make of each row, such as links.
+
+    Attributes:
+        key: Equal for requests that have the same answer.
+        make: From rows to one answer a row, in their order; it may read rows ahead.
+    """
+
+    key: Hashable
+    make: Callable[[Iterable[Row]], Iterable[Any]]
+
+
+class Batch:
+    """Some segments of a test set, and what was made of them, once for all metrics.
+
+    Args:
+        rows: The segments.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self._made: dict[Hashable, Sequence[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def get(self, request: Request) -> Sequence[Any]:
+        """The answer to a request, one item a row; made when it is first asked for."""
+        if request.key not in self._made:
+            self._made[request.key] = list(request.make(self.rows))
+        return self._made[request.key]
+
+    def put(self, request: Request, answer: Sequence[Any]) -> None:
+        """Keep an answer that was made elsewhere."""
+        self._made[request.key] = answer
+
+
+def make_batches(rows: Iterable[Row], size: int = BATCH_SEGMENTS) -> Iterator[Batch]:
+    """Cut a stream of rows into batches; long segments make smaller ones.
+
+    Args:
+        rows: The segments.
+        size: Most segments in a batch.
+    """
+    held: list[Row] = []
+    length = 0
+    for row in rows:
+        own = row.length
+        if held and (len(held) == size or length + own > BATCH_LENGTH):
+            yield Batch(held)
+            held, length = [], 0
+        held.append(row)
+        length += own
+    if held:
+        yield Batch(held)
+
+
+def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Iterator[Batch]:
+    """The same batches with the answers to some requests in them.
+
+    Each aligner works through all batches in one run and reads ahead, so that it works on the next
+    batch while this one is counted.
+    """
+    requests = list({request.key: request for request in requests}.values())
+    mine, *theirs = tee(batches, 1 + len(requests))
+    answers = [
+        iter(request.make(row for batch in copy for row in batch.rows))
+        for request, copy in zip(requests, theirs, strict=True)
+    ]
+    for batch in mine:
+        for request, stream in zip(requests, answers, strict=True):
+            batch.put(request, list(islice(stream, len(batch))))
+        yield batch
+    for stream in answers:
+        next(stream, None)  # an aligner that ends badly says so now
+
+
+BLOCK_ROWS = 50
+"""Rows that are kept together, so that each can be compared with its neighbours."""
+
+MOST_BLOCKS = 40
+"""2,000 rows are enough for every check here; an even number, so that halving is exact."""
+
+
+class Sampler(Generic[T]):
+    """Watches a stream of rows while it is scored, and keeps blocks of neighbouring rows.
+
+    The blocks are spread evenly over all that was watched: when there are :data:`MOST_BLOCKS`,
+    every second one is dropped and from then on only half as many are kept. So no more than
+    2,000 rows are held, the same ones each time.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, list[T]] = {}
+        self._stride = 1
+
+    def watch(self, rows: Iterable[T]) -> Iterator[T]:
+        """Pass rows through unchanged; to be used for one stream only."""
+        for number, row in enumerate(rows):
+            block, place = divmod(number, BLOCK_ROWS)
+            if block % self._stride == 0:
+                if place == 0:
+                    self._open(block)
+                self._kept[block].append(row)
+            yield row
+
+    def _open(self, block: int) -> None:
+        if len(self._kept) == MOST_BLOCKS:
+            self._stride *= 2
+            self._kept = {b: kept for b, kept in self._kept.items() if b % self._stride == 0}
+        self._kept[block] = []
+
+    @property
+    def rows(self) -> list[T]:
+        """The kept rows, in their order."""
+        return list(chain.from_iterable(self._kept.values()))
+
+    @property
+    def blocks(self) -> list[int]:
+        """Index in :attr:`rows` of each block's first row."""
+        return list(range(0, BLOCK_ROWS * len(self._kept), BLOCK_ROWS))
+
+    @property
+    def lines(self) -> list[int]:
+        """The number, counted from 1, that each block's first row had in the stream."""
+        return [block * BLOCK_ROWS + 1 for block in self._kept]
+
+
+class Dataset:
+    """The texts of a test set, read as often as wanted.
+
+    Args:
+        read: Gives the rows from the first on, each time it is called.
+        systems: Names of the systems, in the order of each row's hypotheses.
+        references: Names of the references, for messages.
+        source: Name of the source, for messages; None if there is none.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], Iterable[Row]],
+        systems: Sequence[str],
+        references: Sequence[str] = (),
+        source: str | None = None,
+    ) -> None:
+        self._read = read
+        self.systems = tuple(systems)
+        self.references = tuple(references)
+        self.source = source
+        self.sampler: Sampler[Row] = Sampler()
+        """A part of the rows that were last read, for checks of the input."""
+
+    @classmethod
+    def of_lists(
+        cls,
+        systems: Mapping[str, Sequence[Segment]],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+    ) -> Dataset:
+        """Texts in memory; arguments and errors are those of :func:`make_rows`."""
+        rows = make_rows(systems, references, sources)
+        count = len(rows[0].references)
+        names = ["the reference"] if count == 1 else _numbered(count)
+        return cls(lambda: rows, list(systems), names, None if sources is None else "the source")
+
+    @classmethod
+    def of_files(
+        cls,
+        systems: Mapping[str, Text],
+        references: Sequence[Text] = (),
+        source: Text | None = None,
+    ) -> Dataset:
+        """Texts in files or in columns of tables.
+
+        Standard input and pipes, which can be read only once, are kept on the disk.
+
+        Args:
+            systems: The text of each system's output, by the system's name.
+            references: One text a reference.
+            source: The source's text.
+
+        Raises:
+            DataError: As :func:`~coverage_eval.data.files.read_parallel`, when rows are read.
+        """
+        files = [*systems.values(), *references, *([] if source is None else [source])]
+        first, last = len(systems), len(systems) + len(references)
+
+        def row(lines: tuple[str, ...]) -> Row:
+            return Row(lines[:first], lines[first:last], None if source is None else lines[-1])
+
+        names = [source_name(text) for text in references]
+        name = None if source is None else source_name(source)
+        return cls(_reader(files, row), list(systems), names, name)
+
+    @classmethod
+    def of_pairs(cls, source: Text, target: Text) -> Dataset:
+        """Parallel text in files: a source and its translation, which stands as the reference."""
+        read = _reader([source, target], lambda pair: Row((), pair[1:], pair[0]))
+        return cls(read, (), [source_name(target)], source_name(source))
+
+    def rows(self) -> Iterator[Row]:
+        """The segments, from the first on; a sample of them is kept for checks."""
+        self.sampler = Sampler()
+        return self.sampler.watch(self._read())
+
+    def batches(self) -> Iterator[Batch]:
+        """The segments in batches."""
+        return make_batches(self.rows())
+
+
+def _reader(
+    files: Sequence[Text], make: Callable[[tuple[str, ...]], Row]
+) -> Callable[[], Iterable[Row]]:
+    """What reads files in step, again each time; those that can be read only once wait on disk."""
+    kept: list[DiskList[Row]] = []
+
+    def read_once() -> Iterable[Row]:
+        if not kept:
+            kept.append(DiskList(map(make, read_parallel(*files))))
+        return kept[0]
+
+    names = map(file_of, files)
+    if all(str(name) != STDIN and Path(name).is_file() for name in names):
+        return lambda: map(make, read_parallel(*files))
+    return read_once
+
+
+def make_rows(
+    systems: Mapping[str, Sequence[Segment]],
+    references: Sequence[Any] | None = None,
+    sources: Sequence[Segment] | None = None,
+) -> list[Row]:
+    """Put the texts of a test set together, segment by segment.
+
+    Args:
+        systems: Each system's segments by its name, strings or lists of tokens.
+        references: The reference's segments, or a list of several references, each a list of
+            segments; see :func:`split_references`.
+        sources: The source's segments.
+
+    Raises:
+        DataError: No system, no segments, or unequal numbers of segments.
+        TypeError: A single string, a mapping, a set or a data frame where a list of segments is
+            meant, or segments that are neither strings nor lists of tokens.
+    """
+    if not systems:
+        raise DataError("no system to score")
+    texts: dict[str, list[Segment]] = {
+        name: _segments(segments, name) for name, segments in systems.items()
+    }
+    hypotheses = list(texts.values())
+    several = [] if references is None else split_references(hypotheses[0], references)
+    names = ["the reference"] if len(several) == 1 else _numbered(len(several))
+    for name, reference in zip(names, several, strict=True):
+        texts[name] = _segments(reference, name)
+    if sources is not None:
+        texts["the source"] = _segments(sources, "the source")
+    _check_sizes({name: len(segments) for name, segments in texts.items()})
+    columns = list(texts.values())
+    first, last = len(systems), len(systems) + len(several)
+    return [
+        Row(tuple(row[:first]), tuple(row[first:last]), None if sources is None else row[-1])
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def split_references(
+    hypotheses: Sequence[Segment], references: Sequence[Any]
+) -> list[Sequence[Segment]]:
+    """The references one by one, of a list of segments or of a list of such lists.
+
+    >>> split_references(["a b", "c"], iter(["a b", "d"]))
+    [['a b', 'd']]
+    >>> split_references(["a b", "c"], [["a b", "c"], ["a", "c d"]])
+    [['a b', 'c'], ['a', 'c d']]
+
+    With hypotheses that are strings, ``["a b", "c"]`` is one reference of two segments, and
+    ``[["a b", "c"], ["a", "c d"]]`` are two references, as sacreBLEU has it. With hypotheses that
+    are lists of tokens, one reference is a list of lists of tokens.
+
+    Raises:
+        DataError: One list a segment instead of one list a reference, or several references of
+            strings for hypotheses of tokens.
+        TypeError: Something other than a list of segments.
+    """
+    # Iterators can be looked at only once.
+    references = [
+        list(item) if isinstance(item, Iterator) else item
+        for item in _listed(references, "the reference")
+    ]
+    if _depth(references) <= max(1, _depth(hypotheses)):
+        _check_tokens(hypotheses, references)
+        return [references]
+    names = _numbered(len(references))
+    several: list[Sequence[Segment]] = [
+        _listed(item, name) for item, name in zip(references, names, strict=True)
+    ]
+    sizes = {len(reference) for reference in several}
+    if len(several) == len(hypotheses) != 1 and sizes != {len(hypotheses)}:
+        raise DataError(
+            f"{len(several)} lists of references for {len(hypotheses)} segments: give one list a "
+            "reference, each with a segment for every hypothesis, not one list a segment"
+        )
+    return several
+
+
+def _depth(value: Any) -> int:
+    """How deep lists are nested: 0 for a string, 1 for a list of strings; empty lists tell less."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return 0
+    return 1 + max((_depth(item) for item in value), default=0)
+
+
+def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> None:
+    """Refuse several references of strings that look like one reference of tokens."""
+    tokens = _tokens(reference)
+    phrases = sum(" " in token for token in tokens)
+    if 2 * phrases >= max(1, len(tokens)) and not any(" " in t for t in _tokens(hypotheses)):
+        raise DataError(
+            "the tokens of the reference hold spaces, as if they were whole segments: with "
+            "hypotheses as lists of tokens, several references are lists of lists of tokens"
+        )
+
+
+def _tokens(segments: Sequence[Segment]) -> list[str]:
+    """The tokens, as far as they are strings, of segments that are lists of tokens."""
+    lists = [segment for segment in segments if isinstance(segment, (list, tuple))]
+    return [token for segment in lists for token in segment if isinstance(token, str)]
+
+
+def _numbered(count: int) -> list[str]:
+    return [f"reference {number}" for number in range(1, count + 1)]
+
+
+def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:
+    found = _listed(segments, name)
+    for number, segment in enumerate(found, start=1):
+        if not isinstance(segment, (str, Sequence)) or isinstance(segment, bytes):
+            raise TypeError(
+                f"{name}: segment {number} is neither a string nor a list of tokens: "
+                f"{type(segment).__name__}"
+            )
+    return found
+
+
+def _listed(segments: Any, name: str) -> list[Any]:
+    """The items of a list of segments."""
+    check_list(segments, name)
+    return list(segments)
+
+
+def check_list(segments: object, name: str) -> None:
+    """Refuse what is no list of segments; a mapping or a data frame would give its keys.
+
+    Raises:
+        TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.
+    """
+    if isinstance(segments, (str, bytes)):
+        raise TypeError(f"{name} is a list of segments, not a single string")
+    is_frame = hasattr(segments, "columns")
+    if not isinstance(segments, Iterable) or isinstance(segments, (Mapping, Set)) or is_frame:
+        raise TypeError(f"{name} is a list of segments, not {type(segments).__name__}")
+
+
+def _check_sizes(sizes: Mapping[str, int]) -> None:
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        raise DataError(f"unequal numbers of segments: {listed}")
+    if not any(sizes.values()):
+        raise DataError("no segments to score")

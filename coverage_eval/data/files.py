@@ -1,0 +1,401 @@
+"""Text files: read segment by segment, one file or several in parallel, and written whole.
+
+UTF-8, one segment a line; only ``\\n`` ends a line, and an empty line is a segment. Tokens are
+separated by runs of ASCII space and tab and by nothing else, as in fast_align, so that REP, DROP
+and the aligner agree on token positions.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain, tee, zip_longest
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO, TypeAlias
+
+from coverage_eval.errors import DataError, MissingDependencyError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+from fast_align_wrapper import files as whole_files
+from fast_align_wrapper.files import check_inflation
+
+STDIN = "-"
+
+Source: TypeAlias = "str | os.PathLike[str]"
+"""The name of a text file: plain, ``.gz``, ``.zst``, or ``-`` for standard input."""
+
+
+class TextColumns(Protocol):
+    """A file whose columns are texts; most are :class:`~.tables.ColumnFile`."""
+
+    @property
+    def source(self) -> Source:
+        """The file's name."""
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """The segments of some columns, row by row."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A text that is a column of a table; it can take the place of a text file.
+
+    Attributes:
+        columns: The table.
+        name: The column's name.
+    """
+
+    columns: TextColumns
+    name: str
+
+
+Text: TypeAlias = "Source | Column"
+"""A text file or a column of a table."""
+
+
+MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
+"""The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
+
+_BLOCK_BYTES = 1 << 16
+_BOM = "\ufeff"
+_UNPACKERS: Mapping[str, Callable[[BinaryIO], Any]] = {
+    ".gz": lambda packed: gzip.GzipFile(fileobj=packed),
+    ".zst": zstd.ZstdFile,
+}
+_OTHER_FILES = {
+    b"\x1f\x8b": "a gzip file; give it a name that ends in .gz",
+    b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
+    b"PAR1": "a Parquet file; give it as --from FILE, with the names of its columns",
+}
+"""First bytes of files that are no text, and what to do with such a file."""
+
+
+class CorpusWarning(UserWarning):
+    """Something in a text file was repaired on reading; the message names the file."""
+
+
+def source_name(source: Text) -> str:
+    """The name of a text in messages."""
+    if isinstance(source, Column):
+        return f"{source_name(source.columns.source)}: column {source.name}"
+    return "standard input" if str(source) == STDIN else str(source)
+
+
+def file_of(source: Text) -> Source:
+    """The file that holds a text."""
+    return source.columns.source if isinstance(source, Column) else source
+
+
+def check_source(*sources: Text | None) -> None:
+    """Raise if a text cannot be read; None is ignored.
+
+    Raises:
+        DataError: A file does not exist or is a folder, or lacks a column.
+    """
+    for source in sources:
+        if source is None or str(file_of(source)) == STDIN:
+            continue
+        path = Path(file_of(source))
+        if path.is_dir():
+            raise DataError(f"{path}: is a folder; name a text file")
+        if not path.exists():
+            raise DataError(f"{path}: no such file")
+        if isinstance(source, Column) and path.is_file():
+            next(read_segments(source), None)
+
+
+def check_readable_again(*sources: Text) -> None:
+    """Raise if a text can be read only once: standard input and pipes.
+
+    Raises:
+        DataError: One of the sources is not a file.
+    """
+    for source in map(file_of, sources):
+        if str(source) == STDIN or (Path(source).exists() and not Path(source).is_file()):
+            raise DataError(f"{source_name(source)}: is read several times; give a file")
+
+
+def check_stdin(*sources: Text | None) -> None:
+    """Raise if standard input is to be read twice: the second reader would find nothing.
+
+    Raises:
+        DataError: ``-`` is named more than once. Columns of one table count once, since they are
+            read together.
+    """
+    readers = {
+        source.columns if isinstance(source, Column) else number
+        for number, source in enumerate(sources)
+        if source is not None and str(file_of(source)) == STDIN
+    }
+    if len(readers) > 1:
+        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+
+
+def read_segments(source: Text) -> Iterator[str]:
+    """Read the segments of a text one by one, without holding the file in memory.
+
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "text"
+    ...     _ = path.write_text("a red house\\n\\nthe dog sleeps\\n", encoding="utf-8")
+    ...     list(read_segments(path))
+    ['a red house', '', 'the dog sleeps']
+
+    A byte order mark is removed; a ``\\r`` before the line end is stripped, with one warning.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked), ``-`` for standard input, or a
+            column of a table.
+
+    Yields:
+        One segment a line, without its line end, or one segment a row of a table.
+
+    Raises:
+        DataError: The file is missing, a folder, damaged, or not UTF-8 (file, line, byte offset);
+            or the table cannot be read, see :meth:`~.tables.ColumnFile.texts`.
+    """
+    if isinstance(source, Column):
+        yield from (segment for (segment,) in source.columns.texts([source.name]))
+        return
+    number = offset = 0
+    warned = False
+    for block in _blocks(source):
+        try:
+            text = block.decode().removesuffix("\n")
+        except UnicodeDecodeError as error:
+            raise DataError(_invalid_utf8(source, number, offset, error)) from error
+        for segment in (text if offset else text.removeprefix(_BOM)).split("\n"):
+            number += 1
+            if segment.endswith("\r"):
+                segment = segment[:-1]  # noqa: PLW2901
+                if not warned:
+                    warned = True
+                    message = (
+                        f"{source_name(source)}: line {number} ends in a carriage return, which "
+                        "was stripped, as on all further lines of the file"
+                    )
+                    warnings.warn(message, CorpusWarning, stacklevel=2)
+            yield segment
+        offset += len(block)
+
+
+def _blocks(source: Source) -> Iterator[bytes]:
+    """Read and unpack a file, some whole lines at a time.
+
+    Raises:
+        DataError: The file cannot be read or is damaged, or a line is too long.
+    """
+    check_source(source)
+    if str(source) == STDIN:
+        if sys.stdin is None:  # a shell's <&-
+            raise DataError("standard input is closed; give the text as a file")
+        yield from _whole_lines(source, sys.stdin.buffer)
+        return
+    unpack = _UNPACKERS.get(Path(source).suffix)
+    try:
+        with Path(source).open("rb") as file:
+            if unpack:
+                yield from _whole_lines(source, unpack(file), packed=file)
+            else:
+                yield from _whole_lines(source, file)
+    except (gzip.BadGzipFile, EOFError, zlib.error, zstd.ZstdError) as error:
+        kind = "gzip" if Path(source).suffix == ".gz" else "zstd"
+        raise DataError(f"{source}: damaged {kind} file ({error})") from error
+    except OSError as error:
+        raise DataError(f"{source}: cannot be read: {error.strerror or error}") from error
+
+
+def _whole_lines(source: Source, file: BinaryIO, packed: BinaryIO | None = None) -> Iterator[bytes]:
+    """Blocks of whole lines; one line never takes much more memory than allowed (/dev/zero)."""
+    most = MAX_LINE_BYTES.get()
+    before = 0
+    while block := file.read(_BLOCK_BYTES):
+        if not block.endswith(b"\n"):
+            block += file.readline(most + 1)
+        if packed is not None:
+            check_inflation(source, packed.tell(), file.tell(), DataError)
+        if len(block) > most:
+            for number, line in enumerate(io.BytesIO(block), start=before + 1):
+                if len(line) > most:
+                    raise DataError(f"{source_name(source)}: line {number} {too_long()}")
+        before += block.count(b"\n")
+        yield block
+
+
+def too_long() -> str:
+    """The end of the message on a segment of more than :data:`MAX_LINE_BYTES`."""
+    return (
+        f"is longer than {MAX_LINE_BYTES.get():,} bytes; if it is text, raise the limit: "
+        "coverage-eval --max-line-bytes SIZE …"
+    )
+
+
+def _invalid_utf8(source: Source, before: int, offset: int, error: UnicodeDecodeError) -> str:
+    """The message on a block's bytes, given the lines and bytes before the block."""
+    for magic, said in _OTHER_FILES.items():
+        if offset == 0 and error.object.startswith(magic):
+            return f"{source_name(source)}: {said}"
+    line = before + error.object.count(b"\n", 0, error.start) + 1
+    return (
+        f"{source_name(source)}: line {line}: not valid UTF-8 at byte "
+        f"offset {offset + error.start} (byte 0x{error.object[error.start]:02x}); "
+        "convert the file to UTF-8 first"
+    )
+
+
+def read_parallel(*sources: Text) -> Iterator[tuple[str, ...]]:
+    """Read texts that belong together line by line, such as hypothesis and reference.
+
+    Args:
+        sources: At least one text; ``-`` at most once. Columns of one table are read in one pass.
+
+    Yields:
+        One tuple a line, with a segment of each text.
+
+    Raises:
+        DataError: As :func:`read_segments`; the files have unequal numbers of lines (both names,
+            both counts); there is no line at all; ``-`` is named twice.
+    """
+    check_stdin(*sources)
+    check_source(*sources)
+    names = [source_name(source) for source in sources]
+    rows = zip_lines(names, _streams(sources))
+    first = next(rows, None)
+    if first is None:
+        raise DataError(f"{' and '.join(names)}: no segments: the file is empty")
+    yield first
+    yield from rows
+
+
+def _streams(sources: Sequence[Text]) -> list[Iterator[str]]:
+    """The segments of each text; the columns of one table come from one pass over it."""
+    named: dict[TextColumns, list[str]] = {}
+    for source in sources:
+        if isinstance(source, Column):
+            named.setdefault(source.columns, []).append(source.name)
+    columns = {
+        table: enumerate(tee(table.texts(names), len(names))) for table, names in named.items()
+    }
+    streams: list[Iterator[str]] = []
+    for source in sources:
+        if isinstance(source, Column):
+            place, rows = next(columns[source.columns])
+            streams.append(map(itemgetter(place), rows))
+        else:
+            streams.append(read_segments(source))
+    return streams
+
+
+def zip_lines(names: Sequence[str], streams: Sequence[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of streams that belong together line by line, with one item of each stream.
+
+    Args:
+        names: The name of each stream in messages.
+        streams: Items other than None.
+
+    Raises:
+        DataError: The streams have unequal lengths; each is counted to its end for the message.
+    """
+    rows = zip_longest(*streams)
+    for count, row in enumerate(rows):
+        if None in row:
+            counts = [count] * len(names)
+            for rest in chain([row], rows):
+                counts = [n + (item is not None) for n, item in zip(counts, rest, strict=True)]
+            parts = [f"{name} has {n}" for name, n in zip(names, counts, strict=True)]
+            raise DataError(
+                f"unequal numbers of lines: {', '.join(parts)}; "
+                "line N of one file must belong to line N of the other"
+            )
+        yield row
+
+
+class FoundTestSet(NamedTuple):
+    """The files of one of sacreBLEU's test sets, text of one segment a line.
+
+    Attributes:
+        source: The source.
+        references: The references that sacreBLEU takes by default.
+    """
+
+    source: str
+    references: tuple[str, ...]
+
+
+def find_test_set(name: str, languages: str) -> FoundTestSet:
+    """Find a test set that sacreBLEU has downloaded; nothing is downloaded here.
+
+    Args:
+        name: Such as ``wmt20``.
+        languages: Such as ``de-en``.
+
+    Raises:
+        ValueError: sacreBLEU knows no such test set, or not in these languages.
+        MissingDependencyError: It has not been downloaded; the message names the command.
+    """
+    from sacrebleu.dataset import DATASETS
+
+    if name not in DATASETS:
+        raise ValueError(f"sacreBLEU has no test set {name!r}; sacrebleu --list names them")
+    data: Any = DATASETS[name]
+    if languages not in data.langpairs:
+        pairs = ", ".join(sorted(data.langpairs))
+        raise ValueError(f"test set {name} has no languages {languages!r}; it has: {pairs}")
+    if hasattr(data, "_get_langpair_allowed_refs"):  # sets in XML, whose names are in the data
+        sides = ["src", *data._get_langpair_allowed_refs(languages)]
+    else:
+        sides = [side for side in data.fieldnames(languages) if side.startswith(("src", "ref"))]
+    # sacreBLEU's public functions download what is missing.
+    files = [data._get_txt_file_path(languages, side) for side in sides]
+    missing = [file for file in files if not Path(file).is_file()]
+    if missing:
+        raise MissingDependencyError(
+            f"test set {name} {languages}: is not here ({missing[0]}); fetch it once with "
+            f"sacreBLEU: sacrebleu -t {name} -l {languages} --echo src > /dev/null"
+        )
+    return FoundTestSet(files[0], tuple(files[1:]))
+
+
+atomic_path = partial(whole_files.replacing, error=DataError)
+"""As :func:`fast_align_wrapper.files.replacing`, which raises DataError."""
+
+check_target = partial(whole_files.check_target, error=DataError)
+"""As :func:`fast_align_wrapper.files.check_target`, which raises DataError."""
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[TextIO]:
+    r"""Open a UTF-8 text file (``\n`` line ends) that appears only when the block ends well.
+
+    Raises:
+        DataError: As :func:`atomic_path`.
+    """
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        yield file
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Write lines, each without its line end, to a file that appears only when all are there.
+
+    Raises:
+        DataError: As :func:`atomic_path`.
+    """
+    with atomic_write(path) as file:
+        file.writelines(f"{line}\n" for line in lines)

@@ -1,0 +1,169 @@
+"""A sample of a test set for the checks of inputs: blocks of neighbouring rows from all over."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from statistics import fmean
+from typing import TypeAlias
+
+from coverage_eval.data.dataset import BLOCK_ROWS, Row, Sampler
+from fast_align_wrapper.text import Segment, tokenize
+
+Rows: TypeAlias = Sequence[Sequence[str]]
+"""A text: the tokens of each segment."""
+
+FEWEST_SEGMENTS = 20
+"""On fewer segments a share says little."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledText:
+    """A text of a sample, and the counts that several checks need.
+
+    Attributes:
+        name: The name of its system or file.
+        rows: The tokens of each segment.
+    """
+
+    name: str
+    rows: Rows
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each token occurs."""
+        return Counter(chain.from_iterable(self.rows))
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens."""
+        return self.counts.total()
+
+    @cached_property
+    def words(self) -> list[frozenset[str]]:
+        """The words of each segment in lower case, without punctuation."""
+        lowered = {token: token.lower() for token in self.counts if any(map(str.isalnum, token))}
+        return [frozenset(lowered[token] for token in row if token in lowered) for row in self.rows]
+
+    @cached_property
+    def case(self) -> tuple[int, float]:
+        """Number of tokens that have case, and the share of them with a capital letter."""
+        cased = {token: n for token, n in self.counts.items() if token.lower() != token.upper()}
+        capital = sum(n for token, n in cased.items() if token != token.lower())
+        total = sum(cased.values())
+        return total, capital / max(total, 1)
+
+    @cached_property
+    def capital_starts(self) -> float:
+        """Share of the segments that begin with a capital letter, of those that could."""
+        starts = [row[0] for row in self.rows if row and row[0].lower() != row[0].upper()]
+        if len(starts) < FEWEST_SEGMENTS:
+            return math.nan
+        return fmean(start != start.lower() for start in starts)
+
+    @cached_property
+    def key(self) -> tuple[tuple[str, ...], ...]:
+        """Equal for equal texts."""
+        return tuple(map(tuple, self.rows))
+
+    @property
+    def has_enough(self) -> bool:
+        """Whether enough segments have words for a share to say something."""
+        return sum(map(bool, self.rows)) >= FEWEST_SEGMENTS
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows of texts that belong together line by line, in blocks of neighbouring lines.
+
+    Attributes:
+        hypotheses: The text of each system.
+        references: The text of each reference.
+        source: The source; None where there is no source.
+        blocks: Index of the first row of each block, ascending from 0.
+        lines: The line, counted from 1, of each block's first row in the whole text; may be empty.
+
+    Raises:
+        ValueError: The texts have unequal numbers of segments.
+    """
+
+    hypotheses: Sequence[SampledText] = ()
+    references: Sequence[SampledText] = ()
+    source: SampledText | None = None
+    blocks: Sequence[int] = (0,)
+    lines: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        counts = {text.name: len(text.rows) for text in self.texts}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"unequal numbers of segments: {counts}")
+
+    @classmethod
+    def from_rows(
+        cls,
+        sampler: Sampler[Row],
+        *,
+        hypotheses: Sequence[str] = (),
+        references: Sequence[str] = (),
+        source: str | None = None,
+        tokens: Callable[[Segment], Sequence[str]] = tokenize,
+        source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
+    ) -> Sample:
+        """Name and tokenise the segments of the rows that a sampler kept.
+
+        Args:
+            sampler: The sampler, after it watched the rows.
+            hypotheses: Names of the rows' hypotheses.
+            references: Names of the rows' references; a file that is named twice is one text.
+            source: Name of the rows' source; None to leave it out.
+            tokens: Cuts a hypothesis or a reference into words; by default at spaces and tabs.
+            source_tokens: Cuts a source into words.
+        """
+        rows = sampler.rows
+        outputs = {
+            name: SampledText(name, [tokens(row.hypotheses[place]) for row in rows])
+            for place, name in enumerate(hypotheses)
+        }
+        wanted = {
+            name: SampledText(name, [tokens(row.references[place]) for row in rows])
+            for place, name in enumerate(references)
+        }
+        sources = [source_tokens(row.source or "") for row in rows] if source else []
+        return cls(
+            list(outputs.values()),
+            list(wanted.values()),
+            SampledText(source, sources) if source else None,
+            sampler.blocks,
+            sampler.lines,
+        )
+
+    @property
+    def texts(self) -> list[SampledText]:
+        """All texts: hypotheses, references, source."""
+        return [*self.hypotheses, *self.references, *([self.source] if self.source else [])]
+
+    @property
+    def targets(self) -> Sequence[SampledText]:
+        """The translations to compare with the source: the first reference, or else all outputs."""
+        return self.references[:1] or self.hypotheses
+
+    @cached_property
+    def pieces(self) -> list[range]:
+        """Neighbouring rows, at most :data:`BLOCK_ROWS` and enough of them to compare shares."""
+        count = len(self.texts[0].rows) if self.texts else 0
+        ends = [*self.blocks[1:], count]
+        pieces = [
+            range(first, min(first + BLOCK_ROWS, end))
+            for start, end in zip(self.blocks, ends, strict=True)
+            for first in range(start, end, BLOCK_ROWS)
+        ]
+        return [piece for piece in pieces if len(piece) >= FEWEST_SEGMENTS]
+
+    def line(self, row: int) -> int | None:
+        """The line of a row in the whole text, counted from 1; None if it is not known."""
+        block = sum(start <= row for start in self.blocks) - 1
+        return self.lines[block] + row - self.blocks[block] if self.lines else None

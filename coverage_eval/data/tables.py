@@ -1,0 +1,583 @@
+"""Files of named columns, whose rows are segments: TSV, CSV, JSON Lines and Parquet.
+
+The format is recognised by the content: ``PAR1`` begins Parquet, a first line with ``{`` JSON
+Lines; in other files the first line has the columns' names, separated by tabs or else by commas. No
+cell is guessed at, which is why pandas does not read them: an empty text is a segment, a missing
+value or a number in the place of a text is an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from coverage_eval.data.files import (
+    MAX_LINE_BYTES,
+    STDIN,
+    Column,
+    CorpusWarning,
+    Source,
+    check_source,
+    read_segments,
+    source_name,
+    too_long,
+)
+from coverage_eval.errors import DataError, MissingDependencyError
+from fast_align_wrapper.files import check_inflation
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
+
+_CARRIAGE_RETURN = (
+    "ends in a carriage return, which was stripped, as in all further cells of the file"
+)
+_QUOTED = "looks quoted, as spreadsheets and pandas write cells; if it is, say --quoted"
+
+_KINDS = {
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
+"""The values of JSON that are not text, by their type in Python."""
+
+_PARQUET_MAGIC = b"PAR1"
+_PARQUET_ROWS = 4096
+_PARQUET_TEXTS = {
+    "string", "large_string", "string_view", "binary", "large_binary", "binary_view",
+}  # fmt: skip
+"""Arrow's types of text, and of bytes that may be text."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFile:
+    """A file of named columns, read as a stream; each call reads it again.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "systems.tsv"
+    ...     _ = path.write_text("reference\\tA\\na house\\ta house house\\n", encoding="utf-8")
+    ...     list(ColumnFile(path).texts(["A", "reference"]))
+    [('a house house', 'a house')]
+
+    Args:
+        source: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input, which
+            cannot be Parquet.
+        quoted: Whether the fields of a TSV file are quoted, as spreadsheets and pandas write them;
+            those of CSV always are.
+        headed: Whether the first line of a TSV or CSV file has the columns' names; otherwise they
+            are 1, 2, 3 and so on.
+    """
+
+    source: Source
+    quoted: bool = False
+    headed: bool = True
+
+    def names(self) -> list[str]:
+        """The names of the columns; in JSON Lines, those of the first line.
+
+        Raises:
+            DataError: As :meth:`texts`.
+        """
+        if self._is_parquet():
+            with _open_parquet(Path(self.source)) as file:
+                return list(file.schema_arrow.names)
+        first, lines = self._lines()
+        if first.startswith("{"):
+            return list(parse_object(first, f"{source_name(self.source)}: line 1"))
+        return self._header(first, lines)[0]
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        r"""The texts of some columns, row by row.
+
+        A ``\r`` at the end of a cell is stripped, with one warning, as at the end of a line.
+
+        Raises:
+            DataError: The file is missing, damaged or not UTF-8; a column is missing or there
+                twice; a row has more or fewer fields than the header; a cell is missing, is not
+                text, or is more than one line (file, line or row, and column).
+            MissingDependencyError: The file is Parquet, and pyarrow is not installed.
+        """
+        warned = False
+        for place, cells in self._rows(columns):
+            row = []
+            for name, cell in zip(columns, cells, strict=True):
+                try:
+                    text = _text_of(cell)
+                except ValueError as error:
+                    raise DataError(self._at(place, name, error)) from None
+                if text.endswith("\r"):
+                    text = text[:-1]
+                    if not warned:
+                        warned = True
+                        said = self._at(place, name, _CARRIAGE_RETURN)
+                        warnings.warn(said, CorpusWarning, stacklevel=2)
+                row.append(text)
+            yield tuple(row)
+
+    def _at(self, place: str, column: str, said: object) -> str:
+        return f"{source_name(self.source)}: {place}, column {column!r}: {said}"
+
+    def _is_parquet(self) -> bool:
+        """Whether the file begins as Parquet does; not asked of a pipe, which is read only once."""
+        check_source(self.source)
+        path = Path(self.source)
+        if str(self.source) == STDIN or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_PARQUET_MAGIC)) == _PARQUET_MAGIC
+
+    def _lines(self) -> tuple[str, Iterator[str]]:
+        """The first line, and all lines."""
+        lines = read_segments(self.source)
+        first = next(lines, None)
+        if first is None:
+            raise DataError(f"{source_name(self.source)}: the file is empty")
+        return first, chain([first], lines)
+
+    def _rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
+        """The place of each row, such as ``line 7``, and its cells of the columns."""
+        if self._is_parquet():
+            for number, found in enumerate(_read_parquet(Path(self.source), columns), start=1):
+                yield f"row {number}", found
+            return
+        first, lines = self._lines()
+        if first.startswith("{"):
+            for number, line in enumerate(lines, start=1):
+                where = f"{source_name(self.source)}: line {number}"
+                record = parse_object(line, where)
+                check_columns(where, list(record), columns)
+                yield f"line {number}", [record[name] for name in columns]
+            return
+        header, quoted, rows = self._header(first, lines)
+        check_columns(f"{source_name(self.source)}: line 1", header, columns)
+        places = [header.index(name) for name in columns]
+        warned = quoted
+        for number, fields in rows:
+            cells = [fields[place] for place in places]
+            looks_quoted = [] if warned else [*map(_looks_quoted, cells)]
+            if any(looks_quoted):
+                warned = True
+                name = columns[looks_quoted.index(True)]
+                said = self._at(f"line {number}", name, _QUOTED)
+                warnings.warn(said, CorpusWarning, stacklevel=3)
+            yield f"line {number}", cells
+
+    def _header(
+        self, first: str, lines: Iterable[str]
+    ) -> tuple[list[str], bool, Iterator[tuple[int, list[str]]]]:
+        """The names of the columns of TSV or CSV, whether it is quoted, and its numbered rows."""
+        has_commas = "\t" not in first and "," in first
+        quoted = self.quoted or has_commas
+        delimiter = "," if has_commas else "\t"
+        rows = split_fields(self.source, lines, delimiter=delimiter, quoted=quoted)
+        line, fields = next(rows)
+        if self.headed:
+            return fields, quoted, rows
+        names = [str(number) for number in range(1, len(fields) + 1)]
+        return names, quoted, chain([(line, fields)], rows)
+
+
+def _looks_quoted(cell: str) -> bool:
+    """Whether a cell must come from a program that quotes cells: it has doubled marks inside."""
+    inside = cell[1:-1]
+    is_enclosed = len(cell) > 2 and cell[0] == cell[-1] == '"'
+    return is_enclosed and '""' in inside and '"' not in inside.replace('""', "")
+
+
+def _text_of(cell: object) -> str:
+    """The text of a cell, perhaps with a carriage return at its end.
+
+    Raises:
+        ValueError: The cell is not text of one line; the message says why.
+    """
+    if isinstance(cell, bytes):
+        try:
+            cell = cell.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"not valid UTF-8 at byte {error.start}") from None
+    if cell is None:
+        raise ValueError("a missing value; if it is an empty segment, write an empty text")
+    if not isinstance(cell, str):
+        raise ValueError(f"is no text, but {_KINDS[type(cell)]}")
+    if "\n" in cell:
+        raise ValueError("has a line end inside; a segment is one line")
+    if len(cell) > MAX_LINE_BYTES.get() or not cell.isascii():
+        try:
+            length = len(cell.encode())
+        except UnicodeEncodeError as error:  # JSON can spell half a character
+            raise ValueError(f"not valid Unicode: half a character at {error.start + 1}") from None
+        if length > MAX_LINE_BYTES.get():
+            raise ValueError(too_long())
+    return cell
+
+
+def check_columns(where: str, names: Sequence[str], needed: Sequence[str]) -> None:
+    """Raise if a needed column is missing or there twice.
+
+    Args:
+        where: The file, and its line if it has lines.
+        names: The columns of the file.
+        needed: The columns that must be there once.
+
+    Raises:
+        DataError: The first such column; the message lists the columns of the file.
+    """
+    missing = [name for name in needed if name not in names]
+    twice = [name for name in needed if names.count(name) > 1]
+    if missing or twice:
+        said = f"no column {', '.join(missing)}" if missing else f"two columns {twice[0]}"
+        there = shorten(", ".join(names), 300, placeholder=" …")
+        raise DataError(f"{where}: {said}; there are: {there}")
+
+
+# TSV and CSV
+
+Record: TypeAlias = "Mapping[str, str]"
+"""A row of a TSV file, by the names of the columns."""
+
+
+def bad_line(source: Source, line: int, said: object) -> DataError:
+    """An error that names a file and a line."""
+    return DataError(f"{source_name(source)}: line {line}: {said}")
+
+
+def read_header(source: Source) -> list[str]:
+    """The first line's fields between tabs; those of an empty line if the file is empty."""
+    return next(read_segments(source), "").split("\t")
+
+
+def read_records(
+    source: Source, needed: Sequence[str], *, quoted: bool = False
+) -> Iterator[tuple[int, Record]]:
+    """Read the rows of a TSV file as mappings from the header's names, with their line numbers.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
+        needed: Columns that must be there; there may be others.
+        quoted: See :func:`split_fields`.
+
+    Raises:
+        DataError: As :func:`split_fields`; a column is missing or there twice; there is no row.
+    """
+    rows = split_fields(source, read_segments(source), quoted=quoted)
+    _, header = next(rows, (1, []))
+    check_columns(f"{source_name(source)}: line 1", header, [*needed, *header])
+    line = 1
+    for line, row in rows:
+        yield line, dict(zip(header, row, strict=True))
+    if line == 1:
+        raise DataError(f"{source_name(source)}: no row under the header")
+
+
+def split_fields(
+    source: Source, lines: Iterable[str], *, delimiter: str = "\t", quoted: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Cut lines into fields, the same number in each line; give the line's number with them.
+
+    Args:
+        source: The file's name, for messages.
+        lines: Its lines, as :func:`~coverage_eval.data.files.read_segments` reads them.
+        delimiter: The character between fields.
+        quoted: Whether a field that begins with a quotation mark ends with one, as spreadsheets
+            and pandas write it; it may then go over several lines, and its row has the number of
+            the last of them. Otherwise quotation marks are characters like others.
+
+    Raises:
+        DataError: A row has fewer or more fields than the first; a quoted field does not end.
+    """
+    rows: Iterator[tuple[int, list[str]]]
+    if quoted:
+        rows = _quoted_rows(source, lines, delimiter)
+    else:
+        rows = ((number, line.split(delimiter)) for number, line in enumerate(lines, start=1))
+    width = None
+    for number, row in rows:
+        width = len(row) if width is None else width
+        if len(row) != width:
+            raise bad_line(source, number, f"{len(row)} fields where the header has {width}")
+        yield number, row
+
+
+def _quoted_rows(
+    source: Source, lines: Iterable[str], delimiter: str
+) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            yield reader.line_num, row or [""]  # an empty line is one empty field
+    except csv.Error as error:
+        raise bad_line(source, reader.line_num, error) from error
+
+
+# JSON
+
+
+def read_objects(source: Source) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Read the objects of JSON Lines, each after its place, such as ``errors.jsonl: line 7``.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
+
+    Raises:
+        DataError: As :func:`~coverage_eval.data.files.read_segments`; a line is not an object.
+    """
+    for number, line in enumerate(read_segments(source), start=1):
+        where = f"{source_name(source)}: line {number}"
+        yield where, parse_object(line, where)
+
+
+def parse_object(text: str, where: str) -> dict[str, Any]:
+    """Parse a JSON object.
+
+    Raises:
+        DataError: As :func:`parse_json`, or another value.
+    """
+    return check_object(parse_json(text, where), where)
+
+
+def check_object(value: Any, where: str) -> dict[str, Any]:
+    """Return a JSON value if it is an object.
+
+    Raises:
+        DataError: Another value.
+    """
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: JSON, but not an object {{…}}")
+    return value
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Parse a JSON value.
+
+    Raises:
+        DataError: Not JSON, nested too deep, a number of too many digits, or a name that is twice
+            in one object; Python's parser would take the last.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
+        raise not_json(error, where) from error
+
+
+def not_json(error: Exception, where: str) -> DataError:
+    """The error to raise where JSON's parser fails."""
+    reason = str(error) or type(error).__name__
+    return DataError(f"{where}: not JSON: {reason}".replace("\n", " "))
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice in an object")
+    return found
+
+
+# Parquet
+
+
+@contextmanager
+def _open_parquet(path: Path, columns: Sequence[str] = ()) -> Iterator[ParquetFile]:
+    """Open a file, some columns as dictionaries; what pyarrow says of damage becomes one line."""
+    try:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{path}: Parquet needs pyarrow; pip install 'coverage-eval[parquet]'"
+        ) from error
+    try:
+        with ParquetFile(path, read_dictionary=list(columns), pre_buffer=False) as file:
+            yield file
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0]
+        raise DataError(f"{path}: damaged Parquet file ({said})") from error
+
+
+def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[bytes | None, ...]]:
+    """Read the cells of some columns row by row: UTF-8, or None where a value is missing.
+
+    Raises:
+        DataError: A damaged file; a column that is missing, there twice or not of text; a file that
+            unpacks to far too much.
+        MissingDependencyError: pyarrow is not installed.
+    """
+    size, unpacked = path.stat().st_size, 0
+    with _open_parquet(path) as file:
+        _check_parquet(path, file, columns)
+    import pyarrow as pa
+
+    # As dictionaries, so that a text that stands in every row is in memory once, as in the file.
+    with _open_parquet(path, columns) as file:
+        wanted = list(dict.fromkeys(columns))
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):
+            cells = {}
+            for name in wanted:
+                column = batch.column(name)
+                texts = [*column.dictionary.cast(pa.binary()).to_pylist(), None]
+                places = column.indices.fill_null(len(texts) - 1).to_pylist()
+                cells[name] = [texts[place] for place in places]
+            for row in zip(*(cells[name] for name in columns), strict=True):
+                unpacked += sum(len(cell or b"") + 1 for cell in row)
+                check_inflation(path, size, unpacked, DataError)
+                yield row
+
+
+def _check_parquet(path: Path, file: ParquetFile, columns: Sequence[str]) -> None:
+    """Raise if a column is missing or not text, or if the file unpacks to too much."""
+    from pyarrow import types
+
+    schema = file.schema_arrow
+    check_columns(str(path), schema.names, columns)
+    # Those of a column of structs may have the name of another column.
+    leaves = [file.schema.column(place).path for place in range(len(file.schema))]
+    for name in columns:
+        kind = schema.field(name).type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        if str(kind) not in _PARQUET_TEXTS:
+            raise DataError(f"{path}: column {name!r} is no text: {kind}")
+        check_columns(str(path), leaves, [name])
+    # The size is read from the row groups themselves: to ask for their columns aborts the process
+    # where the columns' statistics are damaged (pyarrow 26).
+    groups = map(file.metadata.row_group, range(file.num_row_groups))
+    unpacked = sum(group.total_byte_size for group in groups)
+    check_inflation(path, path.stat().st_size, unpacked, DataError)
+
+
+# Rows of systems
+
+
+@dataclass(frozen=True, eq=False)
+class _ColumnsInMemory:
+    """Columns of one length, by their names, and the file that they are from."""
+
+    source: Source
+    columns: Mapping[str, Sequence[str]]
+
+    def texts(self, columns: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """The segments of some columns, row by row."""
+        return zip(*(self.columns[name] for name in columns), strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class SystemTexts:
+    """The translations of each system, from a file whose rows are one segment of one system.
+
+    Args:
+        source: The file.
+        shared_names: The names of texts that are the same for all systems, such as the source.
+    """
+
+    source: Source
+    shared_names: tuple[str, ...]
+    _texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    _shared: dict[str, tuple[str, str, tuple[str, ...]]] = field(default_factory=dict)
+    """The place, the system and the shared texts of each segment's first row."""
+
+    @classmethod
+    def read(
+        cls,
+        file: ColumnFile,
+        system: str,
+        text: str,
+        shared: Sequence[str] = (),
+        segment: str | None = None,
+    ) -> SystemTexts:
+        """Read them from a file with a column of systems.
+
+        Args:
+            file: The file.
+            system: The column of systems' names.
+            text: The column of translations.
+            shared: Columns that are the same for all systems, such as the source.
+            segment: The column of segments' names; None if the rows of every system have the same
+                order.
+
+        Raises:
+            DataError: As :meth:`ColumnFile.texts` and :meth:`add`.
+        """
+        found = cls(file.source, tuple(shared))
+        columns = [system, text, *([] if segment is None else [segment]), *shared]
+        for number, (name, translation, *rest) in enumerate(file.texts(columns), start=1):
+            key = None if segment is None else rest.pop(0)
+            found.add(f"row {number}", name, key, translation, tuple(rest))
+        return found
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order of their first rows."""
+        return list(self._texts)
+
+    def add(
+        self, place: str, system: str, segment: str | None, text: str, shared: tuple[str, ...]
+    ) -> None:
+        """Add one segment as one system translated it.
+
+        Args:
+            place: Where it stands, such as ``row 7``.
+            system: The system.
+            segment: The segment's name; None for the next one of the system.
+            text: The translation.
+            shared: The texts that all systems share, as many as ``shared_names``.
+
+        Raises:
+            DataError: A system without a name, a segment of a system for the second time, or a
+                shared text that differs from that of another system.
+        """
+        where = f"{source_name(self.source)}: {place}"
+        if not system:
+            raise DataError(f"{where}: the system has no name")
+        texts = self._texts.setdefault(system, {})
+        key = str(len(texts) + 1) if segment is None else segment
+        if key in texts:
+            raise DataError(f"{where}: segment {key} of {system} is there twice")
+        texts[key] = text
+        first_place, first_system, first = self._shared.setdefault(key, (place, system, shared))
+        for name, ours, theirs in zip(self.shared_names, shared, first, strict=True):
+            if ours != theirs:
+                raise DataError(
+                    f"{where}: another {name} than in {first_place}, of the same segment "
+                    f"({key}) of {first_system}; sort the rows alike, or name the column that "
+                    "tells segments apart: --segment-col"
+                )
+
+    def columns(self, systems: Sequence[str]) -> tuple[dict[str, Column], dict[str, Column]]:
+        """The texts of some systems and the texts that they share, segment by segment.
+
+        Returns:
+            Columns by system, and the shared ones by name.
+
+        Raises:
+            DataError: There is no such system, or it lacks a segment that another one has.
+        """
+        file = source_name(self.source)
+        for system in systems:
+            if system not in self._texts:
+                raise DataError(f"{file}: no system {system}; there are: {', '.join(self._texts)}")
+        segments = dict.fromkeys(key for system in systems for key in self._texts[system])
+        held: dict[str, list[str]] = {}
+        for system in systems:
+            texts = self._texts[system]
+            lacking = [segment for segment in segments if segment not in texts]
+            if lacking:
+                raise DataError(
+                    f"{file}: {system} has {len(texts)} segments of {len(segments)} that there "
+                    f"are of {', '.join(systems)}; the first that it lacks is {lacking[0]}"
+                )
+            held[f"of {system}"] = [texts[segment] for segment in segments]
+        for number, name in enumerate(self.shared_names):
+            held[name] = [self._shared[segment][2][number] for segment in segments]
+        columns = _ColumnsInMemory(self.source, held)
+        return (
+            {system: Column(columns, f"of {system}") for system in systems},
+            {name: Column(columns, name) for name in self.shared_names},
+        )

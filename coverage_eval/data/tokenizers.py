@@ -1,0 +1,110 @@
+"""From a segment to its tokens: sacreBLEU's tokenisers by name, and lowercasing.
+
+A metric or an aligner holds a :class:`Tokenizer` and both applies it and signs with it, so no
+signature can name a tokeniser that was not applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from coverage_eval.errors import MissingDependencyError
+from fast_align_wrapper.text import Segment, tokenize, without_line_end
+
+# Name → module and class in sacrebleu.tokenizers, and the class's argument if it takes one.
+_CLASSES: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "13a": ("tokenizer_13a", "Tokenizer13a", ()),
+    "intl": ("tokenizer_intl", "TokenizerV14International", ()),
+    "zh": ("tokenizer_zh", "TokenizerZh", ()),
+    "char": ("tokenizer_char", "TokenizerChar", ()),
+    "ja-mecab": ("tokenizer_ja_mecab", "TokenizerJaMecab", ()),
+    "ko-mecab": ("tokenizer_ko_mecab", "TokenizerKoMecab", ()),
+    "flores101": ("tokenizer_spm", "TokenizerSPM", ("flores101",)),
+    "flores200": ("tokenizer_spm", "TokenizerSPM", ("flores200",)),
+}
+
+TOKENIZERS = ("none", *_CLASSES)
+"""The names of tokenisers; ``none`` splits at spaces and tabs only."""
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """A tokeniser with its settings; calling it gives the tokens of a segment.
+
+    >>> Tokenizer("13a", lowercase=True)("Hello, world!")
+    ['hello', ',', 'world', '!']
+    >>> Tokenizer()(["a", "list", "of", "tokens"])
+    ['a', 'list', 'of', 'tokens']
+    >>> Tokenizer(stem=3)("aligned aligner aligns")
+    ['ali', 'ali', 'ali']
+
+    Args:
+        name: One of :data:`TOKENIZERS`.
+        lowercase: Lowercase the segment first.
+        stem: Number of first letters to keep of each token, a plain way of stemming; 0 for all.
+
+    Raises:
+        ValueError: No tokeniser has that name, or ``stem`` is below 0.
+        MissingDependencyError: The tokeniser needs a package or a model that is not installed.
+    """
+
+    name: str = "none"
+    lowercase: bool = False
+    stem: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name not in TOKENIZERS:
+            raise ValueError(f"unknown tokenizer {self.name!r}; one of {', '.join(TOKENIZERS)}")
+        if self.stem < 0:
+            raise ValueError(f"stem is a number of letters, not {self.stem}")
+        if self.name != "none":
+            _ = self._function  # fails before any text is read if a package is missing
+
+    def __call__(self, segment: Segment) -> Sequence[str]:
+        """The tokens of a segment; a list of tokens is joined by spaces and cut anew."""
+        if self.name == "none" and not self.lowercase:
+            tokens = tokenize(segment)
+        elif self.name == "none" and not isinstance(segment, str):
+            tokens = [token.lower() for token in segment]
+        else:
+            text = without_line_end(segment) if isinstance(segment, str) else " ".join(segment)
+            text = text.lower() if self.lowercase else text
+            tokens = tokenize(text if self.name == "none" else self._function(text))
+        return [token[: self.stem] for token in tokens] if self.stem else tokens
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Its part of a signature."""
+        stem = {"stem": str(self.stem)} if self.stem else {}
+        return {"case": "lc" if self.lowercase else "mixed", "tok": self.name, **stem}
+
+    @cached_property
+    def _function(self) -> Callable[[str], str]:
+        module, class_name, arguments = _CLASSES[self.name]
+        if class_name == "TokenizerSPM":
+            _check_model(self.name)
+        try:
+            made = getattr(import_module(f"sacrebleu.tokenizers.{module}"), class_name)(*arguments)
+        except (ImportError, RuntimeError) as error:
+            package = "sentencepiece" if arguments else f"sacrebleu[{self.name.partition('-')[0]}]"
+            raise MissingDependencyError(
+                f"tokenizer {self.name}: its package is not installed; pip install '{package}'"
+            ) from error
+        return cast("Callable[[str], str]", made)
+
+
+def _check_model(name: str) -> None:
+    """Raise if a SentencePiece model is not here: scoring never downloads anything."""
+    spm: Any = import_module("sacrebleu.tokenizers.tokenizer_spm")
+    utils: Any = import_module("sacrebleu.utils")
+    path = Path(utils.SACREBLEU_DIR) / "models" / Path(spm.SPM_MODELS[name]["url"]).name
+    if not path.is_file():
+        raise MissingDependencyError(
+            f"tokenizer {name}: its model is not here ({path}); fetch it once with sacreBLEU: "
+            f"echo a | sacrebleu --tokenize {name} <(echo a)"
+        )

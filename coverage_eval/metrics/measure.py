@@ -1,0 +1,513 @@
+"""Metrics of a test set, and the one loop that counts them.
+
+A metric is a frozen dataclass of settings. It *counts* sufficient statistics
+``[systems, segments, k]`` of a batch, *explains* them by evidence, and has a *formula* of their
+sum. Segment scores, corpus scores, intervals, paired tests and Spark all use the same counts and
+the same formula, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
+from coverage_eval.data.alignment_checks import check_given_links, check_model
+from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
+from coverage_eval.data.disk_list import DiskList
+from coverage_eval.data.input_checks import Finding, check_texts
+from coverage_eval.data.sample import Sample
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.errors import DataError, check_whole
+from coverage_eval.metrics.score import Evidence, Formula, Score, Statistics, setting
+from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+ONE_SYSTEM = "the hypothesis"
+"""What messages call the output where only one system is scored."""
+
+
+@dataclass(frozen=True)
+class Metric(Formula):
+    """A figure of a test set: of hypotheses with references, sources, links, or some of these."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"references"})
+    """Which of ``references``, ``sources``, ``links`` and ``coverages`` it looks at."""
+    evidence_name: ClassVar[str | None] = None
+    """What its evidence is called, such as ``dropped``; None if it has none."""
+    scores_are_evidence: ClassVar[bool] = False
+    """Whether a segment's score is ``score`` in its evidence, and no formula of its statistics."""
+
+    @abstractmethod
+    def count(self, batch: Batch) -> Statistics:
+        """Statistics ``[systems, segments, k]`` of a batch."""
+
+    def explain(self, batch: Batch) -> Iterable[tuple[Evidence, ...]]:
+        """The evidence of each segment, one mapping a system; by default there is none."""
+        return [({},) * len(row.hypotheses) for row in batch.rows]
+
+    def requests(self) -> Sequence[Request]:
+        """What aligners are to make of every batch."""
+        return ()
+
+    def prepare(self) -> None:
+        """Make once what counting any batch needs, before processes start."""
+
+    def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
+        """Why the metric does not fit such texts, as of another language; by default it fits all.
+
+        Args:
+            rows: Segments of the test set, some of them or all.
+        """
+        return None
+
+    def corpus_score(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
+        resamples: int = 0,
+        seed: int = DEFAULT_SEED,
+    ) -> Score:
+        """Score a corpus.
+
+        Args:
+            hypotheses: The system's segments, strings or lists of tokens.
+            references: The reference's segments, or a list of several references.
+            sources: The source's segments, where the metric needs them.
+            jobs: Number of processes; the result does not depend on it.
+            resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: Unequal numbers of segments, none at all, or an undefined score.
+            TypeError: A single string where a list of segments is meant.
+        """
+        result = self._measure(hypotheses, references, sources, jobs)
+        return result.score(self.name, resamples=resamples, seed=seed)
+
+    def statistics(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
+    ) -> Statistics:
+        """Sufficient statistics ``[segments, k]`` of a corpus, which add up over its parts.
+
+        :meth:`score` makes a score of them, and
+        :func:`coverage_eval.metrics.significance.paired_test` tests differences by them. Arguments
+        and errors are those of :meth:`corpus_score`.
+        """
+        found: Statistics = self._measure(hypotheses, references, sources, jobs).statistics[
+            self.name
+        ][0]
+        return found
+
+    def sentence_scores(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None = None,
+        sources: Sequence[Segment] | None = None,
+        *,
+        jobs: int = 1,
+    ) -> list[float | None]:
+        """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
+        return self._measure(hypotheses, references, sources, jobs).segment_scores(self.name)
+
+    def sentence_score(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> Score:
+        """Score one segment, as a corpus of that segment.
+
+        Args:
+            hypothesis: A string or a list of tokens.
+            reference: A segment like it, or a list of several references.
+            source: The source segment, where the metric needs it.
+        """
+        return self.corpus_score(*one_segment(hypothesis, reference, source))
+
+    def evidence(
+        self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
+    ) -> list[Any]:
+        """What the score of one segment rests on, such as repeated n-grams or dropped words."""
+        texts = one_segment(hypothesis, reference, source)
+        self.check_needs(*texts[1:])
+        ((found,),) = self.explain(
+            Batch(list(Dataset.of_lists({ONE_SYSTEM: texts[0]}, *texts[1:]).rows()))
+        )
+        items: list[Any] = found[self.evidence_name] if self.evidence_name else []
+        return items
+
+    def check_needs(self, references: object, sources: object) -> None:
+        """Raise :class:`TypeError` if texts that the metric needs are None."""
+        for name, texts in (("references", references), ("sources", sources)):
+            if texts is None and name in self.needs:
+                raise TypeError(f"{self.name} needs {name}")
+
+    def _measure(
+        self,
+        hypotheses: Sequence[Segment],
+        references: Sequence[Any] | None,
+        sources: Sequence[Segment] | None,
+        jobs: int,
+    ) -> Result:
+        self.check_needs(references, sources)
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
+        return measure(dataset, {self.name: self}, jobs=jobs, evidence=self.scores_are_evidence)
+
+
+def one_segment(
+    hypothesis: Segment, reference: Any, source: Segment | None
+) -> tuple[list[Segment], Any, list[Segment] | None]:
+    """A segment's texts as a corpus of one; the reference may be a list of several."""
+    if isinstance(reference, Iterator):  # which can be looked at only once
+        reference = list(reference)
+    several = isinstance(hypothesis, str) and not isinstance(reference, (str, type(None)))
+    if not isinstance(hypothesis, str) and reference is not None and not isinstance(reference, str):
+        several = any(not isinstance(item, str) for item in reference)
+    if reference is not None:
+        reference = [[one] for one in reference] if several else [reference]
+    return [hypothesis], reference, None if source is None else [source]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenMetric(Metric):
+    """A metric of tokens, which holds its tokeniser and applies it.
+
+    Args:
+        tokenize: The tokeniser's name.
+        lowercase: Whether segments are lowercased first.
+    """
+
+    tokenize: str = setting(
+        "none", "Apply one of sacreBLEU's tokenisers to every side.", choices=TOKENIZERS
+    )
+    lowercase: bool = setting(False, "Lowercase every side.")
+
+    def __post_init__(self) -> None:
+        _ = self.tokens  # an unknown tokeniser is refused before any text is read
+
+    @cached_property
+    def tokens(self) -> Tokenizer:
+        """The tokeniser: from a segment to its tokens."""
+        return Tokenizer(self.tokenize, self.lowercase)
+
+    def settings(self) -> Mapping[str, object]:
+        """All fields, those of the tokeniser last."""
+        own = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in {"tokenize", "lowercase"}
+        }
+        return own | self.tokens.settings
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What was counted of a test set; scores, tests, tables and reports are functions of it.
+
+    Attributes:
+        metrics: The metrics by name.
+        systems: Names of the systems.
+        statistics: By metric, ``[systems, segments, k]``, or sums ``[systems, 1, k]``.
+        segments: Number of segments.
+        references: Number of references.
+        kept: The batches, if evidence was asked for.
+        findings: What looks wrong about the texts.
+        unknown_words: Shares of words that the aligner's model does not know, by name.
+        tokens: How tables of words cut references and hypotheses.
+        source_tokens: How they cut sources.
+    """
+
+    metrics: Mapping[str, Metric]
+    systems: tuple[str, ...]
+    statistics: Mapping[str, Statistics]
+    segments: int
+    references: int = 0
+    kept: Sequence[Batch] = ()
+    findings: Sequence[Finding] = ()
+    unknown_words: Mapping[str, float] = field(default_factory=dict)
+    tokens: Tokenizer = field(default_factory=Tokenizer)
+    source_tokens: Tokenizer = field(default_factory=Tokenizer)
+    _found: dict[Hashable, DiskList[Any]] = field(default_factory=dict, init=False, repr=False)
+
+    def score(
+        self, name: str, system: str | None = None, *, resamples: int = 0, seed: int = DEFAULT_SEED
+    ) -> Score:
+        """The corpus score of a system by a metric.
+
+        Args:
+            name: The metric.
+            system: The system, which the score then names; by default the first.
+            resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
+            seed: Their seed.
+
+        Raises:
+            DataError: The score is undefined; the message says why.
+        """
+        metric, statistics = self.metrics[name], self.statistics_of(name, system)
+        interval = None
+        if resamples:
+            interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
+        return metric.score(
+            statistics,
+            references=self.references,
+            interval=interval,
+            system=system,
+            segments=self.segments,
+        )
+
+    def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
+        """The scores of a system's segments by a metric; None where they are undefined."""
+        metric = self.metrics[name]
+        if metric.scores_are_evidence:
+            return [found["score"] for found in self.evidence_of(name, system)]
+        return metric.segment_scores(self.statistics_of(name, system))
+
+    def evidence(self, name: str) -> Sequence[tuple[Evidence, ...]]:
+        """What the scores of a metric rest on, by segment, then system; found when first asked for.
+
+        Raises:
+            ValueError: Evidence was not asked for when this was measured.
+        """
+        if name not in self._found:
+            explained = map(self.metrics[name].explain, self._texts())
+            self._found[name] = DiskList(chain.from_iterable(explained))
+        return self._found[name]
+
+    def evidence_of(self, name: str, system: str | None = None) -> Iterator[Evidence]:
+        """The evidence of one system's segments."""
+        index = self._index(system)
+        return (found[index] for found in self.evidence(name))
+
+    def answers(self, request: Request) -> Sequence[Any]:
+        """What an aligner made of each segment, such as links."""
+        if request.key not in self._found:
+            answered = (batch.get(request) for batch in self._texts())
+            self._found[request.key] = DiskList(chain.from_iterable(answered))
+        return self._found[request.key]
+
+    @cached_property
+    def rows(self) -> DiskList[Row]:
+        """The texts, segment by segment."""
+        return DiskList(row for batch in self._texts() for row in batch.rows)
+
+    @property
+    def has_source(self) -> bool:
+        """Whether the texts are there, and the source among them."""
+        return bool(self.kept) and self.rows[0].source is not None
+
+    def _texts(self) -> Sequence[Batch]:
+        if not self.kept:
+            raise ValueError("a breakdown needs the texts, and there are only statistics")
+        return self.kept
+
+    def _index(self, system: str | None) -> int:
+        return 0 if system is None else self.systems.index(system)
+
+    def statistics_of(self, name: str, system: str | None = None) -> Statistics:
+        """Statistics ``[segments, k]`` of a system by a metric; by default of the first system."""
+        found: Statistics = self.statistics[name][self._index(system)]
+        return found
+
+    def without(self, name: str) -> Result:
+        """The same without a metric."""
+        metrics = {key: metric for key, metric in self.metrics.items() if key != name}
+        return replace(
+            self, metrics=metrics, statistics={key: self.statistics[key] for key in metrics}
+        )
+
+    @classmethod
+    def join(cls, results: Sequence[Result]) -> Result:
+        """One result of parts of a test set, in the order of their segments.
+
+        Raises:
+            ValueError: No part, or parts of other systems or metrics.
+        """
+        first, *others = results
+        if any((r.systems, r.metrics) != (first.systems, first.metrics) for r in others):
+            raise ValueError("these are results of other systems or metrics")
+        return replace(
+            first,
+            statistics={
+                name: np.concatenate([result.statistics[name] for result in results], axis=1)
+                for name in first.metrics
+            },
+            segments=sum(result.segments for result in results),
+            kept=DiskList(chain.from_iterable(result.kept for result in results)),
+            findings=list(dict.fromkeys(f for result in results for f in result.findings)),
+        )
+
+
+def measure(
+    dataset: Dataset,
+    metrics: Mapping[str, Metric],
+    *,
+    jobs: int = 1,
+    evidence: bool = False,
+    checks: bool = False,
+    progress: bool = False,
+) -> Result:
+    """Count all metrics of a test set in one pass: the only loop that counts.
+
+    Args:
+        dataset: The texts.
+        metrics: The metrics by name.
+        jobs: Processes for metrics of text, which get whole batches; aligners have threads of
+            their own. The result does not depend on it.
+        evidence: Keep on the disk what evidence needs, so that it can be asked for.
+        checks: Look for what is probably wrong about the texts.
+        progress: Count segments in a bar, where standard error is a terminal.
+
+    Raises:
+        DataError: There is no segment, or a metric lacks a text.
+        AlignerError: The aligner failed.
+        TypeError: ``jobs`` is no whole number.
+        ValueError: It is below 1.
+    """
+    check_whole("jobs", jobs, 1)
+    for metric in metrics.values():
+        metric.prepare()
+    requests = {name: metric.requests() for name, metric in metrics.items()}
+    alone = {name: metric for name, metric in metrics.items() if not requests[name]}
+    aligned = {name: metric for name, metric in metrics.items() if requests[name]}
+    batches = answer_ahead(dataset.batches(), chain.from_iterable(requests.values()))
+    if progress:
+        batches = _with_bar(batches)
+    kept: DiskList[Batch] = DiskList()
+    blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
+    for batch, counts in _map(partial(count_batch, alone), batches, jobs):
+        for name, block in {**counts, **count_batch(aligned, batch)}.items():
+            blocks[name].append(block)
+        if evidence:
+            kept.append(batch)
+    if not any(block.size for found in blocks.values() for block in found):
+        raise DataError("no segments to score")
+    statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
+    segments = next(iter(statistics.values())).shape[1]
+    references = len(dataset.references)
+    result = Result(metrics, dataset.systems, statistics, segments, references, kept)
+    if not checks:
+        return result
+    findings, unknown = check_inputs(dataset, metrics.values())
+    return replace(result, findings=findings, unknown_words=unknown)
+
+
+def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statistics]:
+    """Statistics of a batch by metric; processes and Spark's workers run this."""
+    return {name: metric.count(batch) for name, metric in metrics.items()}
+
+
+def _map(
+    function: Callable[[Batch], dict[str, Statistics]], batches: Iterable[Batch], jobs: int
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """Each batch with what a function makes of it, in their order, in some processes."""
+    stream = iter(batches)
+    first = list(islice(stream, jobs))  # no more processes than there is work for
+    stream = chain(first, stream)
+    if len(first) <= 1:
+        yield from ((batch, function(batch)) for batch in stream)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(len(first)) as pool:
+        pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
+        try:
+            for batch in stream:
+                pending.append((batch, pool.submit(function, Batch(batch.rows))))
+                if len(pending) > 2 * jobs:
+                    done, future = pending.popleft()
+                    yield done, future.result()
+            while pending:
+                done, future = pending.popleft()
+                yield done, future.result()
+        finally:
+            for _, future in pending:
+                future.cancel()
+
+
+def _with_bar(batches: Iterable[Batch]) -> Iterator[Batch]:
+    from tqdm import tqdm
+
+    with tqdm(desc="scoring", unit=" segments", leave=False, disable=None) as bar:
+        for batch in batches:
+            yield batch
+            bar.update(len(batch))
+
+
+_OF_WORDS = {"untokenised", "unsegmented"}
+"""Checks of whether a text was cut into words."""
+
+
+def check_inputs(
+    dataset: Dataset,
+    metrics: Iterable[Metric] = (),
+    *,
+    tokens: Tokenizer | None = None,
+    aligner: Aligner | None = None,
+) -> tuple[list[Finding], dict[str, float]]:
+    """What is probably wrong about texts that were read, and how well a model knows them.
+
+    Args:
+        dataset: The texts, read at least once.
+        metrics: What they are scored by.
+        tokens: How the texts are cut into words; by default as the metrics do it, and None if they
+            look at uncut text.
+        aligner: What links the texts; by default that of the metrics.
+
+    Returns:
+        The findings, and figures of
+        :func:`~coverage_eval.data.alignment_checks.check_model` if there is a model.
+
+    Raises:
+        AlignerError: The aligner failed.
+    """
+    metrics = list(metrics)
+    aligners = [found for metric in metrics if (found := getattr(metric, "aligner", None))]
+    aligner = aligner or next(iter(aligners), None)
+    if tokens is None:
+        cuts = [metric.tokens for metric in metrics if isinstance(metric, TokenMetric)]
+        tokens = cuts[0] if cuts else aligner.tokens if aligner else None
+    cut = tokens or Tokenizer("13a")
+    source_tokens = cut
+    if aligner:
+        # The sides are compared in one case, whatever the model's text was.
+        source_tokens = replace(aligner.source_tokens, lowercase=cut.lowercase)
+    findings = check_texts(_sample(dataset, cut, source_tokens))
+    if tokens is None:
+        findings = [finding for finding in findings if finding.check not in _OF_WORDS]
+    names = ", ".join(dataset.references)
+    objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
+    findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]
+    if isinstance(aligner, GivenLinks):
+        findings += check_given_links(aligner.columns)
+    if not isinstance(aligner, ModelAligner) or dataset.source is None:
+        return findings, {}
+    sample = _sample(dataset, aligner.tokens, aligner.source_tokens)
+    of_model, unknown = check_model(sample, aligner.model)
+    return [*findings, *of_model], unknown
+
+
+def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
+    return Sample.from_rows(
+        dataset.sampler,
+        hypotheses=dataset.systems,
+        references=dataset.references,
+        source=dataset.source,
+        tokens=tokens,
+        source_tokens=source_tokens,
+    )

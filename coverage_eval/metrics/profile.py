@@ -1,0 +1,198 @@
+"""The profile of one output: every cheap figure that its texts allow, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coverage_eval.alignment.aligner import Aligner, check_aligner
+from coverage_eval.data.dataset import Dataset
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, StopWords
+from coverage_eval.metrics.figures import FIGURES, Figure, select_figures
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, Result, measure
+from coverage_eval.metrics.score import Score, Statistics, interval_ends
+from coverage_eval.metrics.significance import DEFAULT_SEED
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+ROW = ("figure", "score", "low", "high", "better", "meaning")
+"""What a row of a table of figures has."""
+
+
+@dataclass(frozen=True)
+class ProfiledFigure:
+    """A figure and what it is for one output.
+
+    Attributes:
+        figure: Its name and meaning.
+        metric: The metric with its settings.
+        statistics: Of each segment, ``[segments, k]``.
+        score: The corpus score; None where it is undefined.
+    """
+
+    figure: Figure
+    metric: Metric
+    statistics: Statistics
+    score: Score | None
+
+    @property
+    def meaning(self) -> str:
+        """What it tells, or why it is undefined."""
+        return self.figure.meaning if self.score else f"undefined: {self.metric.undefined}"
+
+    @property
+    def signature(self) -> str:
+        """What moved it."""
+        return str(self.score.signature if self.score else self.metric.signature)
+
+    @property
+    def row(self) -> tuple[str, float | None, float | None, float | None, str, str]:
+        """Its name, score, ends of the interval, better direction and meaning: :data:`ROW`."""
+        score, interval = (self.score.score, self.score.interval) if self.score else (None, None)
+        figure = self.figure
+        return (figure.key, score, *interval_ends(interval), figure.better, self.meaning)
+
+    def sentence_scores(self) -> list[float | None]:
+        """One value a segment, None where it is undefined."""
+        return self.metric.segment_scores(self.statistics)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as plain values: those of its score, with its name and meaning."""
+        named = {"figure": self.figure.key, "better": self.figure.better, "meaning": self.meaning}
+        if self.score is None:
+            return {**named, "score": None, "signature": self.signature}
+        return {**named, **self.score.to_dict()}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The figures of one output, in the order of the registry."""
+
+    figures: tuple[ProfiledFigure, ...]
+
+    def __getitem__(self, key: str) -> ProfiledFigure:
+        for item in self.figures:
+            if item.figure.key == key:
+                return item
+        names = ", ".join(item.figure.key for item in self.figures)
+        raise KeyError(f"no figure {key!r}; there are {names}")
+
+    def __str__(self) -> str:
+        """A line for each figure: its signature and score."""
+        return "\n".join(
+            f"{item.signature} undefined" if item.score is None else str(item.score)
+            for item in self.figures
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each figure, by its name: score, interval, direction, meaning and signature.
+
+        An undefined score is NaN, as are the ends of intervals that were not asked for.
+        """
+        import pandas as pd
+
+        rows = [(*item.row, item.signature) for item in self.figures]
+        frame = pd.DataFrame(rows, columns=[*ROW, "signature"]).set_index("figure")
+        return frame.astype(dict.fromkeys(("score", "low", "high"), "float64"))
+
+    def _repr_html_(self) -> str:
+        frame = self.to_frame().dropna(axis="columns", how="all")
+        table: str = frame.to_html(float_format=lambda value: f"{value:.2f}", na_rep="")
+        return table
+
+
+def profile(
+    hypotheses: Sequence[Segment],
+    references: Sequence[Any] | None = None,
+    sources: Sequence[Segment] | None = None,
+    aligner: Aligner | None = None,
+    *,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+    **options: Any,
+) -> Profile:
+    """Compute every cheap figure of one output that the given texts allow.
+
+    >>> figures = profile(["a a b"], ["a b"], ["x y"])
+    >>> float(figures["seq-rep-1"].score), float(figures["length-ratio"].score)
+    (33.333333333333336, 1.5)
+
+    Args:
+        hypotheses: The system's segments, strings or lists of tokens.
+        references: The reference's segments, or a list of several references.
+        sources: The source's segments.
+        aligner: What links them, for figures of uncovered source words.
+        jobs: Number of processes; the result does not depend on it.
+        resamples: Bootstrap resamples of intervals; 0 for none.
+        seed: Their seed.
+        **options: ``tokenize``, ``lowercase``, ``stopwords`` and ``denominator``, as
+            :func:`make_figures` takes them.
+
+    Raises:
+        DataError: Unequal numbers of segments, or none at all.
+    """
+    dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
+    texts = {"references": dataset.references, "sources": dataset.source}
+    figures = make_figures({name for name, there in texts.items() if there}, aligner, **options)
+    return profile_of(measure(dataset, figures, jobs=jobs), resamples, seed)
+
+
+def make_figures(
+    have: Set[str],
+    aligner: Aligner | None = None,
+    *,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    stopwords: StopWords | None = None,
+    denominator: str = DEFAULT_DENOMINATOR,
+) -> dict[str, Metric]:
+    """The metrics of all figures that can be had, by the figures' names.
+
+    Args:
+        have: Which texts there are, of ``references`` and ``sources``.
+        aligner: As in :func:`profile`.
+        tokenize: The tokeniser of the figures of text.
+        lowercase: Whether they lowercase the text first.
+        stopwords: Source words that the figures of links leave out of account.
+        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
+    """
+    words = {"tokenize": tokenize, "lowercase": lowercase}
+    found = {figure.key: figure.make(**words) for figure in select_figures(have)}
+    if aligner is None:
+        return found
+    check_aligner(aligner)
+    linked = have | {"links"} if aligner.links_references else (have | {"links"}) - {"references"}
+    settings = {"stopwords": stopwords or StopWords(), "denominator": denominator}
+    for figure in select_figures(linked):
+        if "links" in figure.needs:
+            own = {key: value for key, value in settings.items() if key in figure.settings}
+            found[figure.key] = figure.make(aligner, **own)
+    return found
+
+
+def profile_of(result: Result, resamples: int = 0, seed: int = DEFAULT_SEED) -> Profile:
+    """The profile of figures of :func:`make_figures` that were counted.
+
+    Args:
+        result: What was counted.
+        resamples: Bootstrap resamples of intervals; 0 for none.
+        seed: Their seed.
+    """
+    known = {figure.key: figure for figure in FIGURES}
+    profiled = []
+    for key, metric in result.metrics.items():
+        (statistics,) = result.statistics[key]
+        score = None
+        if not np.isnan(metric.formula(statistics.sum(axis=0))):
+            score = result.score(key, resamples=resamples, seed=seed)
+            if "references" not in metric.needs:
+                score = replace(score, signature=metric.sign(references=0))
+        profiled.append(ProfiledFigure(known[key], metric, statistics, score))
+    return Profile(tuple(profiled))

@@ -1,0 +1,247 @@
+"""``audit run``: everything that can be checked of finished runs.
+
+Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations,
+and set beside the printed ones: the direction of every effect, and the paper's claims. Several runs
+are the same experiment with different seeds; the mean is compared then, with the interval that
+Student's t gives the mean of so few.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.files import check_source, read_segments
+from coverage_eval.errors import DataError
+from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
+from coverage_eval.papers.claims import Audit, Claim, Fact, equal
+from coverage_eval.papers.printed import (
+    Key,
+    PrintedCell,
+    PrintedTable,
+    load_table,
+    mean_and_half_width,
+)
+from coverage_eval.papers.reproduction.paper_systems import TABLES
+from coverage_eval.papers.reproduction.run_folder import WORD_ALIGNER, RunFolder
+from coverage_eval.papers.reproduction.run_results import hypotheses_of, table_metrics
+from coverage_eval.papers.user_scores import read_scores
+from fast_align_wrapper.files import file_sha256
+
+TITLE = "Trained models replayed in NumPy, their scores recomputed and set beside the printed ones"
+
+_CLAIMS = {"table1": claims_of_table1, "table2": claims_of_table2}
+
+
+def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...]:
+    """One claim a metric about directions, then the paper's claims over the runs' own figures.
+
+    Args:
+        runs: One, or several of different seeds on the same corpora.
+        table: ``table1`` or ``table2``; nothing is said of a table that no run has.
+
+    Raises:
+        DataError: Runs on other corpora than the first one's, or twice the same seed.
+    """
+    first = runs[0]
+    for run in runs[1:]:
+        if run.manifest["corpora"] != first.manifest["corpora"]:
+            raise DataError(f"{run.path}: is a run on other texts than {first.path}")
+        if replace(run.settings, seed=first.settings.seed) != first.settings:
+            raise DataError(f"{run.path}: is a run of other settings than {first.path}")
+    seeds = [run.settings.seed for run in runs]
+    if len(set(seeds)) < len(seeds):
+        raise DataError(f"runs of the same seed: {', '.join(map(str, seeds))}")
+    scores = [
+        read_scores(path, [load_table(table)])
+        for run in runs
+        if (path := run.path / f"{table}.scores.csv").exists()
+    ]
+    if not scores:
+        return ()
+    printed = load_table(table)
+    cells = {k: cell for k, cell in printed.cells.items() if all(k in item for item in scores)}
+    printed = replace(
+        printed,
+        systems=tuple(s for s in printed.systems if any(k[0] == s for k in cells)),
+        columns=tuple(c for c in printed.columns if any(k[1:] == c for k in cells)),
+        cells=cells,
+    )
+    return (*_directions(printed, scores), *_claims_of_paper(printed, scores))
+
+
+def _directions(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> Iterator[Claim]:
+    for dataset, metric in printed.columns:
+        facts = tuple(
+            _direction(printed, scores, dataset, metric, pair)
+            for pair in combinations(printed.systems, 2)
+            if all((system, dataset, metric) in printed.cells for system in pair)
+        )
+        if facts:
+            yield Claim(
+                f"of two systems, the one with the better {metric} is the printed one",
+                f"{printed.citation.place}, {dataset}",
+                facts,
+                "Positive: the first system is better. "
+                + (
+                    f"Ours: mean of {len(scores)} seeds, with its 95 % interval."
+                    if len(scores) > 1
+                    else "Ours: one seed, whose chance has no interval here."
+                ),
+            )
+
+
+def _direction(
+    printed: PrintedTable,
+    scores: Sequence[Mapping[Key, float]],
+    dataset: str,
+    metric: str,
+    pair: tuple[str, str],
+) -> Fact:
+    keys = [(system, dataset, metric) for system in pair]
+    theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
+    gains = [printed.improvement(metric, *(item[key] for key in keys)) for item in scores]
+    ours, half = mean_and_half_width(gains)
+    shown = f"{ours:+.2f}" + ("" if half is None else f" ± {half:.2f}")
+    same = ours * theirs > 0
+    outcome = "same" if same else "tie" if ours * theirs == 0 else "opposite"
+    if half is not None and abs(ours) <= half:
+        outcome += ", within chance"
+    return Fact(" against ".join(pair), f"{theirs:+.2f}", shown, outcome, same, decisive=False)
+
+
+def _claims_of_paper(
+    printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
+) -> Iterator[Claim]:
+    """What section 5 says, over our means; only where every system and metric is there."""
+    whole = load_table(printed.name)
+    if printed.systems != whole.systems or printed.metrics != whole.metrics:
+        return
+    means = {key: fmean(item[key] for item in scores) for key in printed.cells}
+    ours = replace(
+        printed, cells={key: PrintedCell(f"{mean:.2f}", mean) for key, mean in means.items()}
+    )
+    for claim in _CLAIMS[printed.name](ours):
+        yield replace(claim, text=f"over our figures: {claim.text}")
+
+
+def score_claims(
+    run: RunFolder,
+    *,
+    ref: str | Path | None = None,
+    src: str | Path | None = None,
+    model: str | Path | None = None,
+) -> Iterator[Claim]:
+    """One claim a table: its scores come out again from the translations of the test set.
+
+    Nothing is said of a table without scores or translations. DROP needs the source and the
+    aligner's model, METEOR its data; without the references nothing can be recomputed.
+
+    Args:
+        run: A run, or what was kept of one.
+        ref: The reference of the test set; by default the one in the run's folder.
+        src: The source of the test set; by default the one in the run's folder.
+        model: The word aligner that makes DROP's links; by default the run's.
+
+    Raises:
+        DataError: A text that is not the one the run was made with, or a damaged file.
+    """
+    texts = {}
+    for option, named in (("test_ref", ref), ("test_src", src)):
+        path = Path(named) if named else run.path / option.replace("_", ".")
+        if named or path.exists():
+            check_source(path)
+            known = run.manifest.get("corpora", {}).get(option)
+            if not isinstance(known, dict) or known.get("sha256") != file_sha256(path):
+                raise DataError(f"{path}: is not the text that {run.path} was made with")
+            texts[option] = list(read_segments(path))
+    aligner_path = Path(model) if model else run.path / "prepared" / WORD_ALIGNER
+    aligned = "test_src" in texts and (model is not None or aligner_path.exists())
+    for table in _CLAIMS:
+        path = run.path / f"{table}.csv"
+        hypotheses = hypotheses_of(run, TABLES[table])
+        if not hypotheses or not path.exists():
+            continue
+        claim = f"the scores of {table} come out again from the translations of the test set"
+        if "test_ref" not in texts:
+            missing = "the references are not here; name them with --ref"
+            yield Claim(claim, run.path.name, (), unchecked=missing)
+            continue
+        kept = _kept_scores(path)
+        facts = []
+        with Aligner.load(aligner_path) if aligned else nullcontext() as aligner:
+            metrics, no_meteor = table_metrics(aligner)
+            for system, lines in hypotheses.items():
+                for metric in metrics:
+                    score = metric.corpus_score(lines, texts["test_ref"], texts.get("test_src"))
+                    if (system, score.metric) in kept:
+                        what = f"{system}: {score.metric}"
+                        was = kept[system, score.metric]
+                        facts.append(equal(what, was, score.score, digits=4))
+        notes = [f"METEOR is not recomputed: {no_meteor}."] if no_meteor else []
+        notes += [] if aligned else ["DROP is not recomputed: it needs --src and --model."]
+        absent = dict.fromkeys(system for system, _ in kept if system not in hypotheses)
+        notes += [f"There are no translations of {', '.join(absent)}."] if absent else []
+        unchecked = "" if facts else "no score of the table can be recomputed"
+        yield Claim(claim, run.path.name, tuple(facts), " ".join(notes), unchecked)
+
+
+def _kept_scores(path: Path) -> dict[tuple[str, str], float]:
+    """The figures of ``TABLE.csv`` by system and metric."""
+    try:
+        rows = csv.DictReader(read_segments(path), strict=True)
+        return {(row["system"], row["metric"]): float(row["score"]) for row in rows}
+    except (KeyError, TypeError, ValueError, csv.Error) as error:
+        raise DataError(f"{path}: is no table of a run's scores") from error
+
+
+def audit_runs(
+    paths: Sequence[str | Path],
+    *,
+    segments: int = 100,
+    ref: str | Path | None = None,
+    src: str | Path | None = None,
+    model: str | Path | None = None,
+) -> Audit:
+    """Replay the models of runs in NumPy, recompute scores, and set them beside the printed ones.
+
+    >>> import coverage_eval as ce
+    >>> try:
+    ...     ce.audit_runs(["seed1", "seed2"])
+    ... except ce.DataError as error:
+    ...     print(error)
+    seed1: no run is there (it would have a file manifest.json)
+
+    What ``reproduce keep`` kept of a run has neither models nor the test set; with the test set's
+    reference, its scores are recomputed too.
+
+    Args:
+        paths: Folders of runs: one, or several of different seeds on the same corpora.
+        segments: Test sentences to replay of each system.
+        ref: The reference of the test set, for scores of a run that was only kept.
+        src: Its source, for DROP.
+        model: The word aligner of a run, for DROP.
+
+    Raises:
+        DataError: A folder without a run, with nothing finished, or runs that do not belong
+            together.
+        ImportError: PyTorch is needed to read models, and is not installed.
+    """
+    runs = [RunFolder.existing(Path(path)) for path in paths]
+    claims = []
+    for run in runs:
+        if (run.path / "models").is_dir():
+            from coverage_eval.papers.reproduction.trained_system import replay_claim
+
+            claims.append(replay_claim(run, segments=segments))
+        claims += score_claims(run, ref=ref, src=src, model=model)
+    claims += [claim for table in _CLAIMS for claim in comparison_claims(runs, table)]
+    if not claims:
+        raise DataError(f"{paths[0]}: no system is finished yet")
+    return Audit("run", TITLE, tuple(claims))

@@ -1,0 +1,384 @@
+"""The folder of a run: what it was made from, and where its parts are.
+
+``manifest.json`` has everything that moved a number. A folder goes on only with the settings and
+corpora that it began with::
+
+    RUN/manifest.json       settings, corpora by hash, versions, what was trained and decoded
+    RUN/prepared/           byte pairs, links, the word aligner
+    RUN/models/NAME/        checkpoint.pt, best.pt and epochs.jsonl of a training
+    RUN/systems/NAME/       translations, n-best lists and attention of a system
+    RUN/test.src, test.ref  the test set
+    RUN/TABLE.csv           a table's scores with intervals and signatures
+    RUN/TABLE.scores.csv    the same figures for ``audit TABLE --scores``
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from coverage_eval.data.files import atomic_write, check_source
+from coverage_eval.data.tables import parse_object
+from coverage_eval.errors import DataError
+from coverage_eval.version import __version__
+from fast_align_wrapper.files import file_sha256
+
+MANIFEST = "manifest.json"
+
+HYPOTHESES = "test.hyp"
+"""The translations of a system's folder; written last, so that the folder is complete with it."""
+
+RESCORED = "test.rescored.hyp"
+"""What rescoring n-best lists chooses, in the folder of a system with penalties."""
+
+FERTILITIES = "test.fertilities"
+"""The bounds of the test sources, their sinks' included; of systems that have bounds."""
+
+EPOCHS = "epochs.jsonl"
+"""The records of the epochs of a training, a line each."""
+
+WORD_ALIGNER = "words.model"
+"""The aligner of whole words, for DROP; among the prepared files."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Everything about a model and its training that all systems share.
+
+    The authors' values are from section 5 and footnote 4 of Malaviya et al. 2018 and, for what only
+    their training logs say (hidden size 500, 250 a direction; batches of 64; SGD at rate 1), from
+    these. Initial values, clipping and the epoch from which the rate is halved in any case are the
+    defaults of the toolkit they used.
+
+    Attributes:
+        embedding: E, size of word vectors.
+        hidden: D, units of a decoder layer; half of them in each direction of the encoder.
+        layers: LSTM layers of encoder and decoder.
+        dropout: Share of units dropped between layers, and of the attentional state.
+        merges: Operations of joint byte pair encoding.
+        max_length: Training pairs with more pieces on a side are left out.
+        batch: Sentences a batch.
+        epochs: Passes over the training text.
+        rate: SGD's learning rate at first.
+        halve_from: The epoch after which the rate is halved each time, whether validation
+            perplexity still falls or not; it starts earlier where that rises.
+        patience: Stop after this many epochs without a better validation perplexity.
+        clip: The largest norm of the gradient of all parameters.
+        initial: Parameters are drawn from the interval of ± this number.
+        scoring: How attention is scored: ``bilinear`` ("general" of Luong et al. 2015), the
+            paper's, or ``additive`` ("MLP", Bahdanau et al. 2014).
+    """
+
+    embedding: int
+    hidden: int
+    layers: int = 2
+    dropout: float = 0.3
+    merges: int = 32_000
+    max_length: int = 50
+    batch: int = 64
+    epochs: int = 13
+    rate: float = 1.0
+    halve_from: int = 8
+    patience: int = 4
+    clip: float = 5.0
+    initial: float = 0.1
+    scoring: str = "bilinear"
+
+
+PRESETS = {
+    "paper": Preset(embedding=500, hidden=500),
+    "small": Preset(256, 256, dropout=0.2, merges=4_000, batch=32, epochs=10, halve_from=6),
+    "tiny": Preset(32, 64, dropout=0.0, merges=500, batch=16, epochs=4, halve_from=3),
+}
+"""``paper`` as published (a GPU's work), ``small`` for some hours of a processor, ``tiny`` for
+tests and first tries. Few sentences need small batches, to be learned from in many steps."""
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """The text files of an experiment: tokenised, one segment a line, both sides in step.
+
+    Attributes:
+        train_src: Source side of the training text.
+        train_tgt: Target side.
+        valid_src: Source side of the validation text, on which rates and penalties are decided.
+        valid_tgt: Target side.
+        test_src: Source side of the test set.
+        test_ref: Its reference.
+    """
+
+    train_src: str
+    train_tgt: str
+    valid_src: str
+    valid_tgt: str
+    test_src: str
+    test_ref: str
+
+    def described(self) -> dict[str, dict[str, str]]:
+        """Name and SHA-256 of each file by its option; the folders they are in move no number."""
+        check_source(*asdict(self).values())
+        return {
+            option: {"file": Path(path).name, "sha256": file_sha256(Path(path))}
+            for option, path in asdict(self).items()
+        }
+
+
+def open_manifest(
+    folder: Path,
+    content: Mapping[str, Any],
+    *,
+    resume: bool,
+    packages: Sequence[str],
+    completed: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+    may_change: Collection[str] = (),
+) -> None:
+    """Begin a run in a folder, or go on with one; the command and versions are noted.
+
+    Args:
+        folder: Of the run; made if it does not exist.
+        content: What a new manifest has; each part of one that is there must be the same.
+        resume: Whether there may be a run in the folder already.
+        packages: Whose versions are noted.
+        completed: Adds to a manifest that is there what earlier versions did not write.
+        may_change: Names, as ``part.name``, that need not be the same.
+
+    Raises:
+        DataError: There is a run and ``resume`` is not set; it has other settings; or the folder
+            has other files.
+    """
+    path = folder / MANIFEST
+    manifest = {**content, "sessions": []}
+    if path.exists():
+        if not resume:
+            raise DataError(
+                f"{folder}: has a run already; go on with --resume, or name a new folder"
+            )
+        found = completed(read_manifest(path))
+        for part, wanted in content.items():
+            old, new = _flat(found.get(part, {}), part), _flat(wanted, part)
+            for name in {**new, **old}:
+                if name not in may_change and old.get(name) != new.get(name):
+                    raise DataError(
+                        f"{path}: the run began with {name.partition('.')[2]} {old.get(name)}, "
+                        f"not {new.get(name)}; name a new folder"
+                    )
+        manifest = {**found, **content, "sessions": found["sessions"]}
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DataError(f"{folder}: is there already, and is no run; name a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    session = _session(packages)
+    if session not in manifest["sessions"]:
+        manifest["sessions"].append(session)
+    write_record(path, manifest)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What a manifest says.
+
+    Raises:
+        DataError: It cannot be read, or is none.
+    """
+    content = read_record(path)
+    parts = {"settings": dict, "sessions": list, "corpora": dict, "made": dict}
+    known = {"corpora": {}, "made": {}, **content}
+    if not all(isinstance(known.get(name), kind) for name, kind in parts.items()):
+        raise DataError(f"{path}: is not the manifest of a run")
+    return content
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """What a file of a run says, one JSON object.
+
+    Raises:
+        DataError: It cannot be read, or is none.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+    return parse_object(text, f"{path}: cannot be read")
+
+
+def write_record(path: Path, content: Mapping[str, Any]) -> None:
+    """Write such a file; a kill leaves the old one or the new one."""
+    with atomic_write(path) as file:
+        json.dump(content, file, indent=1, ensure_ascii=False)
+        file.write("\n")
+
+
+def _session(packages: Sequence[str]) -> dict[str, Any]:
+    """The command, the versions and the machine.
+
+    Results may depend on the number of threads and, in the last bits of every sum, on the kernels
+    that the libraries choose for a processor: from those a training grows apart within an epoch.
+    """
+    import torch
+
+    return {
+        # Where files are on this machine moves no number, and is nobody's business.
+        "command": shlex.join(
+            ["coverage-eval", *(Path(a).name if os.sep in a else a for a in sys.argv[1:])]
+        ),
+        "coverage-eval": __version__,
+        "threads": torch.get_num_threads(),
+        "processor": _processor(),
+        "kernels": {
+            "torch": torch.backends.cpu.get_cpu_capability(),
+            "mkl": torch.backends.mkl.is_available(),
+            "mkldnn": torch.backends.mkldnn.is_available(),
+        },
+        **{name: version(name) for name in packages},
+    }
+
+
+def _processor() -> str:
+    """Name, family and model of the processor, as Linux has them; elsewhere what Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    pairs = (line.partition(":") for line in lines)
+    facts = {name.strip(): value.strip() for name, _, value in pairs}
+    known = [facts[name] for name in ("model name", "cpu family", "model") if name in facts]
+    return " / ".join(known) or platform.machine()
+
+
+def _flat(value: Any, name: str) -> dict[str, Any]:
+    """The values inside nested dictionaries by their names, as ``part.name``."""
+    if not isinstance(value, Mapping):
+        return {name: value}
+    parts = (_flat(inner, f"{name}.{key}") for key, inner in value.items())
+    return {key: inner for part in parts for key, inner in part.items()}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How the weights of COVPENALTY are chosen, from the paper's grid and on validation text.
+
+    Attributes:
+        by: ``beam`` decodes the text with every pair of weights in the beam; ``lists`` rescores the
+            n-best lists of a beam without them.
+        sentences: Of the validation text, from the first; None for all. Lists are always of all.
+    """
+
+    by: str = "lists"
+    sentences: int | None = None
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What all systems of a run share.
+
+    Attributes:
+        preset_name: Name of the preset, for people.
+        preset: Sizes and training settings.
+        seed: Of parameters, order and dropout.
+        beam: Hypotheses a sentence.
+        dataset: The column of the printed tables to set the scores beside.
+        tuning: Of the systems with penalties. It may change when a run goes on, and these are then
+            decoded again; runs whose manifest does not say had lists.
+    """
+
+    preset_name: str
+    preset: Preset
+    seed: int = 1
+    beam: int = 10
+    dataset: str = "De-En"
+    tuning: Tuning = Tuning()
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """An experiment's folder.
+
+    Attributes:
+        path: The folder.
+        settings: What all systems share.
+    """
+
+    path: Path
+    settings: RunSettings
+
+    @classmethod
+    def open(
+        cls, path: Path, corpora: Corpora, settings: RunSettings, *, resume: bool
+    ) -> RunFolder:
+        """Begin a run, or go on with one.
+
+        Args:
+            path: The folder; made if it does not exist.
+            corpora: The text files.
+            settings: Of the run.
+            resume: Whether there may be a run in the folder already.
+
+        Raises:
+            DataError: There is a run and ``resume`` is not set; it has other settings or corpora;
+                or the folder has other files.
+        """
+        open_manifest(
+            path,
+            {"settings": asdict(settings), "corpora": corpora.described()},
+            resume=resume,
+            packages=("torch", "tokenizers", "numpy", "sacrebleu"),
+            completed=lambda found: found | {"settings": asdict(_settings(found, path / MANIFEST))},
+            may_change={f"settings.tuning.{field.name}" for field in fields(Tuning)}
+            | {f"corpora.{option}.file" for option in asdict(corpora)},
+        )
+        return cls(path, settings)
+
+    @classmethod
+    def existing(cls, path: Path) -> RunFolder:
+        """A run to look at.
+
+        Raises:
+            DataError: There is none in the folder.
+        """
+        manifest = path / MANIFEST
+        if not manifest.exists():
+            raise DataError(f"{path}: no run is there (it would have a file {MANIFEST})")
+        return cls(path, _settings(read_manifest(manifest), manifest))
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What ``manifest.json`` says."""
+        return read_manifest(self.path / MANIFEST)
+
+    def folder(self, *names: str) -> Path:
+        """A folder inside, made if it does not exist."""
+        path = self.path.joinpath(*names)
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def system(self, name: str) -> Path:
+        """The folder of a system's translations, which may not exist."""
+        return self.path / "systems" / name
+
+    def has_decoded(self, name: str) -> bool:
+        """Whether a system's translations are complete."""
+        return (self.system(name) / HYPOTHESES).exists()
+
+    def note(self, part: str, content: Mapping[str, Any]) -> None:
+        """Keep facts about a part that was made."""
+        manifest = self.manifest
+        manifest.setdefault("made", {})[part] = dict(content)
+        write_record(self.path / MANIFEST, manifest)
+
+
+def _settings(manifest: Mapping[str, Any], where: Path) -> RunSettings:
+    """The settings that a manifest has; what a field says that it lacks is its default."""
+    found = manifest["settings"]
+    if not {"preset", "seed"} <= set(found):
+        raise DataError(f"{where}: is not the manifest of a run of table1 or table2")
+    try:
+        parts = {"preset": Preset(**found["preset"]), "tuning": Tuning(**found.get("tuning", {}))}
+        return RunSettings(**{**found, **parts})
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{where}: settings of no run: {error}") from error

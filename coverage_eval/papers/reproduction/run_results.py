@@ -1,0 +1,276 @@
+"""What a run's translations give: the table, Figure 2, and the files that may be published."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.attention.penalties import coverage_penalty
+from coverage_eval.attention_maps.load import load
+from coverage_eval.attention_maps.rescoring import read_coverage, read_nbest
+from coverage_eval.attention_maps.subwords import merge_subwords
+from coverage_eval.comparison.comparison import Comparison, compare
+from coverage_eval.comparison.presentation import present_comparison
+from coverage_eval.data.files import atomic_path, atomic_write, read_segments
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.registry import default_metrics, make_metric
+from coverage_eval.metrics.rep import REP
+from coverage_eval.papers.printed import load_table
+from coverage_eval.papers.reproduction.paper_systems import System, all_systems, find_system
+from coverage_eval.papers.reproduction.run_folder import (
+    EPOCHS,
+    HYPOTHESES,
+    MANIFEST,
+    RESCORED,
+    WORD_ALIGNER,
+    RunFolder,
+)
+from coverage_eval.tables.formats import render
+from fast_align_wrapper.text import tokenize
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[str]]:
+    """The test set as each finished system translated it, by its name.
+
+    The run may also be what was kept of one. Where penalties are in the beam, what they choose of
+    the plain beam's lists comes next.
+    """
+    found = {}
+    for system in systems:
+        for name, file in ((system.name, HYPOTHESES), (f"{system.name}, rescoring", RESCORED)):
+            kept = run.path / f"{system.folder}.{file}.gz"
+            paths = [path for path in (run.system(system.folder) / file, kept) if path.exists()]
+            if not paths:
+                break  # not finished, or without penalties
+            found[name] = list(read_segments(paths[0]))
+    return found
+
+
+def table_metrics(aligner: Aligner | None) -> tuple[list[Metric], str | None]:
+    """The metrics of Table 1, and why METEOR is not among them; None if it is.
+
+    BLEU is lowercased and of the tokens as they are, as the authors' scripts compute it; METEOR,
+    REP and DROP have their defaults, and there is no DROP without an aligner.
+    """
+    names, missing = default_metrics(aligned=aligner is not None)
+    settings = {"bleu": {"tokenize": "none", "lowercase": True}}
+    made = [make_metric(name, {"aligner": aligner, **settings.get(name, {})}) for name in names]
+    return made, missing
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """Scores of a run.
+
+    Attributes:
+        comparison: Systems by metrics, with intervals and tests against the first system.
+        note: Why METEOR is not among the metrics; None if it is.
+    """
+
+    comparison: Comparison
+    note: str | None
+
+
+def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable:
+    """Score the systems that are finished, and write ``TABLE.csv`` and ``TABLE.scores.csv``.
+
+    DROP's links are by a model of the training text's words.
+
+    Args:
+        run: The run.
+        table: ``table1`` or ``table2``.
+        systems: The rows to look for.
+
+    Raises:
+        DataError: None of them is finished.
+    """
+    hypotheses = hypotheses_of(run, systems)
+    if not hypotheses:
+        raise DataError(f"{run.path}: no system of {table} is finished yet")
+    with Aligner.load(run.path / "prepared" / WORD_ALIGNER) as aligner:
+        metrics, note = table_metrics(aligner)
+        comparison = compare(
+            hypotheses,
+            list(read_segments(run.path / "test.ref")),
+            list(read_segments(run.path / "test.src")),
+            aligner,
+            metrics=metrics,
+        )
+    with atomic_write(run.path / f"{table}.csv") as file:
+        file.write(render(present_comparison(comparison), "csv", width=6) + "\n")
+    printed = load_table(table).cells
+    with atomic_write(run.path / f"{table}.scores.csv") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("system", "dataset", "metric", "value"))
+        for system, cells in comparison.rows.items():
+            for cell in cells.values():
+                key = (system, run.settings.dataset, cell.score.metric)
+                if key in printed:  # Table 2 has neither REP nor DROP
+                    writer.writerow((*key, round(cell.score.score, 4)))
+    return RunTable(comparison, note)
+
+
+_COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")
+
+
+def keep_results(run: RunFolder, folder: Path) -> list[Path]:
+    """Copy what may be published of a run: figures and translations, no weights and no corpora.
+
+    These are the tables with signatures, the manifest, the epochs, ``SYSTEM.test.hyp.gz`` with each
+    system's translations of the test set, and ``nbest_scores.csv.gz`` with the log-probability, the
+    length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is all
+    that rescoring needs.
+
+    Args:
+        run: The run, finished or not.
+        folder: Where the files go; made if it does not exist.
+
+    Returns:
+        The files written.
+
+    Raises:
+        DataError: A damaged n-best list, or the folder cannot be written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    copied = {run.path / MANIFEST: folder / MANIFEST}
+    copied |= {path: folder / path.name for path in sorted(run.path.glob("*.csv"))}
+    copied |= {
+        path: folder / f"{path.parent.name}.{EPOCHS}"
+        for path in sorted(run.path.glob(f"models/*/{EPOCHS}"))
+    }
+    for source, target in copied.items():
+        with atomic_path(target) as temporary:
+            shutil.copyfile(source, temporary)
+    written = list(copied.values())
+    decoded = [system for system in all_systems() if run.has_decoded(system.folder)]
+    for system in decoded:
+        for file in (HYPOTHESES, RESCORED) if system.penalized else (HYPOTHESES,):
+            written.append(folder / f"{system.folder}.{file}.gz")
+            with _gzip_file(written[-1]) as packed:
+                packed.write((run.system(system.folder) / file).read_bytes())
+    written.append(folder / "nbest_scores.csv.gz")
+    with (
+        _gzip_file(written[-1]) as packed,
+        io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as text,
+    ):
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(_COLUMNS)
+        for system in decoded:
+            writer.writerows(_rows(run.system(system.folder), system.name))
+    return written
+
+
+@contextmanager
+def _gzip_file(path: Path) -> Iterator[gzip.GzipFile]:
+    """A new gzip file without date and name: the same content gives the same bytes."""
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("wb") as raw,
+        gzip.GzipFile(fileobj=raw, mode="wb", mtime=0, filename="") as packed,
+    ):
+        yield packed
+
+
+def _rows(folder: Path, name: str) -> list[tuple[object, ...]]:
+    lists = read_nbest(folder / "test.nbest")
+    segments = np.repeat(np.arange(len(lists.starts)), lists.sizes)
+    ranks = np.arange(len(segments)) - lists.starts[segments]
+    coverage = read_coverage(folder / "test.coverage.jsonl", lists)
+    return [
+        (name, segment + 1, rank + 1, f"{log:.4f}", len(tokenize(text)), f"{penalty:.4f}")
+        for segment, rank, log, text, penalty in zip(
+            segments.tolist(),
+            ranks.tolist(),
+            lists.log_probabilities.tolist(),
+            lists.texts,
+            (float(coverage_penalty(row)) for row in coverage),
+            strict=True,
+        )
+    ]
+
+
+def fixed_repetitions(run: RunFolder, names: tuple[str, str]) -> list[int]:
+    """Segments of the test set that the first system repeats words in and the second does not.
+
+    Args:
+        run: The run.
+        names: The systems as the tables have them.
+
+    Returns:
+        Numbers from 1, the segment with the highest REP-score first.
+
+    Raises:
+        DataError: A system that is unknown or not finished.
+    """
+    references = list(read_segments(run.path / "test.ref"))
+    first, second = (
+        REP().sentence_scores(list(read_segments(_folder(run, name) / HYPOTHESES)), references)
+        for name in names
+    )
+    found = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a and b == 0]
+    return [i + 1 for i in sorted(found, key=lambda i: (-(first[i] or 0.0), i))]
+
+
+def _folder(run: RunFolder, name: str) -> Path:
+    """The folder of a finished system."""
+    folder = find_system(name).folder
+    if not run.has_decoded(folder):
+        raise DataError(f"{run.path}: {name} is not finished yet")
+    return run.system(folder)
+
+
+def draw_figure2(
+    run: RunFolder,
+    number: int | None = None,
+    names: tuple[str, str] = ("softmax", "csparsemax"),
+) -> Sequence[Axes]:
+    """Draw both systems' attention to one source sentence, in words.
+
+    Args:
+        run: The run.
+        number: Which segment, from 1; None for the first of :func:`fixed_repetitions`.
+        names: The systems as the tables have them.
+
+    Returns:
+        The two Axes.
+
+    Raises:
+        DataError: As :func:`fixed_repetitions`; there is no such segment.
+    """
+    from coverage_eval.plotting import attention_heatmaps_side_by_side
+
+    if number is None:
+        found = fixed_repetitions(run, names)
+        if not found:
+            raise DataError(
+                f"{run.path}: no segment in which {names[0]} repeats and {names[1]} does not; "
+                "choose one with --index"
+            )
+        number = found[0]
+    shown = []
+    for name in names:
+        maps = load(_folder(run, name) / "test.attention.npz")
+        if number > len(maps):
+            raise DataError(f"segment {number}: the test set has {len(maps)}")
+        shown += merge_subwords([maps[number - 1]], source_scheme="bpe", target_scheme="bpe")
+    left, right = shown
+    return attention_heatmaps_side_by_side(
+        (left.weights, right.weights),
+        left.source_labels,
+        (left.hypothesis_labels, right.hypothesis_labels),
+        systems=names,
+    )

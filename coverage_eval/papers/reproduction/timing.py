@@ -1,0 +1,248 @@
+"""Table 4 of Madsen et al. 2017 asked again: what sparsemax costs more than softmax.
+
+Both losses, forward with backward, on random scores by number of classes; and, as the table has it,
+100 epochs of regression on data sets, each epoch being one step on all examples. Seconds are of the
+machine at hand; the ratio of both losses is what may be compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
+from coverage_eval.metrics.score import Signature
+from coverage_eval.papers.printed import load_table, mean_and_half_width
+from coverage_eval.papers.reproduction.iris import load_iris
+from coverage_eval.papers.reproduction.multilabel import LabelledData
+from coverage_eval.tables.table import Printable, Table
+
+Array = NDArray[Any]
+Work = Callable[[], object]
+
+CLASSES = (3, 6, 10, 174, 1000)
+"""Those of the report's data sets, and a thousand."""
+LOSSES = ("softmax", "sparsemax")
+GPU = "PyTorch, GPU"
+EPOCHS, RATE = 100, 0.01
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What one implementation takes.
+
+    Attributes:
+        data: ``random``, or the data set.
+        examples: Rows.
+        classes: Columns.
+        implementation: NumPy, PyTorch, or PyTorch on a graphics card.
+        seconds: For each loss, one figure a repetition.
+    """
+
+    data: str
+    examples: int
+    classes: int
+    implementation: str
+    seconds: dict[str, Array]
+
+    @property
+    def ratio(self) -> float:
+        """Sparsemax over softmax, by the shortest times, which other processes delay least."""
+        return float(self.seconds["sparsemax"].min() / self.seconds["softmax"].min())
+
+
+@dataclass(frozen=True)
+class TimingReproduction:
+    """All figures.
+
+    Attributes:
+        timings: One for each data and implementation.
+        repeats: Repetitions of each measurement.
+    """
+
+    timings: tuple[Timing, ...]
+    repeats: int
+
+    header = (
+        "data", "examples", "classes", "implementation", "softmax, ms", "softmax, ±",
+        "sparsemax, ms", "sparsemax, ±", "ratio", "printed ratio, CPU",
+    )  # fmt: skip
+
+    def rows(self) -> list[list[str | int | float | None]]:
+        """One row a timing: mean, half the 95 % interval, and the ratio of the shortest times."""
+        table = load_table("report_table4")
+        printed = {
+            dataset.lower(): table.value("sparsemax TF CPU", dataset, "seconds")
+            / table.value("softmax TF", dataset, "seconds")
+            for dataset in table.datasets
+        }
+        return [
+            [
+                timing.data,
+                timing.examples,
+                timing.classes,
+                timing.implementation,
+                *mean_and_half_width(1e3 * timing.seconds["softmax"]),
+                *mean_and_half_width(1e3 * timing.seconds["sparsemax"]),
+                timing.ratio,
+                printed.get(timing.data.lower()),
+            ]
+            for timing in self.timings
+        ]
+
+    def signatures(self) -> list[str]:
+        """One for each row: what was timed, in which versions, in how many threads."""
+        signed = []
+        for timing in self.timings:
+            versions: dict[str, object] = {"numpy": version("numpy")}
+            if timing.implementation.startswith("PyTorch"):
+                import torch
+
+                versions = {"torch": version("torch"), "threads": torch.get_num_threads()}
+            signature = Signature.of(
+                "timing",
+                data=timing.data,
+                examples=timing.examples,
+                classes=timing.classes,
+                **versions,
+                repeats=self.repeats,
+            )
+            signed.append(str(signature))
+        return signed
+
+    def present(self) -> Printable:
+        """One row for each data and implementation."""
+        rows = tuple(map(tuple, self.rows()))
+        notes, signatures = tuple(self.notes()), tuple(self.signatures())
+        return Printable((Table(self.header, rows, notes=notes, signatures=signatures),))
+
+    def notes(self) -> list[str]:
+        """How to read the figures."""
+        citation = load_table("report_table4").citation
+        return [
+            "random: one evaluation of the loss and its gradient for the scores. Data sets: "
+            f"{EPOCHS} epochs of regression, each one step on all examples.",
+            "Milliseconds of processor time, of all threads together; of a graphics card, real "
+            f"time. ±: half the 95 % interval over {self.repeats} repetitions; ratio: of the "
+            "shortest.",
+            f"Printed ratio, CPU: sparsemax TF CPU over softmax TF in {citation}.",
+        ]
+
+
+def reproduce_timing(
+    *,
+    classes: Sequence[int] = CLASSES,
+    examples: int = 1000,
+    data: Sequence[LabelledData] = (),
+    repeats: int = 5,
+) -> TimingReproduction:
+    """Measure both losses in NumPy, and in PyTorch where it is installed.
+
+    Args:
+        classes: Numbers of classes of random scores.
+        examples: Rows of random scores.
+        data: Data sets.
+        repeats: Repetitions of each measurement.
+    """
+    timings = []
+    for number in classes:
+        rng = np.random.default_rng(number)
+        scores = rng.normal(size=(examples, number))
+        targets = np.eye(number)[rng.integers(number, size=examples)]
+        works = _works(lambda loss, *arrays: loss(*arrays), _evaluate_in_torch, scores, targets)
+        for name, by_loss in works.items():
+            seconds = _measure(by_loss, repeats, _clock(name))
+            timings.append(Timing("random", examples, number, name, seconds))
+    for item in data:
+        works = _works(_fit_in_numpy, _fit_in_torch, item.features, item.targets)
+        for name, by_loss in works.items():
+            seconds = _measure(by_loss, repeats, _clock(name))
+            timings.append(Timing(item.name, len(item.labels), len(item.classes), name, seconds))
+    return TimingReproduction(tuple(timings), repeats)
+
+
+def iris_data() -> LabelledData:
+    """Fisher's flowers as a data set of one label each."""
+    features, species = load_iris()
+    classes = tuple(map(str, np.unique(species)))
+    return LabelledData("Iris", features, species[:, None] == np.array(classes), classes)
+
+
+def _works(
+    in_numpy: Callable[..., object], in_torch: Callable[..., object], one: Array, targets: Array
+) -> dict[str, dict[str, Work]]:
+    """Implementation → loss → what is timed."""
+    losses = dict(
+        zip(LOSSES, (cross_entropy_and_gradient, sparsemax_loss_and_gradient), strict=True)
+    )
+    works: dict[str, dict[str, Work]] = {
+        "NumPy": {name: partial(in_numpy, loss, one, targets) for name, loss in losses.items()}
+    }
+    if find_spec("torch") is None:
+        return works
+    import torch
+
+    from coverage_eval.torch import sparsemax_loss
+
+    cross_entropy = partial(torch.nn.functional.cross_entropy, reduction="none")
+    for device in ("cpu", *["cuda"] * torch.cuda.is_available()):
+        tensors = [torch.tensor(a, dtype=torch.float32, device=device) for a in (one, targets)]
+        works["PyTorch, CPU" if device == "cpu" else GPU] = {
+            name: partial(in_torch, loss, *tensors)
+            for name, loss in zip(LOSSES, (cross_entropy, sparsemax_loss), strict=True)
+        }
+    return works
+
+
+def _evaluate_in_torch(loss: Callable[..., Any], scores: Any, targets: Any) -> object:
+    z = scores.detach().requires_grad_()
+    loss(z, targets).sum().backward()
+    return float(z.grad[0, 0])  # waits for the device
+
+
+def _fit_in_numpy(loss: Callable[..., Any], x: Array, targets: Array) -> object:
+    weight = np.zeros((x.shape[1], targets.shape[1]))
+    for _ in range(EPOCHS):
+        _, gradient = loss(x @ weight, targets)
+        weight -= RATE / len(x) * (x.T @ gradient)
+    return weight
+
+
+def _fit_in_torch(loss: Callable[..., Any], x: Any, targets: Any) -> object:
+    weight = x.new_zeros(x.shape[1], targets.shape[1]).requires_grad_()
+    for _ in range(EPOCHS):
+        loss(x @ weight, targets).mean().backward()
+        weight.data -= RATE * weight.grad
+        weight.grad = None
+    return float(weight.detach()[0, 0])
+
+
+def _measure(works: dict[str, Work], repeats: int, clock: Callable[[], float]) -> dict[str, Array]:
+    """Seconds of each, in turns, so that a busy machine slows all; many calls if they are short."""
+    calls = {}
+    for name, work in works.items():
+        work()
+        start = clock()
+        work()
+        calls[name] = max(1, int(0.02 / max(clock() - start, 1e-7)))
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(repeats):
+        for name, work in works.items():
+            start = clock()
+            for _ in range(calls[name]):
+                work()
+            seconds[name].append((clock() - start) / calls[name])
+    return {name: np.array(values) for name, values in seconds.items()}
+
+
+def _clock(implementation: str) -> Callable[[], float]:
+    """Processor time, of which others take none; of a graphics card, real time."""
+    return time.perf_counter if implementation == GPU else time.process_time

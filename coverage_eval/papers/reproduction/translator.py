@@ -1,0 +1,229 @@
+r"""The encoder-decoder of Malaviya et al. 2018, with any of the four attention transformations.
+
+A bidirectional LSTM encoder; an LSTM decoder with input feeding and the bilinear ("general")
+attention of Luong et al. 2015, as OpenNMT-py has them, or with additive scores instead:
+
+.. math::
+    s_t = \mathrm{LSTM}([E y_{t-1}; \tilde h_{t-1}], s_{t-1}), \quad
+    z_{tj} = s_t^\top (W h_j + v \beta_{t-1,j}), \quad \alpha_t = \rho(z_t + c u_t, u_t), \quad
+    \tilde h_t = \tanh(W_{out} [H \alpha_t; s_t])
+
+with :math:`\beta_{t-1}` the attention that a word has received so far (coverage vector, section 5)
+and :math:`u_t = f - \beta_{t-1}` the credit that its fertility leaves it (sections 3 and 4).
+
+What does not depend on the step is computed for the whole target at once: keys :math:`W h_j`, the
+context's part of :math:`W_{out}`, the word vectors' part of the lowest LSTM layer, and the output
+layer.
+:mod:`coverage_eval.attention.replay` computes the same step by step in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, linear
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from coverage_eval.papers.reproduction.bitext import Minibatch
+from coverage_eval.papers.reproduction.paper_systems import Attention
+from coverage_eval.papers.reproduction.run_folder import Preset
+from coverage_eval.torch import AdditiveScorer, BilinearScorer, ConstrainedAttention
+from coverage_eval.torch.constrained_attention import Source
+
+
+@dataclass(frozen=True)
+class TranslatorState:
+    """All that the decoder carries from step to step.
+
+    Attributes:
+        hidden: ``[B, D]`` of each layer, lowest first.
+        cells: ``[B, D]`` of each layer.
+        fed: ``[B, D]`` attentional state of the step before.
+        received: ``[B, S]`` β, attention that each word has received.
+    """
+
+    hidden: tuple[Tensor, ...]
+    cells: tuple[Tensor, ...]
+    fed: Tensor
+    received: Tensor
+
+    def rows(self, index: Tensor) -> TranslatorState:
+        """The states of some rows, in another order, or several times."""
+        return TranslatorState(
+            tuple(part[index] for part in self.hidden),
+            tuple(part[index] for part in self.cells),
+            self.fed[index],
+            self.received[index],
+        )
+
+
+class Translator(nn.Module):
+    """A model with its parameters.
+
+    Args:
+        preset: Sizes.
+        attention: Which attention.
+        sources: Pieces in the source vocabulary.
+        targets: In the target vocabulary.
+    """
+
+    def __init__(self, preset: Preset, attention: Attention, sources: int, targets: int) -> None:
+        super().__init__()
+        size = preset.hidden
+        self.settings = attention
+        self.source_embedding = nn.Embedding(sources, preset.embedding)
+        self.target_embedding = nn.Embedding(targets, preset.embedding)
+        self.encoder = nn.LSTM(
+            preset.embedding,
+            size // 2,
+            preset.layers,
+            batch_first=True,
+            bidirectional=True,
+            dropout=preset.dropout if preset.layers > 1 else 0.0,
+        )
+        widths = [preset.embedding + size, *[size] * (preset.layers - 1)]
+        self.decoder = nn.ModuleList(nn.LSTMCell(width, size) for width in widths)
+        self.attention = ConstrainedAttention(
+            AdditiveScorer(size, size, size, coverage=attention.coverage)
+            if preset.scoring == "additive"
+            else BilinearScorer(size, size, coverage="text" if attention.coverage else None),
+            attention.transformation,
+            exhaustion=attention.exhaustion,
+        )
+        self.joined = nn.Linear(2 * size, size, bias=False)
+        self.output = nn.Linear(size, targets)
+        self.dropout = nn.Dropout(preset.dropout)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -preset.initial, preset.initial)
+
+    @property
+    def _layers(self) -> list[Any]:
+        return list(self.decoder)
+
+    def encode(self, batch: Minibatch) -> tuple[Source, TranslatorState]:
+        """Encode sources.
+
+        Returns:
+            What all steps share, and the state before the first: the encoder's last states of
+            both directions, nothing fed, no attention.
+        """
+        vectors = self.source_embedding(batch.sources)
+        if batch.inside is None:
+            states, (hidden, cells) = self.encoder(vectors)
+        else:
+            packed = pack_padded_sequence(
+                vectors, batch.lengths, batch_first=True, enforce_sorted=False
+            )
+            packed_states, (hidden, cells) = self.encoder(packed)
+            states, _ = pad_packed_sequence(packed_states, batch_first=True)
+        start = TranslatorState(
+            _both_directions(hidden),
+            _both_directions(cells),
+            states.new_zeros(len(states), states.shape[2]),
+            states.new_zeros(states.shape[:2]),
+        )
+        fertilities = batch.fertilities if self.settings.constrained else None
+        source = self.attention.source(states, mask=batch.inside, fertilities=fertilities)
+        # In the place of the memory, so that the context comes out of W_out's part for it.
+        values = linear(states, self.joined.weight[:, : states.shape[2]])
+        return source._replace(memory=values), start
+
+    def decode(self, batch: Minibatch) -> tuple[Tensor, Tensor]:
+        """Read given targets.
+
+        Returns:
+            ``[B, T, D]`` attentional states, and ``[B, T, S]`` attention.
+        """
+        source, state = self.encode(batch)
+        inputs = self.inputs(batch.before)
+        weights = self.step_weights()
+        attentional, attention = [], []
+        for t in range(batch.before.shape[1]):
+            state, weight = self.step(inputs[:, t], state, source, weights)
+            attentional.append(state.fed)
+            attention.append(weight)
+        return torch.stack(attentional, 1), torch.stack(attention, 1)
+
+    def inputs(self, words: Tensor) -> Tensor:
+        """``[..., 4D]`` what word vectors, the fed state aside, add to the lowest layer's gates."""
+        lowest = self._layers[0]
+        vectors = self.target_embedding(words)
+        return linear(
+            vectors,
+            lowest.weight_ih[:, : vectors.shape[-1]],
+            lowest.bias_ih + lowest.bias_hh,
+        )
+
+    def step_weights(self) -> tuple[tuple[Tensor, Tensor | None], ...]:
+        """Each layer's matrix for input and hidden state side by side, and its bias.
+
+        Made once a batch. The lowest layer's bias is in :meth:`inputs`.
+        """
+        size = self._layers[0].hidden_size
+        return tuple(
+            (
+                torch.cat([layer.weight_ih[:, -size:], layer.weight_hh], 1),
+                layer.bias_ih + layer.bias_hh if k else None,
+            )
+            for k, layer in enumerate(self._layers)
+        )
+
+    def step(
+        self,
+        inputs: Tensor,
+        state: TranslatorState,
+        source: Source,
+        weights: Sequence[tuple[Tensor, Tensor | None]],
+    ) -> tuple[TranslatorState, Tensor]:
+        """One step of the decoder.
+
+        Args:
+            inputs: ``[B, 4D]`` of the words before, by :meth:`inputs`.
+            state: Before the step.
+            source: By :meth:`encode`.
+            weights: By :meth:`step_weights`.
+
+        Returns:
+            The state after the step, and ``[B, S]`` its attention.
+        """
+        hidden, cells = [], []
+        below = state.fed
+        for k, (weight, bias) in enumerate(weights):
+            gates = linear(torch.cat([below, state.hidden[k]], 1), weight, bias)
+            gates = gates + inputs if k == 0 else gates
+            enter, forget, candidate, leave = gates.chunk(4, 1)
+            cell = forget.sigmoid() * state.cells[k] + enter.sigmoid() * candidate.tanh()
+            below = leave.sigmoid() * cell.tanh()
+            hidden.append(below)
+            cells.append(cell)
+            if k + 1 < len(weights):
+                below = self.dropout(below)
+        context, attention, received = self.attention(below, source, state.received)
+        size = below.shape[1]
+        attentional = torch.tanh(context + linear(below, self.joined.weight[:, size:]))
+        after = TranslatorState(tuple(hidden), tuple(cells), self.dropout(attentional), received)
+        return after, attention
+
+
+def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
+    """Summed cross entropy of a batch's words; the output layer runs over all of them at once."""
+    attentional, _ = model.decode(batch)
+    scores = model.output(attentional.flatten(0, 1)[batch.places])
+    loss = cross_entropy(scores, batch.after.flatten()[batch.places], reduction="sum")
+    return loss, batch.words
+
+
+def rows_of(source: Source, index: Tensor) -> Source:
+    """Some of the sources, or some of them several times."""
+    fertilities = None if source.fertilities is None else source.fertilities[index]
+    return Source(source.memory[index], source.keys[index], source.mask[index], fertilities)
+
+
+def _both_directions(states: Tensor) -> tuple[Tensor, ...]:
+    """``[layers · 2, B, D/2]`` as one ``[B, D]`` a layer, forward before backward."""
+    pairs = zip(states[::2], states[1::2], strict=True)
+    return tuple(torch.cat(pair, 1) for pair in pairs)

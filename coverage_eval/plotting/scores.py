@@ -1,0 +1,310 @@
+"""Scores: systems with intervals, two systems segment by segment, and the detection of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import colours
+from coverage_eval.plotting.canvas import checked_table, checked_vector, new_axes, new_figure
+from coverage_eval.plotting.fonts import font_families
+from coverage_eval.plotting.grid import longest_label, write
+
+Curves = Mapping[str, tuple[ArrayLike, ArrayLike]]
+"""Name → values across and values upwards, both 0 to 1."""
+
+_DASHES = ("-", "--", ":")
+
+_ACROSS = 4  # panels beside one another
+
+
+def plot_comparison(
+    names: Sequence[str],
+    scores: ArrayLike,
+    lows: ArrayLike | None = None,
+    highs: ArrayLike | None = None,
+    *,
+    labels: Sequence[str],
+    baseline: str | None = None,
+    significant: ArrayLike | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> list[Axes]:
+    """Draw a table of systems and metrics: a panel of bars for each metric, as in Table 1.
+
+    Args:
+        names: the systems, first on top in each panel.
+        scores: ``[metrics, systems]``; NaN where a score is undefined.
+        lows: ``[metrics, systems]`` lower limits of confidence intervals; NaN for none.
+        highs: ``[metrics, systems]`` upper limits.
+        labels: for each metric, the label of its panel, such as "REP (lower is better)".
+        baseline: the system that the others are compared with; hatched, and labelled so.
+        significant: ``[metrics, systems]``, whether a score differs from the baseline's; it then
+            gets a star, which the last panel explains.
+        axes: where to draw, one for each metric; a new figure if None.
+
+    Returns:
+        The Axes, one for each metric.
+
+    Raises:
+        DataError: shapes disagree, a limit lies on the wrong side of its score, or the baseline
+            is not among the systems.
+    """
+    shape = (len(labels), len(names))
+    if len(labels) == 0 or (axes is not None and len(axes) != len(labels)):
+        raise DataError(f"{0 if axes is None else len(axes)} Axes for {len(labels)} metrics")
+    table = checked_table(scores, shape, "scores")
+    limits = None
+    if lows is not None and highs is not None:
+        limits = np.stack([checked_table(limit, shape, "limits") for limit in (lows, highs)], -1)
+    stars = None if significant is None else checked_table(significant, shape, "significant") > 0
+    own = axes is None
+    axes = _panels(len(labels), names) if axes is None else axes
+    for k, (ax, label) in enumerate(zip(axes, labels, strict=True)):
+        metric_bars(
+            names, table[k], intervals=None if limits is None else limits[k],
+            significant=None if stars is None else stars[k].tolist(),
+            metric=label, baseline=baseline, ax=ax,
+        )  # fmt: skip
+        if own and k % _ACROSS:
+            ax.tick_params(labelleft=False)
+    if stars is not None and stars.any():
+        said = f"* differs significantly from {baseline or 'the baseline'}"
+        (families,) = font_families([said])
+        style = {"xycoords": "axes fraction", "ha": "right", "va": "top", "fontfamily": families}
+        write(axes[-1], said, (1, 0), (0, -34), **style)
+    return list(axes)
+
+
+def metric_bars(
+    systems: Sequence[str],
+    values: ArrayLike,
+    *,
+    intervals: ArrayLike | None = None,
+    significant: Sequence[bool] | None = None,
+    baseline: str | None = None,
+    metric: str = "",
+    digits: int = 2,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw one metric's score of each system as a bar, the first system on top.
+
+    Args:
+        systems: the names.
+        values: ``[systems]`` scores; NaN where a score is undefined, which has no bar.
+        intervals: ``[systems, 2]`` lower and upper limits of confidence intervals; NaN for none.
+        significant: which systems differ significantly from the baseline; they get a star.
+        baseline: the system that the others are compared with; hatched, and labelled so.
+        metric: the axis label.
+        digits: after the decimal point of the scores written beside the bars.
+        ax: where to draw; a new figure of fitting size if None.
+
+    Returns:
+        The Axes.
+
+    Raises:
+        DataError: lengths disagree, a limit lies on the wrong side of its score, or the baseline
+            is not among the systems.
+    """
+    scores = checked_table(values, (len(systems),), "values")
+    if significant is not None and len(significant) != len(systems):
+        raise DataError(f"{len(significant)} marks of significance for {len(systems)} systems")
+    if baseline is not None and baseline not in systems:
+        raise DataError(f"baseline {baseline!r} is none of the systems {', '.join(systems)}")
+    errors = None if intervals is None else _errors(scores, intervals)
+    (ax,) = _panels(1, systems) if ax is None else (ax,)
+    rows = np.arange(len(systems))
+    bars = ax.barh(rows, np.nan_to_num(scores), height=0.68, color=colours.WEIGHT, alpha=0.85)
+    # Hatching and name differ, for readers and printers without colour.
+    for bar, system in zip(bars, systems, strict=True):
+        bar.set(hatch="////" if system == baseline else "", edgecolor="white", linewidth=0)
+    ends = scores
+    if errors is not None:
+        ax.errorbar(
+            scores, rows, xerr=errors, fmt="none", ecolor=colours.INK, elinewidth=1.1, capsize=3
+        )
+        ends = scores + np.nan_to_num(errors[1])
+    stars = [False] * len(rows) if significant is None else significant
+    for row, (score, end, star) in enumerate(zip(scores, ends, stars, strict=True)):
+        text = "undefined" if np.isnan(score) else f"{score:.{digits}f}{'*' if star else ''}"
+        write(ax, text, (max(np.nan_to_num(end), 0), row), (5, 0), ha="left", va="center")
+    names = [f"{name} (baseline)" if name == baseline else name for name in systems]
+    (families,) = font_families(names)
+    ax.set_yticks(rows, labels=names)
+    for label in ax.get_yticklabels():
+        label.set(fontfamily=families, parse_math=False, usetex=False)
+    ax.tick_params(axis="y", length=0)
+    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=metric)
+    ax.margins(x=0.14)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _panels(count: int, names: Sequence[str]) -> list[Axes]:
+    """Return Axes of a new figure that is high enough for a bar for each name."""
+    columns = min(count, _ACROSS)
+    lines = -(-count // columns)
+    width = 5.0 if count == 1 else 2.4 * columns + longest_label(names)
+    figure = new_figure(width, (0.34 * len(names) + 0.9) * lines)
+    return [figure.add_subplot(lines, columns, k + 1) for k in range(count)]
+
+
+def _errors(scores: NDArray[np.float64], intervals: ArrayLike) -> NDArray[np.float64]:
+    """Return ``[2, systems]`` distances from the scores down and up to their limits."""
+    limits = np.asarray(intervals, dtype=np.float64)
+    if limits.shape != (len(scores), 2):
+        raise DataError(f"intervals have shape {limits.shape}, but ({len(scores)}, 2) is needed")
+    errors = np.stack([scores - limits[:, 0], limits[:, 1] - scores])
+    wrong = (errors < 0).any(axis=0)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"interval {limits[row, 0]:g} to {limits[row, 1]:g} does not hold its score "
+            f"{scores[row]:g}: pass lower and upper limits, not distances"
+        )
+    return errors
+
+
+def segment_scatter(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    systems: tuple[str, str] = ("system A", "system B"),
+    metric: str = "score",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw two systems' scores of the same segments against each other.
+
+    Segments with equal scores share one dot, whose size shows their number: many segments have no
+    error at all.
+
+    Args:
+        first: ``[segments]`` scores of the first system (across).
+        second: ``[segments]`` scores of the second system (upwards).
+        systems: the names.
+        metric: what the scores are.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its title counts the segments on each side of the diagonal.
+
+    Raises:
+        DataError: lengths disagree, or a score is not a number.
+    """
+    across = np.asarray(first, dtype=np.float64).ravel()
+    up = checked_vector(second, len(across), "second system's scores")
+    checked_vector(across, len(across), "first system's scores")
+    ax = new_axes(3.8, 3.8) if ax is None else ax
+    places, counts = np.unique(np.column_stack([across, up]), axis=0, return_counts=True)
+    ax.scatter(
+        places[:, 0], places[:, 1], s=14.0 * np.sqrt(counts),
+        color=colours.WEIGHT, alpha=0.6, linewidths=0,
+        rasterized=len(places) > 2000, gid="segments",
+    )  # fmt: skip
+    ax.axline((0, 0), slope=1, color=colours.INK, linewidth=0.8, zorder=0.5, gid="diagonal")
+    low, high = (float(f([*across, *up, 0.0])) for f in (min, max))
+    room = 0.05 * max(high - low, 1e-9)
+    ax.set(xlim=(low - room, high + room), ylim=(low - room, high + room), aspect="equal")
+    above, below = int((up > across).sum()), int((up < across).sum())
+    ax.set_title(
+        f"{above} above, {below} below, {len(across) - above - below} on the diagonal", fontsize=9
+    )
+    families = font_families(systems)
+    ax.set_xlabel(f"{metric}, {systems[0]}", fontfamily=families[0], parse_math=False)
+    ax.set_ylabel(f"{metric}, {systems[1]}", fontfamily=families[0], parse_math=False)
+    return ax
+
+
+def roc_curves(curves: Curves, *, ax: Axes | None = None) -> Axes:
+    """Draw ROC curves; the diagonal is chance.
+
+    Args:
+        curves: false positive rates and true positive rates of each score, by its name.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its lines are labelled with the names.
+
+    Raises:
+        DataError: lengths disagree, or a rate lies outside 0 and 1.
+    """
+    ax = _draw(curves, "false positive rate", "true positive rate", ax)
+    ax.axline((0, 0), slope=1, color=colours.REFERENCE, linewidth=0.8, zorder=0.5, gid="chance")
+    return ax
+
+
+def precision_recall_curves(
+    curves: Curves, *, share: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw precision against recall.
+
+    Args:
+        curves: recalls and precisions of each score, by its name.
+        share: the share of segments with an error, which is the precision of chance.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its lines are labelled with the names.
+
+    Raises:
+        DataError: lengths disagree, or a figure lies outside 0 and 1.
+    """
+    # Average precision is the area below these steps; straight lines would enclose more.
+    ax = _draw(curves, "recall", "precision", ax, drawstyle="steps-pre")
+    if share is not None:
+        ax.axhline(share, color=colours.REFERENCE, linewidth=0.8, zorder=0.5, gid="chance")
+    return ax
+
+
+def reliability_diagram(
+    curves: Curves, *, counts: Mapping[str, ArrayLike] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw shares of errors against their predicted probabilities; the diagonal is right.
+
+    Args:
+        curves: for each score, by its name, the mean probability of each bin and the share of its
+            segments that have an error.
+        counts: the number of segments in each bin, which sets the size of its dot.
+        ax: where to draw; a new figure if None.
+
+    Returns:
+        The Axes; its lines are labelled with the names.
+
+    Raises:
+        DataError: lengths disagree, or a figure lies outside 0 and 1.
+    """
+    ax = _draw(curves, "probability", "share with an error", ax)
+    for (name, (x, y)), line in zip(curves.items(), list(ax.get_lines()), strict=True):
+        numbers = np.ones(len(np.ravel(x)))
+        if counts is not None:
+            numbers = checked_vector(counts[name], len(numbers), f"counts of {name}")
+        areas = 8 + 60 * numbers / max(1, numbers.max(initial=0))
+        ax.scatter(x, y, s=areas, color=line.get_color())
+    ax.axline((0, 0), slope=1, color=colours.REFERENCE, linewidth=0.8, zorder=0.5, gid="right")
+    return ax
+
+
+def _draw(curves: Curves, across: str, upwards: str, ax: Axes | None, **line: Any) -> Axes:
+    """Lines from 0 to 1 that differ by colour or, if there are more than colours, by dashes."""
+    ax = new_axes(3.6, 3.6) if ax is None else ax
+    palette = colours.SYSTEMS
+    for number, (name, (x, y)) in enumerate(curves.items()):
+        first = np.asarray(x, dtype=np.float64).ravel()
+        second = checked_vector(y, len(first), f"{upwards} of {name}")
+        if any(v.size and (v.min() < 0 or v.max() > 1) for v in (first, second)):
+            raise DataError(f"{name}: {across} and {upwards} lie between 0 and 1")
+        style = _DASHES[number // len(palette) % len(_DASHES)]
+        color = palette[number % len(palette)]
+        ax.plot(first, second, color=color, linestyle=style, linewidth=1.4, label=name, **line)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=across, ylabel=upwards, aspect="equal")
+    ax.spines[["top", "right"]].set_visible(False)
+    if curves:
+        (families,) = font_families(list(curves))
+        legend = ax.legend(frameon=False, fontsize=7)
+        for text in legend.get_texts():
+            text.set(fontfamily=families, parse_math=False)
+    return ax

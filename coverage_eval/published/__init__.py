@@ -1,1 +1,0 @@
-"""The printed tables of the papers as data files, the claims made about them, and their audits."""

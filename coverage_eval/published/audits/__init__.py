@@ -1,1 +1,0 @@
-"""One module for each audit; :mod:`coverage_eval.published.catalogue` names them."""

@@ -1,0 +1,383 @@
+"""Each segment of a comparison with all that is marked in it, and errors that are known."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from coverage_eval.comparison.breakdowns import FrequencyClasses, position_class
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.comparison.evidence import (
+    find_metric,
+    findings,
+    output_words,
+    superfluous_starts,
+    superfluous_words,
+)
+from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.rep import Repetition
+from coverage_eval.tables.table import Cell, Table
+from fast_align_wrapper.links import Links
+from fast_align_wrapper.text import Segment
+
+if TYPE_CHECKING:
+    from coverage_eval.attention_maps.maps import AttentionMap
+
+
+class Label(Protocol):
+    """A known error, such as a line of the gold file of ``coverage-eval inject``."""
+
+    @property
+    def segment(self) -> int:
+        """Number of its segment, from 1."""
+
+    @property
+    def kind(self) -> str:
+        """What sort of error it is."""
+
+    @property
+    def hypothesis(self) -> tuple[int, int]:
+        """Its span in the output's words, from 0, the end excluded; empty for an omission."""
+
+    @property
+    def source(self) -> Sequence[int] | None:
+        """The source positions that it concerns, from 0; None if they are not known."""
+
+
+Labels = Mapping[str, Sequence[Label]]
+"""The labels of each system."""
+
+
+def by_segment(labels: Iterable[Label]) -> defaultdict[int, list[Label]]:
+    """The labels of each segment by its number, from 1."""
+    found: defaultdict[int, list[Label]] = defaultdict(list)
+    for label in labels:
+        found[label.segment].append(label)
+    return found
+
+
+def check_labels(comparison: Comparison, labels: Labels) -> None:
+    """Refuse labels of other systems or texts than these.
+
+    Raises:
+        ValueError: Labels of a system, a segment or words that there are not.
+    """
+    rows = comparison.measured.rows
+    for system, items in labels.items():
+        if system not in comparison.rows:
+            raise ValueError(f"labels of {system!r}, which is none of the systems")
+        for label in items:
+            if label.segment > len(rows):
+                raise ValueError(
+                    f"labels of {system}: segment {label.segment}, and there are {len(rows)}"
+                )
+            _check_places(comparison, system, label)
+
+
+def _check_places(comparison: Comparison, system: str, label: Label) -> None:
+    result = comparison.measured
+    index = label.segment - 1
+    source = result.rows[index].source
+    places = {
+        "output": (label.hypothesis[1], len(output_words(result, system, index))),
+        "source": (
+            max(label.source or (), default=-1) + 1,
+            math.inf if source is None else len(result.source_tokens(source)),
+        ),
+    }
+    for side, (last, length) in places.items():
+        if last > length:
+            raise ValueError(
+                f"labels of {system}: segment {label.segment}: word {last} of the {side}, which "
+                f"has {length}; they are of another text, or of one that is cut otherwise"
+            )
+
+
+def is_marked(label: Label, dropped: set[int], repeated: set[int]) -> bool:
+    """Whether a mark touches a label.
+
+    Args:
+        label: The label.
+        dropped: Positions of the source words that the output drops.
+        repeated: Positions of the words that it repeats.
+    """
+    return not dropped.isdisjoint(label.source or ()) or not repeated.isdisjoint(
+        range(*label.hypothesis)
+    )
+
+
+def agreement(comparison: Comparison, labels: Labels) -> Table:
+    """How many labels the scores' marks touch, and how many marks a label touches.
+
+    Args:
+        comparison: The systems, with REP or DROP or both.
+        labels: Known errors of some of the systems; segments without one are free of them.
+
+    Raises:
+        ValueError: As :func:`check_labels`.
+    """
+    check_labels(comparison, labels)
+    rows: list[tuple[Cell, ...]] = []
+    for system, items in labels.items():
+        rows += _rows_of(comparison, system, items)
+    return Table(
+        ("system", "of", "kind", "number", "agreeing", "% agreeing"),
+        tuple(rows),
+        "Labels against marks",
+        "agreement",
+        notes=(
+            "A label agrees if a dropped word is among the source words it concerns, or a repeated "
+            "word in its span of the output; a mark agrees if a label touches it so.",
+        ),
+    )
+
+
+def _rows_of(
+    comparison: Comparison, system: str, labels: Sequence[Label]
+) -> Iterator[tuple[Cell, ...]]:
+    of_segment = by_segment(labels)
+    total: Counter[tuple[str, str]] = Counter()
+    agreeing: Counter[tuple[str, str]] = Counter()
+    for number, (dropped, repeated) in enumerate(_marks(comparison, system), start=1):
+        here = of_segment[number]
+        positions = {position for label in here for position in label.source or ()}
+        spans = {position for label in here for position in range(*label.hypothesis)}
+        repeated_words = {position for words in repeated for position in words}
+        for label in here:
+            total["labels", label.kind] += 1
+            agreeing["labels", label.kind] += is_marked(label, dropped, repeated_words)
+        total["marks", "dropped word"] += len(dropped)
+        agreeing["marks", "dropped word"] += len(dropped & positions)
+        total["marks", "repetition"] += len(repeated)
+        agreeing["marks", "repetition"] += sum(not spans.isdisjoint(words) for words in repeated)
+    for key in sorted(total):
+        if total[key]:
+            share = 100.0 * agreeing[key] / total[key]
+            yield system, *key, total[key], agreeing[key], share
+
+
+def _marks(comparison: Comparison, system: str) -> Iterator[tuple[set[int], list[range]]]:
+    """Dropped source positions and repeated spans of each segment."""
+    found = (findings(comparison.measured, kind, system) for kind in ("dropped", "repetitions"))
+    for dropped, repetitions in zip(*found, strict=True):
+        repeated = [words for item in repetitions for words in superfluous_words(item)]
+        yield {item.position for item in dropped}, repeated
+
+
+class Suspect(Protocol):
+    """A span of the source that an output seems to leave out, as a finder of omissions has it."""
+
+    @property
+    def start(self) -> int:
+        """Position of its first word, from 0."""
+
+    @property
+    def end(self) -> int:
+        """The position behind the last."""
+
+    @property
+    def strength(self) -> float:
+        """The greater, the surer."""
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What a report may be told beside the scores.
+
+    Attributes:
+        title: Its title; by default it names the systems.
+        command: The command that makes it.
+        warnings: What looked wrong about the input.
+        model: Figures of how well the aligner's model knows the texts, by name.
+        attention: Attention maps by system, one a segment.
+        labels: Known errors by system.
+        suspects: Spans of the source that seem to be left out, by system, for each segment.
+        finder: The signature of what found these spans.
+        frequencies: How often each source word stands in the training text; by default, how often
+            it stands in the source itself.
+    """
+
+    title: str | None = None
+    command: str | None = None
+    warnings: Sequence[str] = ()
+    model: Mapping[str, float] = field(default_factory=dict)
+    attention: Mapping[str, Sequence[AttentionMap]] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
+    suspects: Mapping[str, Sequence[Sequence[Suspect]]] = field(default_factory=dict)
+    finder: str | None = None
+    frequencies: Mapping[str, int] | None = None
+
+
+Record = dict[str, Any]
+
+LEAST_LOSS = 0.1
+"""Coverage of a source word that an output must lose for a mark; nearly every word loses some."""
+
+
+def segment_records(comparison: Comparison, extras: Extras) -> Iterator[Record]:
+    """A record for each segment: its texts as words, and for each output what is marked.
+
+    ``source`` (None if it is not known), ``references`` and, of each of ``outputs`` in the order of
+    the systems, ``words`` are lists of words; ``links`` of an output, and ``referenceLinks``, are
+    source and target positions in turns, None where they are not known. ``marks`` have a ``kind``:
+    ``repeated`` words from ``start`` to ``end`` (excluded) that were said ``first`` elsewhere,
+    ``dropped`` source words, those whose coverage is ``lost`` by an ``amount`` of 0 to 1, and
+    ``suspected`` spans of the source with the ``amount`` of the suspicion.
+    Where they are there, an output also has ``labels`` and a map of ``attention``, its weights in
+    hundredths. Positions count from 0.
+
+    Args:
+        comparison: The systems.
+        extras: What is to be shown beside its marks.
+
+    Raises:
+        ValueError: The comparison was made from statistics alone.
+    """
+    result = comparison.measured
+    systems = result.systems
+    found = [
+        zip(*(findings(result, kind, system) for system in systems), strict=True)
+        for kind in ("repetitions", "dropped", "lost")
+    ]
+    aligned = _Aligned(result)
+    classes = FrequencyClasses(result, extras.frequencies) if result.has_source else None
+    of_segment = {system: by_segment(items) for system, items in extras.labels.items()}
+    for index, (row, *evidence) in enumerate(zip(result.rows, *found, strict=True)):
+        source = aligned.source(index)
+        outputs = []
+        for number, system in enumerate(systems):
+            words = output_words(result, system, index)
+            repetitions, dropped, lost = (items[number] for items in evidence)
+            marks = [
+                *_repeated(repetitions, len(words)),
+                *_dropped(dropped, source, classes),
+                *_lost(lost),
+                *_suspected(extras.suspects[system][index] if system in extras.suspects else ()),
+            ]
+            output: Record = {
+                "words": words,
+                "links": aligned.links(index, number, words),
+                "marks": marks,
+            }
+            if system in of_segment:
+                output["labels"] = _labels(of_segment[system][index + 1], marks)
+            if system in extras.attention:
+                output["attention"] = _attention(extras.attention[system][index])
+            outputs.append(output)
+        yield {
+            "source": source,
+            "references": [result.tokens(text) for text in row.references],
+            "referenceLinks": aligned.reference_links(index),
+            "outputs": outputs,
+        }
+
+
+class _Aligned:
+    """Sources and links of a test set, as its metrics have seen them."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._metric: Any = None
+        self._answers: Sequence[Any] = ()
+        if name := find_metric(result, "dropped"):
+            self._metric = result.metrics[name]
+            self._answers = result.answers(*self._metric.requests())
+
+    def source(self, index: int) -> Sequence[str] | None:
+        """The words of a source segment; None if it is not known."""
+        if self._answers:
+            found: Sequence[str] | None = self._answers[index].source
+            return found
+        source = self._result.rows[index].source
+        return None if source is None else self._result.source_tokens(source)
+
+    def links(self, index: int, number: int, words: Sequence[str]) -> list[int] | None:
+        """Links of an output; None if there are none, or of words that are cut otherwise."""
+        if not self._answers:
+            return None
+        links = self._answers[index].hypotheses[number]
+        return self._flat(links, self._result.rows[index].hypotheses[number], words)
+
+    def reference_links(self, index: int) -> list[list[int] | None]:
+        """Links of each reference, likewise."""
+        references = self._result.rows[index].references
+        if not self._answers:
+            return [None] * len(references)
+        return [
+            self._flat(links, text, self._result.tokens(text))
+            for text, links in zip(references, self._answers[index].references, strict=True)
+        ]
+
+    def _flat(self, links: Links, text: Segment, words: Sequence[str]) -> list[int] | None:
+        """The positions of links in turns, if the aligner has cut the text into these words."""
+        if list(self._metric.aligner.tokens(text)) != list(words):
+            return None
+        return [position for link in links for position in link]
+
+
+def _repeated(found: Sequence[Repetition], length: int) -> Iterator[Record]:
+    for item in found:
+        for start, words in zip(superfluous_starts(item), superfluous_words(item), strict=True):
+            yield {
+                "kind": "repeated",
+                "start": words.start,
+                "end": words.stop,
+                "first": item.positions[0],
+                "ngram": " ".join(item.ngram),
+                "place": position_class(start, length),
+            }
+
+
+def _dropped(
+    found: Sequence[Any], source: Sequence[str] | None, classes: FrequencyClasses | None
+) -> Iterator[Record]:
+    for item in found:
+        mark: Record = {"kind": "dropped", "position": item.position}
+        if source is not None:
+            mark["place"] = position_class(item.position, len(source))
+        if classes is not None:
+            mark["frequency"] = classes[item.word]
+        yield mark
+
+
+def _lost(found: Sequence[Any]) -> Iterator[Record]:
+    for item in found:
+        if item.lost >= LEAST_LOSS:
+            yield {"kind": "lost", "position": item.position, "amount": round(item.lost, 2)}
+
+
+def _suspected(spans: Sequence[Suspect]) -> Iterator[Record]:
+    for span in spans:
+        yield {
+            "kind": "suspected",
+            "start": span.start,
+            "end": span.end,
+            "amount": round(span.strength, 2),
+        }
+
+
+def _labels(labels: Sequence[Label], marks: Sequence[Record]) -> list[Record]:
+    dropped = {mark["position"] for mark in marks if mark["kind"] == "dropped"}
+    spans = (range(mark["start"], mark["end"]) for mark in marks if mark["kind"] == "repeated")
+    repeated = {position for words in spans for position in words}
+    return [
+        {
+            "kind": label.kind,
+            "start": label.hypothesis[0],
+            "end": label.hypothesis[1],
+            "source": list(label.source or ()),
+            "marked": is_marked(label, dropped, repeated),
+        }
+        for label in labels
+    ]
+
+
+def _attention(item: AttentionMap) -> Record:
+    return {
+        "source": item.source_labels,
+        "words": item.hypothesis_labels,
+        "weights": (item.weights * 100).round().astype(int).tolist(),
+    }

@@ -1,1 +1,0 @@
-"""Choosing translations from n-best lists with length and coverage penalties."""

@@ -1,1 +1,0 @@
-"""Test sets that outgrow one run: shards and their parts, Arrow batches, Spark."""

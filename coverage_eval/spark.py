@@ -1,0 +1,608 @@
+"""Test sets past one machine: batches of Arrow rows scored by any engine, and by Spark.
+
+Batches are Arrow's, which Spark, Ray, Polars, pandas and ``datasets`` all give and take. Every row
+that comes in goes out once, with its keys: with figures, or with the reason why it has none. On
+Spark, the model file goes to every executor once (``SparkContext.addFile``). Rows are written under
+``status=scored`` and ``status=set_aside`` by Spark's own commit of tasks, so a task that fails, is
+repeated or runs twice leaves each row once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.data.dataset import Batch, Row, answer_ahead
+from coverage_eval.data.files import MAX_LINE_BYTES
+from coverage_eval.errors import DataError, MissingDependencyError
+from coverage_eval.metrics.measure import Metric, Result, count_batch
+from coverage_eval.metrics.omissions import Additions, Omissions
+from coverage_eval.metrics.profile import make_figures
+from coverage_eval.metrics.registry import make_metric
+from coverage_eval.metrics.score import Statistics, plain_evidence
+from fast_align_wrapper.text import MAX_CELLS
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+except ImportError as error:
+    raise MissingDependencyError(
+        "batches of Arrow rows and Spark need pyarrow; pip install 'coverage-eval[spark]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SET_ASIDE = "set_aside"
+"""The column with the reason why a row has no figures."""
+
+_MOST_COLLECTED = 20_000_000
+"""Rows whose statistics are collected for resampling: some gigabytes of memory."""
+
+MakeFigures = Callable[["Aligner | None"], "Mapping[str, Metric]"]
+
+
+class ReadBatch(NamedTuple):
+    """The rows of a batch.
+
+    Attributes:
+        batch: The batch.
+        rows: The rows that can be scored, in their order.
+        reasons: Of every row of the batch, why it cannot be scored; None if it can.
+    """
+
+    batch: pa.RecordBatch
+    rows: list[Row]
+    reasons: list[str | None]
+
+
+@dataclass(frozen=True)
+class BatchColumns:
+    """The columns of a table that hold the texts of a test set.
+
+    Attributes:
+        hypotheses: The column of each system's output, by the system's name.
+        references: Columns of references.
+        source: The column of the source.
+        keys: Further columns, which are kept beside the scores.
+    """
+
+    hypotheses: Mapping[str, str]
+    references: tuple[str, ...] = ()
+    source: str | None = None
+    keys: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text, those of each row's hypotheses first."""
+        source = [] if self.source is None else [self.source]
+        return [*self.hypotheses.values(), *self.references, *source]
+
+    @property
+    def needed(self) -> list[str]:
+        """All columns that are read, each once."""
+        return list(dict.fromkeys([*self.keys, *self.texts]))
+
+    def check(self, schema: pa.Schema) -> None:
+        """Refuse a table without these columns.
+
+        Raises:
+            DataError: A column is not there, or a column of text holds something else.
+        """
+        self.check_names(schema.names)
+        for name in self.texts:
+            kind = schema.field(name).type
+            if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+                raise DataError(f"column {name!r} holds {kind}, and text is needed")
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """The same of the columns' names alone.
+
+        Raises:
+            DataError: A column is not there.
+        """
+        for name in self.needed:
+            if name not in names:
+                raise DataError(f"there is no column {name!r}; there are: {', '.join(names)}")
+
+    def read(self, batch: pa.RecordBatch, *, most_cells: int = MAX_CELLS) -> ReadBatch:
+        """The rows of a batch; those that cannot be scored are named, and left out.
+
+        Args:
+            batch: With these columns.
+            most_cells: Source × target words beyond which a row is not aligned.
+        """
+        columns = [_decoded(batch.column(name), name) for name in self.texts]
+        rows: list[Row] = []
+        reasons: list[str | None] = []
+        systems, references = len(self.hypotheses), len(self.references)
+        for cells in zip(*columns, strict=True):
+            wrong = next((cell for cell in cells if isinstance(cell, _Wrong)), None)
+            if wrong is None:
+                source = cells[-1] if self.source is not None else None
+                row = Row(cells[:systems], cells[systems : systems + references], source)
+                reason = _too_long(row, most_cells)
+            else:
+                reason = wrong.reason
+            reasons.append(reason)
+            if reason is None:
+                rows.append(row)
+        return ReadBatch(batch, rows, reasons)
+
+
+class _Wrong(NamedTuple):
+    """A cell that is no text."""
+
+    reason: str
+
+
+def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
+    """The texts of a column; what is none is said in its place."""
+    kind = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
+    most = MAX_LINE_BYTES.get()
+    for cell in column.cast(kind).to_pylist():
+        if cell is None:
+            yield _Wrong(f"{name}: there is no text")
+        elif len(cell) > most:
+            yield _Wrong(f"{name}: is longer than {most:,} bytes")
+        else:
+            try:
+                yield cell.decode()
+            except UnicodeDecodeError as error:
+                byte = f"0x{cell[error.start]:02x}"
+                yield _Wrong(f"{name}: not valid UTF-8 at byte offset {error.start} (byte {byte})")
+
+
+def _too_long(row: Row, most_cells: int) -> str | None:
+    """Why posteriors of a row would not fit in memory, if they would not."""
+    if row.source is None:
+        return None
+    source, *targets = (str(text).count(" ") + 1 for text in (row.source, *row[0], *row[1]))
+    if source * max(targets) <= most_cells:
+        return None
+    return f"source of some {source:,} words and translation of {max(targets):,}: too long"
+
+
+@dataclass(frozen=True)
+class BatchScorer:
+    """Scores batches of rows by some figures.
+
+    >>> import coverage_eval as ce
+    >>> columns = BatchColumns({"mine": "hyp"}, ("ref",), keys=("id",))
+    >>> table = pa.table({"id": [7, 8], "hyp": ["a red red house", None], "ref": ["a house", ""]})
+    >>> one, other = BatchScorer(columns, {"rep": ce.REP()}).score_table(table).to_pylist()
+    >>> one["rep"]["mine"]["repeated_words"], other["id"], other["set_aside"]
+    (1, 8, 'hyp: there is no text')
+
+    Args:
+        columns: Where the texts are.
+        figures: Metrics by name.
+        evidence: Whether evidence is kept, as JSON.
+    """
+
+    columns: BatchColumns
+    figures: Mapping[str, Metric]
+    evidence: bool = True
+
+    def schema(self, given: pa.Schema) -> pa.Schema:
+        """The columns of scored batches: keys, the reason, and a figure each.
+
+        A figure is a struct with a field for each system, itself a struct of ``score`` (null where
+        undefined), the statistics by name, and ``evidence``.
+
+        Args:
+            given: Of the batches to be scored.
+
+        Raises:
+            DataError: They lack a column, or it holds no text.
+        """
+        self.columns.check(given)
+        keys = [given.field(name) for name in self.columns.keys]
+        names = [*self.columns.keys, SET_ASIDE, *self.figures]
+        if len(set(names)) < len(names):
+            raise DataError(f"two columns of the result have one name: {', '.join(names)}")
+        figures = [
+            pa.field(
+                name, pa.struct([(system, self._kind(name)) for system in self.columns.hypotheses])
+            )
+            for name in self.figures
+        ]
+        return pa.schema([*keys, pa.field(SET_ASIDE, pa.string()), *figures])
+
+    def _kind(self, name: str) -> pa.StructType:
+        metric = self.figures[name]
+        kind = pa.from_numpy_dtype(metric.statistic_type)
+        fields = [("score", pa.float64()), *((one, kind) for one in metric.statistic_names)]
+        return pa.struct([*fields, *([("evidence", pa.string())] if self.evidence else [])])
+
+    def score_table(self, table: pa.Table) -> pa.Table:
+        """Score a table; each row stands where it stood.
+
+        Raises:
+            DataError: As :meth:`schema`.
+            AlignerError: The aligner failed.
+        """
+        schema = self.schema(table.schema)
+        batches = self.score_batches(table.combine_chunks().to_batches())
+        return pa.Table.from_batches(batches, schema)
+
+    def score_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Score a stream of batches, of which few are held; one aligner serves all of them.
+
+        Raises:
+            DataError, AlignerError: As :meth:`score_table`.
+        """
+        for metric in self.figures.values():
+            metric.prepare()
+        reads: deque[ReadBatch] = deque()
+
+        def texts() -> Iterator[Batch]:
+            for batch in batches:
+                reads.append(self.columns.read(batch))
+                yield Batch(reads[-1].rows)
+
+        requests = (request for metric in self.figures.values() for request in metric.requests())
+        for batch in answer_ahead(texts(), requests):
+            yield self._scored(reads.popleft(), batch)
+
+    def _scored(self, read: ReadBatch, batch: Batch) -> pa.RecordBatch:
+        good = np.array([reason is None for reason in read.reasons], dtype=bool)
+        places = pa.array(np.cumsum(good) - 1, mask=~good)
+        columns = {name: read.batch.column(name) for name in self.columns.keys}
+        columns[SET_ASIDE] = pa.array(read.reasons, pa.string())
+        counts = count_batch(self.figures, batch) if len(batch) else {}
+        for name, metric in self.figures.items():
+            columns[name] = self._column(name, metric, batch, counts.get(name)).take(places)
+        return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+    def _column(
+        self, name: str, metric: Metric, batch: Batch, counts: Statistics | None
+    ) -> pa.StructArray:
+        if counts is None:  # no row of the batch can be scored
+            shape = (len(self.columns.hypotheses), 0, len(metric.statistic_names))
+            counts = np.zeros(shape, metric.statistic_type)
+        kind = list(self._kind(name))
+        asked = self.evidence or metric.scores_are_evidence
+        found = list(metric.explain(batch)) if asked and len(batch) else []
+        systems = []
+        for number, statistics in enumerate(counts):
+            scores = metric.segment_scores(statistics)
+            if metric.scores_are_evidence:
+                scores = [row[number]["score"] for row in found]
+            cells = [pa.array(scores, pa.float64()), *(pa.array(values) for values in statistics.T)]
+            if self.evidence:
+                told = (
+                    json.dumps(plain_evidence(row[number]), ensure_ascii=False) for row in found
+                )
+                cells.append(pa.array(told, pa.string()))
+            systems.append(pa.StructArray.from_arrays(cells, fields=kind))
+        return pa.StructArray.from_arrays(systems, list(self.columns.hypotheses))
+
+    def result(self, scored: pa.Table | pa.RecordBatch) -> Result:
+        """What was counted of a scored table, segment by segment; rows set aside are left out."""
+        kept = scored.filter(scored[SET_ASIDE].is_null())
+        systems = list(self.columns.hypotheses)
+        statistics = {
+            name: np.stack(
+                [
+                    np.column_stack(
+                        [_numbers(kept[name], system, one) for one in metric.statistic_names]
+                    )
+                    for system in systems
+                ]
+            )
+            for name, metric in self.figures.items()
+        }
+        return self.result_of(statistics, kept.num_rows)
+
+    def result_of(self, statistics: Mapping[str, Statistics], segments: int) -> Result:
+        """A result of statistics ``[systems, segments, k]``, or of sums ``[systems, 1, k]``."""
+        typed = {
+            name: found.astype(self.figures[name].statistic_type)
+            for name, found in statistics.items()
+        }
+        references = len(self.columns.references)
+        return Result(self.figures, tuple(self.columns.hypotheses), typed, segments, references)
+
+
+def _numbers(column: Any, system: str, statistic: str) -> NDArray[Any]:
+    """A statistic of one system, row by row."""
+    values = pc.struct_field(column, [system, statistic])
+    return np.asarray(
+        values.to_numpy()
+        if isinstance(values, pa.ChunkedArray)
+        else values.to_numpy(zero_copy_only=False)
+    )
+
+
+def make_metrics(
+    aligner: Aligner | None, *, metrics: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Metric]:
+    """Metrics with their settings, by the names of :data:`coverage_eval.metrics.registry.METRICS`.
+
+    Args:
+        aligner: What links the texts, for metrics that need it.
+        metrics: Settings by name.
+    """
+    return {
+        name: make_metric(name, {"aligner": aligner, **settings})
+        for name, settings in metrics.items()
+    }
+
+
+def make_profile(aligner: Aligner | None, **settings: Any) -> dict[str, Metric]:
+    """The figures of :func:`coverage_eval.profile`, of the same settings."""
+    return dict(make_figures(aligner=aligner, **settings))
+
+
+def make_omissions(
+    aligner: Aligner | None, *, additions: bool, referenced: bool, threshold: float | None
+) -> dict[str, Metric]:
+    """The share of segments with omissions, or with additions."""
+    assert aligner is not None
+    if additions:
+        return {"additions": Additions(aligner, threshold)}
+    return {"omissions": Omissions(aligner, threshold, referenced)}
+
+
+@dataclass(frozen=True)
+class ScoringJob:
+    """Texts, figures and how they are aligned; its parts can be pickled, and no model is in it.
+
+    Args:
+        columns: Where the texts are.
+        make: Makes the figures of an aligner, or of None: a function of this module with its
+            settings (:func:`functools.partial`).
+        alignment: Options of :meth:`coverage_eval.Aligner.load`.
+        evidence: Whether evidence is kept.
+    """
+
+    columns: BatchColumns
+    make: MakeFigures
+    alignment: Mapping[str, Any] = field(default_factory=dict)
+    evidence: bool = True
+
+    def aligner(self, model: str | None, **options: Any) -> ModelAligner | None:
+        """The aligner of a model file, with the job's options and others."""
+        return None if model is None else Aligner.load(model, **self.alignment, **options)
+
+    def scorer(self, model: str | None = None, **options: Any) -> BatchScorer:
+        """What scores batches, with an aligner of its own.
+
+        Args:
+            model: The model's file on this machine.
+            **options: Further options of :meth:`coverage_eval.Aligner.load`.
+        """
+        figures = self.make(self.aligner(model, **options))
+        return BatchScorer(self.columns, figures, self.evidence)
+
+
+@lru_cache(maxsize=2)
+def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
+    """The scorer of a job in a worker process, with one aligner for all its tasks.
+
+    Args:
+        pickled: The job, pickled by the driver of the same program.
+        model: As for :meth:`ScoringJob.scorer`.
+    """
+    job: ScoringJob = pickle.loads(pickled)  # noqa: S301 (from our own driver)
+    return job.scorer(model, threads=1)
+
+
+def spark_session(master: str | None = None) -> SparkSession:
+    """The session that runs, that of ``spark-submit``, or a new one.
+
+    Args:
+        master: Of a new one; by default all cores of this machine.
+
+    Raises:
+        MissingDependencyError: There is no PySpark, or no Java.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Spark needs PySpark and pyarrow; pip install 'coverage-eval[spark]'"
+        ) from error
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("coverage-eval")
+    builder = builder.config("spark.ui.showConsoleProgress", sys.stderr.isatty())
+    is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ or SparkSession.getActiveSession()
+    if not is_submitted:
+        builder = builder.master(master or "local[*]")
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # of PySpark and py4j, by no common class
+        raise MissingDependencyError(
+            "Spark does not start; it needs Java 17 or newer, found by JAVA_HOME or on the PATH "
+            f"({str(error).partition(chr(10))[0]})"
+        ) from error
+
+
+def read_frame(session: SparkSession, path: str) -> DataFrame:
+    """The rows of a Parquet file or folder.
+
+    Raises:
+        DataError: There is none, or it cannot be read.
+    """
+    with _one_line_errors(path):
+        return session.read.parquet(path)
+
+
+def score_frame(frame: DataFrame, job: ScoringJob, model: str | None = None) -> DataFrame:
+    """Score the rows of a data frame, lazily.
+
+    Args:
+        frame: Has the job's columns.
+        job: What is scored and how.
+        model: The file of the aligner's model, on the driver.
+
+    Returns:
+        The keys, ``set_aside`` (why a row has no figures; null if it has), and a figure a column, a
+        struct of the systems' scores, statistics and evidence; see
+        :meth:`coverage_eval.scale.batch_scorer.BatchScorer.schema`.
+
+    Raises:
+        DataError: A column is not there, or holds no text.
+        AlignerError: A damaged model.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    job.columns.check_names(frame.columns)
+    chosen = frame.select(*(f"`{name}`" for name in job.columns.needed))
+    made = job.scorer(model).schema(to_arrow_schema(chosen.schema))
+    kept = len(job.columns.keys)
+    figures = from_arrow_schema(pa.schema(list(made)[kept:]))
+    schema = StructType([*(chosen.schema[name] for name in job.columns.keys), *figures.fields])
+    name = None
+    if model is not None:
+        context = chosen.sparkSession.sparkContext
+        context.addFile(str(Path(model).resolve()))
+        name = Path(model).name
+    score = partial(_score_partition, pickled=pickle.dumps(job), model=name)
+    return chosen.mapInArrow(score, schema)
+
+
+def _score_partition(
+    batches: Iterator[pa.RecordBatch], *, pickled: bytes, model: str | None
+) -> Iterator[pa.RecordBatch]:
+    from pyspark import SparkFiles
+
+    scorer = worker_scorer(pickled, None if model is None else SparkFiles.get(model))
+    yield from scorer.score_batches(batches)
+
+
+def write_scored(scored: DataFrame, path: str) -> DataFrame:
+    """Write scored rows as Parquet: what was set aside, and the rest, in folders of their own.
+
+    Args:
+        scored: Of :func:`score_frame`.
+        path: A folder that is not there yet.
+
+    Returns:
+        The rows, read from there.
+
+    Raises:
+        DataError: It is there, or Spark ended with an error.
+    """
+    from pyspark.sql import functions
+
+    status = functions.when(functions.col(SET_ASIDE).isNull(), "scored").otherwise("set_aside")
+    written = scored.withColumn("status", status)
+    with _one_line_errors(path):
+        written.write.partitionBy("status").mode("error").parquet(path)
+        return scored.sparkSession.read.schema(written.schema).parquet(path)
+
+
+def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
+    """The sums of scored rows, and how many rows were set aside.
+
+    Counts are summed as whole numbers. Fractions are summed by :func:`math.fsum` in each partition
+    and over the sorted sums of partitions, so the order of partitions changes nothing.
+
+    Args:
+        scored: Of :func:`score_frame`, or as written.
+        scorer: What scored them.
+    """
+    chosen = scored.select(SET_ASIDE, *(f"`{name}`" for name in scorer.figures))
+    names = {name: metric.statistic_names for name, metric in scorer.figures.items()}
+    systems = list(scorer.columns.hypotheses)
+    summed = chosen.mapInArrow(
+        partial(_sum_partition, statistics=names, systems=systems), "sums string"
+    )
+    parts = [json.loads(row["sums"]) for row in summed.toLocalIterator()]
+    sums = {
+        name: np.array(
+            [[[_total(cell) for cell in zip(*row, strict=True)]] for row in zip(*rows, strict=True)]
+        )
+        for name, rows in (
+            (name, [part["sums"][name] for part in parts]) for name in scorer.figures
+        )
+    }
+    result = scorer.result_of(sums, sum(part["scored"] for part in parts))
+    return result, sum(part["set_aside"] for part in parts)
+
+
+def collect_frame(scored: DataFrame, scorer: BatchScorer) -> Result:
+    """What was counted, segment by segment in the order of the keys, for resampling.
+
+    Args:
+        scored: Of :func:`score_frame`, or as written.
+        scorer: What scored them; its keys say the order.
+
+    Raises:
+        DataError: There are no keys, or too many rows for the memory of one machine.
+    """
+    from pyspark.sql import functions
+
+    if not scorer.columns.keys:
+        raise DataError("resampling needs the order of the segments: name a key with --key-col")
+    kept = scored.where(functions.col(SET_ASIDE).isNull())
+    if (count := kept.count()) > _MOST_COLLECTED:
+        raise DataError(
+            f"resampling draws from at most {_MOST_COLLECTED:,} rows, and there are {count:,}: "
+            "take a sample of them, or leave intervals and tests out"
+        )
+    ordered = kept.orderBy(*(f"`{key}`" for key in scorer.columns.keys))
+    return scorer.result(
+        ordered.select(SET_ASIDE, *(f"`{name}`" for name in scorer.figures)).toArrow()
+    )
+
+
+def _sum_partition(
+    batches: Iterator[pa.RecordBatch],
+    *,
+    statistics: Mapping[str, Sequence[str]],
+    systems: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
+    """The sums of a partition's rows, in one row of JSON: by figure, system and statistic."""
+    scored = set_aside = 0
+    sums: dict[str, list[list[list[float]]]] = {
+        name: [[[0] for _ in names] for _ in systems] for name, names in statistics.items()
+    }
+    for batch in batches:
+        kept = batch.filter(batch[SET_ASIDE].is_null())
+        scored += kept.num_rows
+        set_aside += batch.num_rows - kept.num_rows
+        for name, names in statistics.items():
+            for place, system in enumerate(systems):
+                for number, one in enumerate(names):
+                    values = _numbers(kept[name], system, one).tolist()
+                    sums[name][place][number].append(_total(values))
+    totals = {name: [[_total(cell) for cell in row] for row in rows] for name, rows in sums.items()}
+    found = {"scored": scored, "set_aside": set_aside, "sums": totals}
+    yield pa.RecordBatch.from_pydict({"sums": [json.dumps(found)]})
+
+
+def _total(values: Iterable[float]) -> float:
+    """Whole numbers are added as such; fractions are sorted and rounded once."""
+    held = list(values)
+    return sum(held) if all(isinstance(one, int) for one in held) else math.fsum(sorted(held))
+
+
+@contextmanager
+def _one_line_errors(what: str) -> Iterator[None]:
+    """What Spark says, in one line."""
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except PySparkException as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        told = [line for line in lines if "Error: " in line or "Exception: " in line]
+        raise DataError(f"{what}: Spark: {(told or lines or ['failed'])[-1]}") from error

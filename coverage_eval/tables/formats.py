@@ -1,0 +1,148 @@
+"""The formats of output; here are CSV and JSON, which programs read.
+
+A new format is a function and a line in :data:`FORMATS`.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from coverage_eval.tables import latex, text
+from coverage_eval.tables.table import (
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Style,
+    escape_csv,
+    escape_json,
+    survey,
+)
+
+__all__ = ["FORMATS", "Format", "render", "render_lines"]
+
+
+def render(printable: Printable, output_format: str = "text", **style: Any) -> str:
+    """As :func:`render_lines`, in one piece without a final line end."""
+    return "\n".join(render_lines(printable, output_format, **style))
+
+
+def render_lines(
+    printable: Printable,
+    output_format: str = "text",
+    *,
+    width: int = 2,
+    columns: int | None = None,
+    score_only: bool = False,
+) -> Iterator[str]:
+    """Render what a command prints, line by line.
+
+    Numbers are rounded in the formats for people (text, LaTeX, Markdown), which leave out empty
+    columns; those for programs (CSV, JSON) have both in full.
+
+    Args:
+        printable: What is printed.
+        output_format: A name of :data:`FORMATS`.
+        width: Digits after the decimal point.
+        columns: Width that text must fit; None for lines of any length.
+        score_only: Text consists of the numbers alone, one a line.
+
+    Raises:
+        ValueError: Several tables in a format that holds one, such as CSV.
+    """
+    return FORMATS[output_format].render(printable, Style(width, columns, score_only))
+
+
+def _render_json(printable: Printable, _: Style) -> Iterator[str]:
+    """Plain values as UTF-8 with control characters escaped; NaN is refused."""
+    encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False, default=_LazyList)
+    line = ""
+    for piece in encoder.iterencode(printable.as_data()):
+        *lines, line = (line + piece).split("\n")
+        yield from map(escape_json, lines)
+    yield escape_json(line)
+
+
+class _LazyList(list[Any]):
+    """A sequence that the encoder takes for a list; its items are not held in memory."""
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        super().__init__()
+        self._items = items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+
+def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
+    """A line of column names, then the rows, with numbers in full and empty columns kept.
+
+    A score takes three columns, its own and ``low`` and ``high``; signatures are the last column.
+
+    Raises:
+        ValueError: There are several tables.
+    """
+    table = printable.as_table()
+    signatures = table.signatures
+    if len(signatures) == 1:
+        signatures *= len(table.rows)
+    header: list[object] = []
+    for name, column in zip(table.header, survey(table), strict=True):
+        header += [name, "low", "high"] if column.scores else [name]
+    yield _record([*header, "signature"] if signatures else header)
+    for number, row in enumerate(table.rows):
+        cells: list[object] = []
+        for cell in row:
+            if isinstance(cell, ScoreCell):
+                cells += [cell.value, cell.low, cell.high]
+            else:
+                cells.append(cell.name if isinstance(cell, RowLabel) else cell)
+        yield _record([*cells, signatures[number]] if signatures else cells)
+
+
+class _Echo:
+    """A file that keeps nothing: csv returns what ``write`` returns."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+_RECORDS = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage return, too
+
+
+def _record(cells: Sequence[object]) -> str:
+    """One record; a spreadsheet must not take text of a corpus for a formula."""
+    safe = []
+    for cell in cells:
+        if isinstance(cell, str):
+            is_formula = cell[:1] in {"=", "+", "-", "@", "\t", "\r"}
+            cell = escape_csv(f"'{cell}" if is_formula else cell)  # noqa: PLW2901
+        safe.append(cell)
+    record: str = _RECORDS.writerow(safe)
+    return record.removesuffix("\r\n")
+
+
+class Format(NamedTuple):
+    """A format of output.
+
+    Attributes:
+        render: Makes lines of what is printed, one after the other as they are asked for.
+        several: Whether the format can hold several tables.
+    """
+
+    render: Callable[[Printable, Style], Iterator[str]]
+    several: bool = True
+
+
+FORMATS: Mapping[str, Format] = {
+    "text": Format(text.render_text),
+    "json": Format(_render_json),
+    "csv": Format(_render_csv, several=False),
+    "latex": Format(latex.render_latex),
+    "markdown": Format(text.render_markdown),
+}

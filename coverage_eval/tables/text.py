@@ -1,0 +1,231 @@
+"""Tables as plain text for a terminal, and as Markdown for web pages and notebooks.
+
+tabulate draws both; the tables may be of any length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from textwrap import fill
+
+from coverage_eval.tables.table import (
+    Cell,
+    ColumnContent,
+    LazyRows,
+    Printable,
+    ScoreCell,
+    Style,
+    Table,
+    cell_lines,
+    escape_controls,
+    notes_with_mark,
+    without_empty_columns,
+)
+
+_GAP = 2  # spaces between columns; tabulate leaves as much beside the names of columns
+_NARROWEST = 10  # no column of text is wrapped to less
+
+_TOGETHER = 4096
+"""Rows that tabulate gets at once; it makes several copies of each."""
+
+_ABOVE = 2
+"""Lines of a grid above its rows: the names of columns, and the line below them."""
+
+Row = Sequence[str]
+
+
+def render_text(printable: Printable, style: Style) -> Iterator[str]:
+    """Titles, tables, notes and signatures, separated by empty lines."""
+    if style.score_only:
+        return (
+            cell.format(style.digits)
+            if isinstance(cell, ScoreCell)
+            else cell_lines(cell, style.digits)[0]
+            for cell in printable.figures()
+        )
+    title = [[_wrapped(printable.title, style.columns)]] if printable.title else []
+    tables = (part for table in printable.tables for part in _text_parts(table, style))
+    return _paragraphs(chain(title, tables))
+
+
+def render_markdown(printable: Printable, style: Style) -> Iterator[str]:
+    """Titles in bold, tables, then notes and signatures as a list."""
+    title = [[f"**{_escape_markdown(printable.title)}**"]] if printable.title else []
+    tables = (part for table in printable.tables for part in _markdown_parts(table, style.digits))
+    return _paragraphs(chain(title, tables))
+
+
+def _paragraphs(parts: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The lines of parts that are separated by empty lines."""
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        yield from part
+
+
+def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str]]:
+    """Title, rows, notes and signatures, where the table has them."""
+    if table.lines:
+        yield [
+            f"{signature} = {cell.format(style.digits)}"
+            for signature, row in zip(table.signatures, table.rows, strict=True)
+            for cell in row
+            if isinstance(cell, ScoreCell)
+        ]
+        return
+    table, columns = without_empty_columns(table)
+    if table.title:
+        yield [_wrapped(table.title, style.columns)]
+    if table.header:
+        yield from _text_grids(table, columns, style)
+    if notes := notes_with_mark(table, columns, "*: best figure."):
+        yield [_wrapped(note, style.columns) for note in notes]
+    if table.signatures:
+        yield table.signatures
+
+
+def _wrapped(text: str, columns: int | None) -> str:
+    """A paragraph that fits; a line that starts with a space is an example to be copied."""
+    text = escape_controls(text)
+    return text if columns is None or text.startswith(" ") else fill(text, columns)
+
+
+def _text_grids(
+    table: Table, columns: Sequence[ColumnContent], style: Style
+) -> Iterator[Iterator[str]]:
+    """The table; if its columns do not fit even when wrapped, several grids below each other.
+
+    Scores are aligned to the left, above their intervals.
+    """
+    header = [escape_controls(name) for name in table.header]
+    cells = LazyRows(lambda row: [_text_cell(cell, style.digits) for cell in row], table.rows)
+    sides = ["left" if column.scores else column.side for column in columns]
+    if style.columns is None or not cells:
+        yield _grid(header, cells, "simple", sides)
+        return
+    from wcwidth import wcswidth
+
+    names = [wcswidth(name) + _GAP for name in header]
+    natural = list(names)
+    for row in cells:
+        for i, cell in enumerate(row):
+            natural[i] = max(natural[i], *map(wcswidth, cell.split("\n")))
+    least = [
+        width if column.numbers or column.labels else max(_NARROWEST, name)
+        for name, column, width in zip(names, columns, natural, strict=True)
+    ]
+    widths = _fitting_widths(natural, least, style.columns)
+    for part in _columns_side_by_side(widths, style.columns):
+        yield _grid(
+            [header[i] for i in part],
+            [[row[i] for i in part] for row in cells],
+            "simple",
+            [sides[i] for i in part],
+            [widths[i] for i in part],
+        )
+
+
+def _text_cell(cell: Cell, digits: int) -> str:
+    first, *rest = cell_lines(cell, digits)
+    best = isinstance(cell, ScoreCell) and cell.best
+    return "\n".join([f"{first}*" if best else first, *rest])
+
+
+def _fitting_widths(natural: Sequence[int], least: Sequence[int], columns: int) -> Sequence[int]:
+    """Widths of columns: text is cut down to one common width, and none below its least."""
+    widths = natural
+    for limit in range(max(natural), _NARROWEST - 1, -1):
+        widths = [min(w, max(limit, low)) for w, low in zip(natural, least, strict=True)]
+        if sum(widths) + _GAP * (len(widths) - 1) <= columns:
+            break
+    return widths
+
+
+def _columns_side_by_side(widths: Sequence[int], columns: int) -> list[list[int]]:
+    """Columns that fit side by side, the first one in every part."""
+    parts = [[0]]
+    for i in range(1, len(widths)):
+        width = sum(widths[j] + _GAP for j in parts[-1]) + widths[i]
+        if width > columns and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
+
+
+def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
+    """Title, rows, and a list of notes and signatures, where the table has them."""
+    table, columns = without_empty_columns(table)
+    if table.title:
+        yield [f"**{_escape_markdown(table.title)}**"]
+    if table.header:
+        header = [_escape_markdown(name).replace("|", "\\|") for name in table.header]
+        rows = LazyRows(lambda row: [_markdown_cell(cell, digits) for cell in row], table.rows)
+        yield _grid(header, rows, "github", [column.side for column in columns])
+    notes = map(_escape_markdown, notes_with_mark(table, columns, "Bold: best figure."))
+    if lines := [f"- {line}" for line in (*notes, *(f"`{text}`" for text in table.signatures))]:
+        yield lines
+
+
+def _markdown_cell(cell: Cell, digits: int) -> str:
+    lines = cell_lines(cell, digits)
+    if isinstance(cell, ScoreCell):
+        return "<br>".join([f"**{lines[0]}**" if cell.best else lines[0], *lines[1:]])
+    return "<br>".join(_escape_markdown(line).replace("|", "\\|") for line in lines)
+
+
+def _escape_markdown(text: str) -> str:
+    """Text without meaning in Markdown or HTML; only cells of tables need their bars escaped."""
+    return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
+
+
+def _grid(
+    header: Row,
+    rows: Sequence[Row],
+    form: str,
+    sides: Sequence[str],
+    widths: Sequence[int] | None = None,
+) -> Iterator[str]:
+    """The lines of a table of text.
+
+    Args:
+        header: Names of the columns, each on one line.
+        rows: Cells, read twice if there are very many.
+        form: A format of tabulate with two lines above the rows and none below.
+        sides: ``left`` or ``right`` for each column.
+        widths: Widths to which the columns are wrapped; None for lines of any length.
+    """
+    from tabulate import tabulate
+
+    def grid(part: Sequence[Row]) -> list[str]:
+        return tabulate(
+            part,
+            headers=header,
+            tablefmt=form,
+            disable_numparse=True,
+            colalign=sides if part else None,
+            maxcolwidths=widths,
+        ).split("\n")
+
+    if len(rows) <= _TOGETHER or widths is not None:
+        yield from grid(list(rows))
+        return
+    # Each part ends with a row of the widest cells, so that all are equally wide; it is left out.
+    widest = _widest(rows)
+    for first in range(0, len(rows), _TOGETHER):
+        yield from grid([*rows[first : first + _TOGETHER], widest])[_ABOVE if first else 0 : -1]
+
+
+def _widest(rows: Sequence[Row]) -> Row:
+    """A row of the widest line of each column, as tabulate measures it."""
+    from wcwidth import wcswidth
+
+    found = [""] * len(rows[0])
+    widths = [0] * len(found)
+    for row in rows:
+        for column, cell in enumerate(row):
+            for line in cell.split("\n"):
+                if (width := wcswidth(line)) > widths[column]:
+                    found[column], widths[column] = line, width
+    return found

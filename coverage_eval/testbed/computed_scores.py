@@ -1,0 +1,92 @@
+"""The scores of this package that can be computed of any text, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.measure import Metric, Result, TokenMetric
+from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
+from coverage_eval.metrics.score import Evidence, plain_evidence
+from coverage_eval.testbed.score_files import ScoreColumn, all_known, pointed_words
+
+_FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
+
+_FINDERS = {"omissions": True, "omissions-no-ref": False}
+"""Name of the finder of omissions → whether it looks at references."""
+
+COMPUTED = (*METRICS, *_FIGURES, *_FINDERS)
+"""Metrics, figures of the profile, and the finder of omissions."""
+
+
+def default_scores(aligner: Aligner | None) -> list[str]:
+    """What is worth to be computed with that aligner, or without any."""
+    names = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
+    if aligner is not None:
+        names += ["drop", "uncovered-source"]
+    if isinstance(aligner, ModelAligner):
+        names += ["softdrop", *_FINDERS]
+    return names
+
+
+def make_scores(
+    names: Sequence[str],
+    aligner: Aligner | None,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Metric]:
+    """Make what gives scores, with the aligner's words and case where it counts words.
+
+    Args:
+        names: Some of :data:`COMPUTED`.
+        aligner: What links texts; None if there is none.
+        settings: Further settings of metrics, such as ``stopwords``, for those that have them.
+
+    Raises:
+        ValueError: A score needs an aligner, and there is none.
+    """
+    cut: Mapping[str, Any] = {}
+    if aligner is not None:
+        cut = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
+    made: dict[str, Metric] = {}
+    for name in names:
+        if name in _FINDERS:
+            if not isinstance(aligner, ModelAligner):
+                raise ValueError(f"{name} needs an aligner: a model")
+            made[name] = Omissions(aligner, referenced=_FINDERS[name])
+        elif name not in _FIGURES:
+            words = cut if issubclass(metric_class(name), TokenMetric) else {}
+            made[name] = make_metric(name, {**(settings or {}), **words, "aligner": aligner})
+        elif "links" not in _FIGURES[name].needs:
+            made[name] = _FIGURES[name].make(**cut)
+        elif aligner is None:
+            raise ValueError(f"{name} needs an aligner: a model or links")
+        else:
+            made[name] = _FIGURES[name].make(aligner)
+    return made
+
+
+def score_columns(result: Result) -> list[ScoreColumn]:
+    """The scores of every segment and system as columns, with the source words they point at."""
+    columns = []
+    keys = [(s, number) for s in result.systems for number in range(1, result.segments + 1)]
+    for name, metric in result.metrics.items():
+        scores: list[float | None] = []
+        evidence: list[Evidence] = []
+        for system in result.systems:
+            scores += result.segment_scores(name, system)
+            evidence += result.evidence_of(name, system)
+        words = {
+            key: pointed_words(plain_evidence(found))
+            for key, found in zip(keys, evidence, strict=True)
+        }
+        values = dict(zip(keys, scores, strict=True))
+        pointed = all_known(words)
+        columns.append(ScoreColumn(name, name, values, metric.higher_is_better, words=pointed))
+        chances = [found.get("probability") for found in evidence]
+        if None not in chances:
+            of_keys = dict(zip(keys, chances, strict=True))
+            columns.append(ScoreColumn(f"P({name})", name, of_keys, probability=True))
+    return columns

@@ -1,0 +1,492 @@
+"""Labels of translation errors, in any of four formats.
+
+**Plain labels** are a TSV file with the column ``label`` (or the name of the kind of error, such as
+``omission``): 0 for no error, above 0 for an error, the larger the worse. These columns are
+optional: ``segment`` (from 1; by default the rows are numbered), ``system``, ``source`` (a name for
+the source sentence; by default the segment), ``words`` (the source words concerned, counted from 1,
+such as ``3 4 9``) and ``raters`` (the verdict of each rater, such as ``1 0 1``). A file without a
+header has one label a line.
+
+**WMT's MQM annotation** (Freitag et al., TACL 2021) has one row for each marked error, with the
+columns ``system doc docSegId globalSegId rater source target category severity`` and without
+quoting; files of the first years have ``doc_id seg_id`` in the place of the third and fourth. The
+error stands between ``<v>`` and ``</v>``: an omission in the source, if the annotators kept it, any
+other error in the target. A rater who found no error has one row of the severity ``no-error``.
+Several raters may have marked a translation. Some of them changed its text by mistake, in
+newstest2020 in more than one row of ten, so the text of most rows counts.
+
+**HalOmi** (Dale et al., EMNLP 2023) has degrees of omission and hallucination, and their spans, in
+the columns ``src_lang tgt_lang src_text mt_text omit_spans hall_spans class_hall class_omit``,
+quoted as pandas writes them. An omission stands between ``<<<`` and ``>>>`` in the source. A degree
+is a number from 1 or a name that begins with it, from ``1_No_omission`` to ``4_Full_omission``. If
+a file has the column ``perturbation``, only rows with the value ``natural`` are read, as the
+authors recommend.
+
+**Gold files** of ``coverage-eval inject`` list the errors that it put in.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name, write_lines
+from coverage_eval.data.tables import Record, SystemTexts, bad_line, read_header, read_records
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import DataError
+from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
+
+Key = tuple[str, int]
+"""System (empty if there is only one) and number of a segment, from 1."""
+
+_MQM_COLUMNS = ("system", "rater", "source", "target", "category", "severity")
+_MQM_SEGMENT = ("globalSegId", "seg_id")
+_HALOMI_COLUMNS = ("src_lang", "tgt_lang", "src_text", "mt_text", "omit_spans", "hall_spans")
+_HALOMI_DEGREES = {"omission": "class_omit", "hallucination": "class_hall"}
+_FAMILY = {"early-stop": "omission"}
+"""Kinds of injected errors whose name does not begin with the kind they belong to."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A translation and its errors of one kind.
+
+    Attributes:
+        segment: Number of its segment in the system's output, from 1.
+        positive: Whether it has such an error.
+        grade: How bad the error is, in the labels' own unit; 0 without an error.
+        system: Name of the system; empty if there is only one.
+        raters: Whether each rater marked such an error; empty if the raters are not known.
+        source: Identifies the source sentence: translations of one source share it.
+        source_text: The source segment; None if the labels do not contain it.
+        target_text: The translation; None if the labels do not contain it.
+        words: Positions of the source words concerned, from 0; None if they are not known.
+        source_words: Number of words of the source; None if it is not known.
+        line: Line of the file, for messages; 0 if there is none.
+    """
+
+    segment: int
+    positive: bool
+    grade: float
+    system: str = ""
+    raters: tuple[bool, ...] = ()
+    source: object = None
+    source_text: str | None = None
+    target_text: str | None = None
+    words: frozenset[int] | None = None
+    source_words: int | None = None
+    line: int = 0
+
+    @property
+    def key(self) -> Key:
+        """System and segment, which identify the translation."""
+        return self.system, self.segment
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The judgements of one file.
+
+    Attributes:
+        name: The file's name, for messages.
+        judgements: One for each translation, in the order of the file.
+        complete: Whether segments that are not listed were not judged. If False, they have no
+            error, as in gold files of injected errors.
+        grade: The meaning of the grades, for people.
+    """
+
+    name: str
+    judgements: tuple[Judgement, ...]
+    complete: bool = True
+    grade: str = "label"
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, in the order of the file."""
+        return tuple(dict.fromkeys(item.system for item in self.judgements))
+
+    def of_system(self, system: str) -> Labels:
+        """The labels of one system.
+
+        Raises:
+            DataError: There is no such system.
+        """
+        kept = tuple(item for item in self.judgements if item.system == system)
+        if not kept:
+            known = ", ".join(self.systems)
+            raise DataError(f"{self.name}: no labels of {system!r}; there are: {known}")
+        return replace(self, judgements=kept)
+
+
+def read_labels(
+    source: Source,
+    kind: str = "omission",
+    tokens: Tokenizer | None = None,
+    label_format: str | None = None,
+) -> Labels:
+    """Read the labels of one kind of error.
+
+    In MQM files, an error is of a kind if its category or a part of it has that name: ``omission``
+    and ``accuracy`` both match ``Accuracy/Omission``. A translation is positive if any rater marked
+    such an error, whatever its severity; its grade is the share of raters who did. In HalOmi, the
+    kind is ``omission`` or ``hallucination``, each pair of languages is a system, its segments are
+    numbered in the order of the file, and the grade is the degree less 1. In gold files,
+    ``omission`` also matches ``omission-phrase`` and ``early-stop``, and the grade is the number of
+    source words concerned, or of errors if their source words are not known.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked).
+        kind: The kind of error, by its name in the file.
+        tokens: Splits sources into words, to find the marked ones; by default at spaces.
+        label_format: A name of :data:`LABEL_FORMATS`; by default the first line tells.
+
+    Raises:
+        DataError: An unknown format, a damaged line, or no error of that kind in a format that
+            names kinds.
+    """
+    name = label_format or _recognise(source)
+    if name is None:
+        raise DataError(
+            f"{source_name(source)}: line 1: not known as labels; a TSV file with the columns "
+            "segment and label is, as are WMT's MQM files, HalOmi and gold files of 'inject'"
+        )
+    return LABEL_FORMATS[name](source, kind, tokens or Tokenizer())
+
+
+def _recognise(source: Source) -> str | None:
+    """The format of a file, by its first line; None if it is none of ours."""
+    line = next(read_segments(source), "")
+    header = line.split("\t")
+    if has_mqm_columns(header):
+        return "wmt-mqm"
+    if set(_HALOMI_COLUMNS) <= set(header):
+        return "halomi"
+    if line.startswith("{"):
+        return "injected"
+    return "plain" if "label" in header or _is_label(header) else None
+
+
+def _is_label(header: Sequence[str]) -> bool:
+    """Whether the first line of a plain file is a label already."""
+    return len(header) == 1 and header[0].replace(".", "", 1).isdigit()
+
+
+def _read_plain(source: Source, kind: str, _: Tokenizer) -> Labels:
+    """Read plain labels from the column of the kind, if there is one, or the column ``label``."""
+    header = read_header(source)
+    column = kind if kind in header else "label"
+    records: Iterator[tuple[int, Record]] = (
+        ((line, {"label": text}) for line, text in enumerate(read_segments(source), start=1))
+        if _is_label(header)
+        else read_records(source, [column])
+    )
+    judgements = []
+    for number, (line, record) in enumerate(records, start=1):
+        label = record[column]
+        try:
+            grade = float(label)
+            if not 0 <= grade < float("inf"):
+                raise ValueError(f"label {label!r} is not a number from 0")
+            segment = int(record.get("segment", number))
+            words = frozenset(int(word) - 1 for word in record.get("words", "").split())
+            if segment < 1 or min(words, default=0) < 0:
+                raise ValueError("segments and words are counted from 1")
+            raters = tuple(float(mark) > 0 for mark in record.get("raters", "").split())
+        except ValueError as error:
+            raise bad_line(source, line, error) from None
+        judgements.append(
+            Judgement(
+                segment, grade > 0, grade, record.get("system", ""), raters,
+                record.get("source", segment), words=words if "words" in record else None,
+                line=line,
+            )
+        )  # fmt: skip
+    return Labels(source_name(source), tuple(judgements))
+
+
+def write_texts(labels: Labels, folder: Path) -> None:
+    """Write the judged translations, to be scored, and plain labels for them.
+
+    The files are ``src.txt`` and ``hyp.txt``, line by line in the order of the labels, and
+    ``labels.tsv``, whose segments are these lines. Its columns ``words`` and ``raters`` are left
+    out unless they are known of all translations.
+
+    Raises:
+        DataError: The labels come without texts, a text has more than one line, or the files cannot
+            be written.
+    """
+    items = labels.judgements
+    sources, targets = [], []
+    for item in items:
+        if item.source_text is None or item.target_text is None:
+            raise DataError(f"{labels.name}: has no texts; score the texts that it is about")
+        if "\n" in item.source_text + item.target_text:
+            raise bad_line(labels.name, item.line, "a text of more than one line")
+        sources.append(item.source_text)
+        targets.append(item.target_text)
+    numbers = {source: n for n, source in enumerate(dict.fromkeys(i.source for i in items), 1)}
+    table = [
+        ["segment", *map(str, range(1, len(items) + 1))],
+        ["system", *(item.system for item in items)],
+        ["source", *(str(numbers[item.source]) for item in items)],
+        ["label", *(repr(item.grade) for item in items)],
+    ]
+    if all(item.words is not None for item in items):
+        positions = (sorted(item.words or ()) for item in items)
+        table.append(["words", *(" ".join(str(word + 1) for word in own) for own in positions)])
+    if all(item.raters for item in items):
+        marks = (map(int, item.raters) for item in items)
+        table.append(["raters", *(" ".join(map(str, own)) for own in marks)])
+    folder.mkdir(parents=True, exist_ok=True)
+    write_lines(folder / "src.txt", sources)
+    write_lines(folder / "hyp.txt", targets)
+    write_lines(folder / "labels.tsv", ("\t".join(row) for row in zip(*table, strict=True)))
+
+
+def _read_injected(source: Source, kind: str, _: Tokenizer) -> Labels:
+    """Read the errors of a kind, such as ``omission-phrase`` or all of ``omission``."""
+    errors = list(read_gold_errors(source))
+    meant = [
+        error
+        for error in errors
+        if kind in {error.kind, error.kind.partition("-")[0], _FAMILY.get(error.kind)}
+    ]
+    if not meant:
+        seen = ", ".join(sorted({error.kind for error in errors})) or "none"
+        raise DataError(
+            f"{source_name(source)}: no error of the kind {kind!r}; its kinds are: {seen}"
+        )
+    return Labels(source_name(source), label_errors(meant), complete=False, grade="words concerned")
+
+
+def label_errors(errors: Iterable[GoldError], system: str = "") -> tuple[Judgement, ...]:
+    """Judgements of the segments that have errors, in their order."""
+    found: dict[int, list[tuple[int, ...] | None]] = defaultdict(list)
+    for error in errors:
+        found[error.segment].append(error.source)
+    judgements = []
+    for segment, positions in sorted(found.items()):
+        known = [word for position in positions for word in position or ()]
+        words = None if None in positions else frozenset(known)
+        grade = float(len(words or positions))
+        judgements.append(Judgement(segment, True, grade, system, source=segment, words=words))
+    return tuple(judgements)
+
+
+def without_marks(text: str, opening: str, closing: str) -> tuple[str, list[bool]]:
+    """A text without its marks, and for each of its characters whether it was inside one.
+
+    >>> without_marks("a <v>b</v>", "<v>", "</v>")
+    ('a b', [False, False, True])
+
+    Raises:
+        DataError: Opening and closing marks do not take turns.
+    """
+    parts = re.split(f"({re.escape(opening)}|{re.escape(closing)})", text)
+    texts, marks = parts[::2], parts[1::2]
+    if marks != [opening, closing] * (len(marks) // 2):
+        raise DataError(f"marks {opening} and {closing} do not come in turns")
+    return "".join(texts), [n % 2 == 1 for n, part in enumerate(texts) for _ in part]
+
+
+def marked_words(
+    text: str, inside: Sequence[bool], tokens: Tokenizer
+) -> tuple[frozenset[int], int] | None:
+    """The positions from 0 of words with a marked character, and the number of words.
+
+    Words are found in the text by their characters, without spaces.
+
+    Args:
+        text: A text without marks.
+        inside: For each of its characters, whether it is marked.
+        tokens: Splits the text into words.
+
+    Returns:
+        None if the tokeniser changes characters, so that its words cannot be found in the text.
+    """
+    flags = [flag for char, flag in zip(text, inside, strict=True) if not char.isspace()]
+    characters = "".join(text.split())
+    words = ["".join(word.split()) for word in tokens(text)]
+    folded = characters.lower() if tokens.lowercase else characters
+    if "".join(words) != folded or len(folded) != len(characters):
+        return None
+    owners = (position for position, word in enumerate(words) for _ in word)
+    return frozenset(word for word, flag in zip(owners, flags, strict=True) if flag), len(words)
+
+
+def has_mqm_columns(names: Sequence[str]) -> bool:
+    """Whether a file with columns of these names is one of WMT's MQM files."""
+    return set(_MQM_COLUMNS) <= set(names) and any(name in names for name in _MQM_SEGMENT)
+
+
+@dataclass
+class _MqmTranslation:
+    """A translation and the content of its rows.
+
+    Attributes:
+        line: Its first row's.
+        sources: The sources in all rows of its segment, of any system.
+        targets: The targets in its rows.
+        raters: Whether each rater marked an error of the kind.
+        marks: For each such error, the row's source and which of its characters are marked.
+    """
+
+    line: int
+    sources: Counter[str]
+    targets: Counter[str] = field(default_factory=Counter)
+    raters: dict[str, bool] = field(default_factory=dict)
+    marks: list[tuple[str, list[bool]]] = field(default_factory=list)
+
+    @property
+    def source(self) -> str:
+        """The source of most rows; of equally frequent ones the first."""
+        return self.sources.most_common(1)[0][0]
+
+    @property
+    def target(self) -> str:
+        """The target of most rows, as :attr:`source`."""
+        return self.targets.most_common(1)[0][0]
+
+    def words(self, tokens: Tokenizer) -> tuple[frozenset[int], int] | None:
+        """Marked source words and the number of all; None if they are not known."""
+        text = self.source
+        if any(source != text for source, _ in self.marks):
+            return None
+        marks = [[False] * len(text), *(inside for _, inside in self.marks)]
+        inside = [any(flags) for flags in zip(*marks, strict=True)]
+        found = marked_words(text, inside, tokens)
+        # An error without a span in the source says nothing about its words.
+        return found if found and bool(found[0]) == any(self.raters.values()) else None
+
+
+def _read_mqm(source: Source, kind: str, tokens: Tokenizer) -> Labels:
+    categories: set[str] = set()
+
+    def is_meant(row: Record) -> bool:
+        if row["severity"].strip().lower() == "no-error":
+            return False
+        categories.add(row["category"])
+        whole = row["category"].strip().lower()
+        return kind.lower() in {whole, *(part.strip() for part in whole.split("/"))}
+
+    translations = _read_mqm_rows(source, is_meant)
+    if not any(item.marks for item in translations.values()):
+        seen = ", ".join(sorted(categories))
+        raise DataError(
+            f"{source_name(source)}: no error of the kind {kind!r}; its categories are: {seen}"
+        )
+    judgements = []
+    for (system, segment), item in translations.items():
+        raters = tuple(item.raters.values())
+        share = sum(raters) / len(raters)
+        words, length = item.words(tokens) or (None, None)
+        judgements.append(
+            Judgement(
+                segment, share > 0, share, system, raters, segment, item.source, item.target,
+                words, length, item.line,
+            )
+        )  # fmt: skip
+    grade = "share of the raters who marked it"
+    return Labels(source_name(source), tuple(judgements), grade=grade)
+
+
+def read_translations(source: Source) -> SystemTexts:
+    """Read the translations of an MQM file with their sources, each once and without marks.
+
+    Raises:
+        DataError: A damaged file.
+    """
+    found = SystemTexts(source, ("source",))
+    for (system, segment), item in _read_mqm_rows(source, lambda _: False).items():
+        found.add(f"line {item.line}", system, str(segment), item.target, (item.source,))
+    return found
+
+
+def _read_mqm_rows(
+    source: Source, is_meant: Callable[[Record], bool]
+) -> dict[Key, _MqmTranslation]:
+    """Collect the rows of each translation; ``is_meant`` chooses the errors."""
+    translations: dict[Key, _MqmTranslation] = {}
+    sources: dict[int, Counter[str]] = defaultdict(Counter)
+    for line, row in read_records(source, _MQM_COLUMNS):
+        try:
+            segment = int(next(row[name] for name in _MQM_SEGMENT if name in row))
+            text, inside = without_marks(row["source"], "<v>", "</v>")
+            target, _ = without_marks(row["target"], "<v>", "</v>")
+        except StopIteration:
+            raise bad_line(source, 1, f"no column {' or '.join(_MQM_SEGMENT)}") from None
+        except (ValueError, DataError) as error:
+            raise bad_line(source, line, error) from None
+        item = translations.setdefault(
+            (row["system"], segment), _MqmTranslation(line, sources[segment])
+        )
+        marked = is_meant(row)
+        item.sources[text] += 1
+        item.targets[target] += 1
+        item.raters[row["rater"]] = item.raters.get(row["rater"], False) or marked
+        if marked:
+            item.marks.append((text, inside))
+    changed = [
+        item.line
+        for item in translations.values()
+        if len(item.sources) > 1 or len(item.targets) > 1
+    ]
+    if changed:
+        message = (
+            f"{source_name(source)}: raters changed the source or the translation of "
+            f"{len(changed):,} of {len(translations):,} translations (the first: line "
+            f"{changed[0]}); the texts of most rows are used"
+        )
+        warnings.warn(message, CorpusWarning, stacklevel=3)
+    return translations
+
+
+def _read_halomi(source: Source, kind: str, tokens: Tokenizer) -> Labels:
+    if kind not in _HALOMI_DEGREES:
+        known = " and ".join(_HALOMI_DEGREES)
+        raise DataError(f"{source_name(source)}: HalOmi has labels of {known}, not of {kind}")
+    column = _HALOMI_DEGREES[kind]
+    numbers: Counter[str] = Counter()
+    judgements = []
+    for line, row in read_records(source, [*_HALOMI_COLUMNS, column], quoted=True):
+        if row.get("perturbation", "natural") != "natural":
+            continue
+        degree, _, _ = row[column].partition("_")
+        if not re.fullmatch("[0-9]{1,9}", degree) or int(degree) < 1:
+            said = f"{column} {row[column]!r:.60} does not begin with a degree from 1"
+            raise bad_line(source, line, said)
+        grade = int(degree) - 1
+        text = row["src_text"]
+        found = None
+        if kind == "omission" and not grade:
+            found = marked_words(text, [False] * len(text), tokens)
+        elif kind == "omission":
+            try:
+                copy, inside = without_marks(row["omit_spans"], "<<<", ">>>")
+            except DataError as error:
+                raise bad_line(source, line, error) from None
+            # If the marked copy differs from the text, its words may differ, too.
+            found = marked_words(text, inside, tokens) if copy == text and any(inside) else None
+        words, length = found or (None, None)
+        pair = f"{row['src_lang']}-{row['tgt_lang']}"
+        numbers[pair] += 1
+        judgements.append(
+            Judgement(
+                numbers[pair], grade > 0, grade, pair, source=(pair, text), source_text=text,
+                target_text=row["mt_text"], words=words, source_words=length, line=line,
+            )
+        )  # fmt: skip
+    return Labels(source_name(source), tuple(judgements), grade="degree")
+
+
+LABEL_FORMATS: Mapping[str, Callable[[Source, str, Tokenizer], Labels]] = {
+    "wmt-mqm": _read_mqm,
+    "halomi": _read_halomi,
+    "injected": _read_injected,
+    "plain": _read_plain,
+}
+"""The reader of each format, from a file, the kind of error and the tokeniser."""

@@ -1,0 +1,161 @@
+"""Learn from errors put into a user's own text how scores of omissions become probabilities.
+
+The text is taken to be correct. Errors are put into it at a rate, and a logistic regression on the
+score and the lengths learns in which segments they are. Its calibration error is measured on
+segments held out by turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from coverage_eval.data.dataset import Row
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.omissions.calibration import Calibration, calibration_features
+from coverage_eval.testbed.detection import calibration_error, reliability_statistics
+from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segments
+from coverage_eval.testbed.word_pool import WordPool
+
+Floats = NDArray[np.float64]
+
+DEFAULT_RATE = 0.02
+
+_KINDS = {"source": ("omission-phrase", "omission-content"), "target": ("addition",)}
+_REPAIRS = {"source": ("none", "filler"), "target": ("none",)}
+
+_MOST_SEGMENTS = 10_000
+_ENOUGH_SEGMENTS = 10_000
+"""Segments to learn from; short texts are spoilt several times, each time in other places."""
+
+_MOST_ROUNDS = 20
+
+_FOLDS = 5
+_FEWEST = 10
+"""The fewest segments with errors, and without: two for each weight."""
+_RIDGE = 1.0
+"""Weight of the penalty on squared weights of standardised features."""
+
+
+def calibrate(
+    finder: OmissionFinder, rows: Iterable[Row], rate: float = DEFAULT_RATE, seed: int = 0
+) -> Calibration:
+    """Learn the probabilities of errors from a text that is taken to be right.
+
+    Args:
+        finder: The finder.
+        rows: Segments with their source, one hypothesis, and references if the finder has them;
+            the first 10,000 are used.
+        rate: How many of the words are left out, or added; what a probability means depends on it.
+        seed: Seed of the errors.
+
+    Raises:
+        DataError: Too few segments; no source.
+        AlignerError: The aligner failed.
+    """
+    own = list(islice(rows, _MOST_SEGMENTS))
+    clean = list(clean_segments(own, finder.aligner))
+    pool = WordPool.of(segment.words for segment in clean)
+    repairs = _REPAIRS[finder.side]
+    injections = [
+        Injection(_KINDS[finder.side], rate, pool, seed + number, repairs[number % len(repairs)])
+        for number in range(min(_MOST_ROUNDS, -(-_ENOUGH_SEGMENTS // max(1, len(own)))))
+    ]
+    try:
+        spoilt = [[one.spoil(segment, n) for n, segment in enumerate(clean)] for one in injections]
+    except DataError as error:
+        raise DataError(f"cannot calibrate on this text: {error}") from error
+    examples = [e for segments in spoilt for e in _examples(finder, own, segments)]
+    return fit_calibration(examples, rate)
+
+
+def _examples(
+    finder: OmissionFinder, own: Sequence[Row], spoilt: Sequence[SpoiltSegment]
+) -> Iterator[LabelledScore]:
+    rows = (
+        row._replace(hypotheses=(segment.words,)) for row, segment in zip(own, spoilt, strict=True)
+    )
+    for number, (segment, found) in enumerate(zip(spoilt, finder.find(rows), strict=True)):
+        is_addition = finder.side == "target"
+        is_error = any(error.source or is_addition for error in segment.errors)
+        yield LabelledScore(number, found.score, found.source_length, found.target_length, is_error)
+
+
+@dataclass(frozen=True)
+class LabelledScore:
+    """The score of a segment, and whether it has an error.
+
+    Attributes:
+        segment: Its number; the same segment may come with several errors.
+        score: Its score.
+        source_length: Words of the source.
+        target_length: Words of the hypothesis.
+        is_error: Whether it has an error.
+    """
+
+    segment: int
+    score: float
+    source_length: int
+    target_length: int
+    is_error: bool
+
+
+def fit_calibration(examples: Sequence[LabelledScore], rate: float) -> Calibration:
+    """Learn a calibration, and measure it on segments held out by turns.
+
+    Args:
+        examples: Segments with and without errors.
+        rate: The rate of errors, which the calibration keeps.
+
+    Raises:
+        DataError: There are too few segments with errors, or without.
+    """
+    features = np.array(
+        [calibration_features(e.score, e.source_length, e.target_length) for e in examples],
+        dtype=np.float64,
+    )
+    labels = np.array([example.is_error for example in examples], dtype=bool)
+    folds = np.array([example.segment % _FOLDS for example in examples])
+    if min(labels.sum(), (~labels).sum()) < _FEWEST:
+        raise DataError(
+            f"errors got into {labels.sum()} of {len(labels)} segments: too few on one side to "
+            "calibrate on; take more text"
+        )
+    held_out = np.zeros(len(labels))
+    for fold in range(_FOLDS):
+        weights = _fit(features[folds != fold], labels[folds != fold])
+        held_out[folds == fold] = expit(features[folds == fold] @ weights)
+    error = calibration_error(reliability_statistics(labels, held_out).sum(axis=0))
+    return Calibration(
+        tuple(float(f"{weight:.6g}") for weight in _fit(features, labels)),
+        rate,
+        len({example.segment for example in examples}),
+        round(float(error), 4),
+    )
+
+
+def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
+    """Weights of logistic regression, with a penalty on all but the constant's."""
+    means, spreads = features.mean(axis=0), features.std(axis=0)
+    means[0], spreads[0] = 0.0, 1.0
+    spreads[spreads == 0] = 1.0
+    scaled = (features - means) / spreads
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        logits = scaled @ weights
+        penalised = weights * (np.arange(len(weights)) > 0)
+        value = np.logaddexp(0.0, logits).sum() - logits[labels].sum()
+        slope = scaled.T @ (expit(logits) - labels) + _RIDGE * penalised
+        return float(value + _RIDGE * (penalised @ penalised) / 2), slope
+
+    found = np.asarray(minimize(loss, np.zeros(features.shape[1]), jac=True, method="BFGS").x)
+    weights = np.asarray(found / spreads)
+    weights[0] = found[0] - (found[1:] / spreads[1:]) @ means[1:]
+    return weights

@@ -1,0 +1,320 @@
+"""Scores of segments, as the commands of this package print them, or as any table has them.
+
+CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers; this
+package prints it with ``--sentence-level -f csv``. JSON of ``--sentence-level -f json`` also names
+the source words that a score points at. JSON Lines of ``compare --details`` contain all systems.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from coverage_eval.data.files import Source, read_segments, source_name
+from coverage_eval.data.tables import check_object, parse_object, read_objects
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.testbed.labels import Key
+
+_OF_SOURCE_WORDS = ("dropped", "lost", "spans")
+"""Evidence that names source words: of DROP, soft DROP and omissions."""
+
+_OTHER_FORM = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
+"""Errors of reading evidence in another form."""
+
+
+@dataclass(frozen=True)
+class ScoreColumn:
+    """One score of every segment.
+
+    Attributes:
+        name: Its name in tables.
+        origin: Its file, for messages.
+        values: By system and segment; None if undefined.
+        higher_is_better: Whether low values point at errors.
+        probability: Whether it is the probability of an error.
+        words: By system and segment, the source positions from 0 that it points at, with their
+            strength; None if it points at none.
+    """
+
+    name: str
+    origin: str
+    values: Mapping[Key, float | None]
+    higher_is_better: bool = False
+    probability: bool = False
+    words: Mapping[Key, Mapping[int, float]] | None = None
+
+    @property
+    def systems(self) -> set[str]:
+        """The systems that the file names; an empty name if it names none."""
+        return {system for system, _ in self.values}
+
+    @property
+    def by_system(self) -> bool:
+        """Whether the file names systems."""
+        return any(self.systems)
+
+
+def choose_columns(
+    columns: Sequence[ScoreColumn],
+    names: Sequence[str] | None = None,
+    turned: Sequence[str] = (),
+) -> list[ScoreColumn]:
+    """Choose columns, and reverse the direction of some.
+
+    Args:
+        columns: All columns.
+        names: The chosen ones, in this order; None for all.
+        turned: Those whose other end points at errors: low values in the place of high ones, or
+            high in the place of low.
+
+    Raises:
+        DataError: There is no column of a name, or there are two.
+    """
+    by_name: dict[str, ScoreColumn] = {}
+    for column in columns:
+        if column.name in by_name:
+            raise DataError(
+                f"{column.origin}: a score {column.name!r} is also in "
+                f"{by_name[column.name].origin}; name files as NAME=FILE"
+            )
+        by_name[column.name] = column
+    for name in (*(names or ()), *turned):
+        if name not in by_name:
+            raise DataError(f"there is no score {name!r}; there are: {', '.join(by_name)}")
+    for name in set(turned):
+        column = by_name[name]
+        by_name[name] = replace(column, higher_is_better=not column.higher_is_better)
+    return [by_name[name] for name in (by_name if names is None else names)]
+
+
+def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
+    """Read the scores of a file.
+
+    Args:
+        source: A file's name (``.gz`` and ``.zst`` are unpacked).
+        name: The name of its column ``score``, and the prefix of the others; by default the column
+            ``score`` has the file's name, and the others keep theirs.
+
+    Raises:
+        DataError: No column of segments, a segment twice, or a value that is not a finite number.
+    """
+    first = next(read_segments(source), "")
+    label = name or Path(source).name.removesuffix(".gz").rpartition(".")[0] or str(source)
+    file = _ScoreFile(source, label, "" if name is None else f"{name}.")
+    if first.startswith('{"kind"'):
+        columns = file.of_details()
+    else:
+        columns = file.of_json() if first.startswith("{") else file.of_csv()
+    found = list(columns)
+    if not found:
+        raise DataError(f"{source_name(source)}: has no score of segments")
+    return found
+
+
+@dataclass(frozen=True)
+class _ScoreFile:
+    """A file of scores.
+
+    Attributes:
+        source: The file.
+        label: The name of its column ``score``.
+        prefix: The prefix of the others' names.
+    """
+
+    source: Source
+    label: str
+    prefix: str
+
+    def _at(self, place: str) -> str:
+        return f"{source_name(self.source)}: {place}"
+
+    def of_csv(self) -> Iterator[ScoreColumn]:
+        """The columns of numbers: ``score``, and those that begin with one and are no evidence."""
+        lines = [f"{line}\n" for line in read_segments(self.source)]
+        tabs = bool(lines) and "\t" in lines[0]
+        reader = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
+        rows: dict[Key, tuple[str, Mapping[str, Any]]] = {}
+        try:
+            header = reader.fieldnames or ()
+            if "segment" not in header:
+                raise DataError(
+                    self._at("line 1: no column 'segment'; print scores with --sentence-level "
+                             "-f csv, or number the segments from 1")
+                )  # fmt: skip
+            for row in reader:
+                where = self._at(f"line {reader.line_num}")
+                if None in row or None in row.values():
+                    raise DataError(f"{where}: not as many fields as line 1")
+                rows[_segment(where, row["segment"], row.get("system"), rows)] = where, row
+        except csv.Error as error:
+            raise DataError(self._at(f"line {reader.reader.line_num}: {error}")) from error
+        evidence = {metric_class(name).evidence_name for name in METRICS}
+        for column in header:
+            if column in {"segment", "system", *evidence, *_OF_SOURCE_WORDS}:
+                continue
+            first = next((row[column] for _, row in rows.values() if row[column]), "")
+            if column == "score" or _is_number(first):
+                values = {
+                    key: _finite(f"{where}, column {column!r}", row[column])
+                    for key, (where, row) in rows.items()
+                }
+                yield self._column(self.label, column, values)
+
+    def of_json(self) -> Iterator[ScoreColumn]:
+        """The numbers of each score's sentences."""
+        text = "\n".join(read_segments(self.source))
+        scores = parse_object(text, self._at("the file")).get("scores")
+        listed = scores if isinstance(scores, list) else []
+        with_segments = [s for s in listed if isinstance(s, dict) and s.get("sentences")]
+        if not with_segments:
+            raise DataError(self._at("has no scores of segments; print them with --sentence-level"))
+        for score in with_segments:
+            rows: dict[Key, Mapping[str, Any]] = {}
+            sentences = score["sentences"] if isinstance(score["sentences"], list) else [None]
+            for number, sentence in enumerate(sentences, start=1):
+                where = self._at(f"sentence {number}")
+                check_object(sentence, where)
+                rows[_segment(where, sentence.get("segment"), score.get("system"), rows)] = sentence
+            if score.get("metric") == "Additions":  # their spans are of the target
+                rows = {key: {**row, "spans": None} for key, row in rows.items()}
+            yield from self._numbers(self.label, rows, score.get("higher_is_better"))
+
+    def of_details(self) -> Iterator[ScoreColumn]:
+        """The numbers of each metric, under its own name."""
+        by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
+        for where, record in read_objects(self.source):
+            metrics = check_object(record.get("metrics", {}), f"{where}: 'metrics'")
+            for name, cell in metrics.items():
+                check_object(cell, f"{where}: {name!r:.60}")
+                rows = by_metric.setdefault(name, {})
+                rows[_segment(where, record.get("segment"), record.get("system"), rows)] = cell
+        for name, rows in by_metric.items():
+            yield from self._numbers(self.prefix + name, rows, None)
+
+    def _numbers(
+        self, label: str, rows: Mapping[Key, Mapping[str, Any]], higher_is_better: bool | None
+    ) -> Iterator[ScoreColumn]:
+        """The numbers of sentences by name; the score has the words of the evidence."""
+        for name, value in next(iter(rows.values())).items():
+            is_score = name == "score"
+            if not is_score and (name == "segment" or not isinstance(value, (int, float))):
+                continue
+            values = {
+                key: _finite(self._at(f"segment {key[1]}"), row.get(name))
+                for key, row in rows.items()
+            }
+            column = self._column(label, name, values)
+            if is_score:
+                higher = column.higher_is_better if higher_is_better is None else higher_is_better
+                column = replace(column, higher_is_better=higher, words=self._words(rows))
+            yield column
+
+    def _column(self, label: str, column: str, values: Mapping[Key, float | None]) -> ScoreColumn:
+        name, called = (label, label) if column == "score" else (self.prefix + column, column)
+        known = [value for value in values.values() if value is not None]
+        probability = column.lower().startswith(("p(", "prob"))
+        if probability and not all(0 <= value <= 1 for value in known):
+            raise DataError(self._at(f"column {column!r} is not a probability"))
+        if not known:
+            raise DataError(self._at(f"column {column!r} has no number"))
+        return ScoreColumn(name, str(self.source), values, _better(called), probability)
+
+    def _words(
+        self, rows: Mapping[Key, Mapping[str, Any]]
+    ) -> dict[Key, Mapping[int, float]] | None:
+        """The source words in the evidence of each segment; None if it names none."""
+        found = {}
+        for key, row in rows.items():
+            try:
+                found[key] = pointed_words(row)
+            except _OTHER_FORM as error:  # noqa: PERF203 (names the segment)
+                said = f"segment {key[1]}: no evidence of source words: {error}"
+                raise DataError(self._at(said)) from None
+        return all_known(found)
+
+
+def all_known(
+    words: Mapping[Key, Mapping[int, float] | None],
+) -> dict[Key, Mapping[int, float]] | None:
+    """The words that a score points at; None unless those of every segment are known."""
+    known = {key: found for key, found in words.items() if found is not None}
+    return known if len(known) == len(words) else None
+
+
+def _finite(where: str, value: Any) -> float | None:
+    """A cell as a number; None for an empty one."""
+    if value is None or value == "":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise DataError(f"{where}: {value!r:.60} is not a finite number")
+    return number
+
+
+def _segment(where: str, value: Any, system: Any, seen: Mapping[Key, Any]) -> Key:
+    text = str(value)
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) < 1:
+        raise DataError(f"{where}: segment {value!r:.60} is no number from 1")
+    key = str(system or ""), int(text)
+    if key in seen:
+        raise DataError(f"{where}: segment {text} is there twice")
+    return key
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _better(name: str) -> bool:
+    """Whether higher values of the metric or figure of this name are better; False if unknown."""
+    figures = {figure.key.lower(): figure.better for figure in FIGURES}
+    metrics = {metric_class(key).name.lower(): metric_class(key) for key in METRICS}
+    if name.lower() in metrics:
+        return metrics[name.lower()].higher_is_better
+    # The figure without a better direction is the length ratio, which omissions lower.
+    return figures.get(name.lower(), "↓") != "↓"
+
+
+def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
+    """The source words in some evidence, by position from 0, with their strength.
+
+    Args:
+        evidence: Of one segment, as JSON has it.
+
+    Returns:
+        None if it is evidence of something else, such as repetitions.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError, OverflowError: Evidence of another form.
+    """
+    for name in _OF_SOURCE_WORDS:
+        if isinstance(evidence.get(name), list):
+            return dict(_strengths(evidence[name]))
+    return None
+
+
+def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
+    """The positions in pieces of evidence: of a word, or of all words of a span."""
+    for item in items:
+        strength = float(item.get("strength", item.get("loss", 1.0)))
+        start = item["start"] if "start" in item else item["position"]
+        positions = range(start, item.get("end", start + 1))
+        words = item.get("words")  # as many, so that a short file cannot name a billion positions
+        if len(positions) != (1 if words is None else len(words)) or not math.isfinite(strength):
+            raise ValueError(f"a span from {start} of other words")
+        for position in positions:
+            yield position, strength

@@ -1,1 +1,0 @@
-"""The only reader and writer of text: segments, tokens, parallel files, batches."""

@@ -1,0 +1,155 @@
+"""Files that are written: complete or not at all, and nothing but files is replaced."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.data.files import atomic_path, atomic_write
+from coverage_eval.errors import DataError
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    target = tmp_path / "score"
+    target.write_text("old")
+
+    def fail() -> None:
+        with atomic_write(target) as file:
+            file.write("half of the ")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_symbolic_link_stays(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    for text in ("new", "newer"):
+        with atomic_write(link) as file:
+            file.write(text)
+        assert link.is_symlink()
+        assert target.read_text() == text
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """As ``/dev/null`` is, which a rename would turn into a file for the whole machine."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()), daemon=True)
+    reader.start()
+    with atomic_write(pipe) as file:
+        file.write("text")
+    reader.join(timeout=10)
+    assert read == ["text"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_messages_name_the_file_as_it_was_given(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is a folder"), atomic_write(tmp_path):
+        pass
+    missing = tmp_path / "missing" / "score"
+    with pytest.raises(DataError, match=f"{missing}: cannot be written"), atomic_write(missing):
+        pass
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_permissions_stay(tmp_path: Path, mode: int) -> None:
+    target = tmp_path / "score"
+    target.write_text("old")
+    target.chmod(mode)
+    with atomic_path(target) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) & ~mode & 0o077 == 0
+        temporary.write_text("new")
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+    assert target.read_text() == "new"
+
+
+def test_a_new_file_has_the_permissions_that_the_mask_leaves(tmp_path: Path) -> None:
+    previous = os.umask(0o027)
+    try:
+        with atomic_write(tmp_path / "score"):
+            pass
+    finally:
+        os.umask(previous)
+    assert stat.S_IMODE((tmp_path / "score").stat().st_mode) == 0o640
+
+
+def test_names_as_long_as_a_folder_takes(tmp_path: Path) -> None:
+    for name in ("n" * 255, "n" * 250 + ".json", "n." + "e" * 253):
+        with atomic_write(tmp_path / name) as file:
+            file.write("text")
+        assert (tmp_path / name).read_text() == "text"
+
+
+def test_a_full_disk_names_the_file(tmp_path: Path) -> None:
+    """With a limit on the size of files, which fails as a full disk does."""
+    program = (
+        "import resource, sys; from coverage_eval.data.files import atomic_write\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "with atomic_write(sys.argv[1]) as file: file.write('word ' * 1000)\n"
+    )
+    target = tmp_path / "score"
+    target.write_text("old")
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(target)], check=False, capture_output=True, text=True
+    )
+    assert done.stderr.splitlines()[-1] == (
+        f"coverage_eval.errors.DataError: {target}: cannot be written: File too large"
+    )
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_errors_of_other_files_are_left_alone(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "score"):
+        (tmp_path / "elsewhere" / "missing").read_bytes()
+    assert list(tmp_path.iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from coverage_eval.data.files import atomic_write
+from fast_align_wrapper.held import HeldFolder
+folder = HeldFolder("fast-align-")
+with atomic_write(sys.argv[1]) as file:
+    file.write("half")
+    file.flush()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_and_not_before(tmp_path: Path) -> None:
+    target = tmp_path / "score"
+    target.write_text("old")
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, target], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        run.stdout.readline()
+        with atomic_write(target) as file:  # while the other runs
+            file.write("new")
+        assert len(list(tmp_path.iterdir())) == 2
+        run.stdin.write(b"\n")
+    assert run.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    with atomic_write(tmp_path / "another"):
+        pass
+    assert len(list(tmp_path.iterdir())) == 3  # only a run that writes the same file is sure
+    with atomic_write(target) as file:
+        file.write("newer")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "score"]
+    assert target.read_text() == "newer"

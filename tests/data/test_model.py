@@ -1,0 +1,214 @@
+"""What is said of a model and text that it is not for; none of it of text that it is for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.data.alignment_checks import _fits, check_model
+from coverage_eval.data.sample import Sample, SampledText
+from coverage_eval.special_tokens import SINK
+from fast_align_wrapper import FastAlign
+from fast_align_wrapper.text import tokenize
+from tests.data.spoil import (
+    Rows,
+    confuse,
+    glue,
+    omit,
+    pairs,
+    repeat,
+    sample,
+    shift,
+    shift_half,
+    shuffle,
+    spell,
+    titles,
+)
+
+TRAINING, TEST = 2000, 400
+TRAIN = [
+    list(column) for column in zip(*((p.source, p.target) for p in pairs(TRAINING)), strict=True)
+]
+NEW = pairs(TEST, seed=11)
+SOURCES: Rows = [pair.source for pair in NEW]
+TARGETS: Rows = [pair.target for pair in NEW]
+OUTPUT = confuse(TARGETS)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[FastAlign]:
+    with FastAlign.train(zip(*TRAIN, strict=True), threads=1) as trained:
+        yield trained
+
+
+def names(model: FastAlign, source: Rows, target: Rows, **outputs: Rows) -> list[str]:
+    findings, _ = check_model(sample(source, target, **(outputs or {"hyp": OUTPUT})), model)
+    assert not any("\n" in finding.message for finding in findings)
+    return [finding.check for finding in findings]
+
+
+@pytest.mark.parametrize("number", [1, 5, 19, 20, 35, TEST])
+def test_silent_on_text_of_the_training_kind(model: FastAlign, number: int) -> None:
+    few = (SOURCES[:number], TARGETS[:number])
+    assert names(model, *few, hyp=OUTPUT[:number]) == []
+
+
+@pytest.mark.parametrize("noise", [omit, repeat, shuffle, lambda rows: confuse(rows, 0.8)])
+def test_bad_outputs_are_not_the_models_fault(
+    model: FastAlign, noise: Callable[[Rows], Rows]
+) -> None:
+    assert names(model, SOURCES, TARGETS, hyp=noise(TARGETS)) == []
+
+
+def test_silent_with_a_model_of_few_pairs() -> None:
+    with FastAlign.train(list(zip(*TRAIN, strict=True))[:150], threads=1) as small:
+        assert names(small, SOURCES, TARGETS) == []
+
+
+def test_shares_of_unknown_tokens(model: FastAlign) -> None:
+    source, target = [[*row, "qq"] for row in SOURCES], [[*row, "qq", "qqq"] for row in TARGETS]
+    _, shares = check_model(sample(source, target, hyp=OUTPUT), model)
+    assert shares == {
+        "unknown_source_tokens": pytest.approx(TEST / sum(map(len, source))),
+        "unknown_target_tokens": pytest.approx(2 * TEST / sum(map(len, target))),
+    }
+    _, shares = check_model(sample(SOURCES, None, a=TARGETS, b=[["qq"]] * TEST), model)
+    assert shares == {"unknown_source_tokens": 0, "unknown_target_tokens": 0.5}
+    _, shares = check_model(sample([[]], [[]], hyp=[[]]), model)
+    assert shares == {"unknown_source_tokens": 0, "unknown_target_tokens": 0}
+
+
+def test_swapped_sides(model: FastAlign) -> None:
+    findings, shares = check_model(sample(TARGETS, SOURCES, hyp=SOURCES), model)
+    assert [finding.check for finding in findings] == ["swapped-sides"]
+    assert "src and ref: the model knows the words of each" in findings[0].message
+    assert min(shares.values()) > 0.8
+
+
+@pytest.mark.parametrize("spoiled", [shift, shift_half, shuffle])
+def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> None:
+    assert names(model, SOURCES, spoiled(TARGETS)) == ["model-fit"]
+    # Without a reference, the outputs are looked at, each of them.
+    seen = sample(SOURCES, None, good=OUTPUT, bad=spoiled(OUTPUT))
+    findings, _ = check_model(seen, model)
+    assert [finding.message.split(":")[0] for finding in findings] == ["src and bad"]
+
+
+@pytest.mark.parametrize("spoiled", [spell, glue, titles, lambda rows: TARGETS])
+def test_unknown_tokens(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> None:
+    findings, _ = check_model(sample(spoiled(SOURCES), TARGETS, hyp=OUTPUT), model)
+    assert [finding.check for finding in findings] == ["unknown-tokens"]
+    assert findings[0].message.startswith("src (")
+    assert "ref (" not in findings[0].message
+
+
+def test_unknown_tokens_of_a_hypothesis(model: FastAlign) -> None:
+    assert names(model, SOURCES, TARGETS, hyp=SOURCES) == ["unknown-tokens"]
+    # A weak system's own words.
+    weak = [["xyz" if i % 6 == 0 else token for i, token in enumerate(row)] for row in TARGETS]
+    assert names(model, SOURCES, TARGETS, hyp=weak) == []
+
+
+def test_case() -> None:
+    # Words enough that a vocabulary in lower case is no chance.
+    many = [[f"wort{i}", f"haus{i}", "."] for i in range(300)] * 2
+    others = [[f"word{i}", f"house{i}", "."] for i in range(300)] * 2
+    with FastAlign.train(zip(many, others, strict=True), threads=1) as lower:
+        assert names(lower, titles(many), titles(others), hyp=titles(others)) == ["model-case"]
+        assert names(lower, many, others, hyp=others) == []
+    with FastAlign.train(zip(titles(many), titles(others), strict=True), threads=1) as cased:
+        assert names(cased, many, others, hyp=others) == ["model-case"]
+
+
+def test_another_number_of_tokens_than_in_training(model: FastAlign) -> None:
+    longer = [[token for token in row for _ in range(2)] for row in SOURCES]
+    assert names(model, longer, TARGETS) == ["token-ratio"]
+
+
+def test_a_model_with_the_sink() -> None:
+    pairs = (([*source, SINK], target) for source, target in zip(*TRAIN, strict=True))
+    with FastAlign.train(pairs, notes={"sink": True}, threads=1) as model:
+        assert names(model, SOURCES, TARGETS) == []
+        assert names(model, SOURCES, shift(TARGETS)) == ["model-fit"]
+
+
+def test_lines_that_are_all_alike_say_nothing_of_the_fit(model: FastAlign) -> None:
+    alike = ([SOURCES[0]] * 60, [TARGETS[0]] * 60)
+    assert names(model, *alike, hyp=alike[1]) == []
+
+
+def test_needs_sources_and_something_to_align_them_with(model: FastAlign) -> None:
+    for seen in (sample(None, TARGETS, hyp=OUTPUT), Sample(source=SampledText("src", SOURCES))):
+        with pytest.raises(ValueError, match="sources and references or hypotheses"):
+            check_model(seen, model)
+
+
+def test_fit_by_its_definition(model: FastAlign) -> None:
+    rows = list(zip(range(10), range(1, 11), strict=True))
+    training = model.manifest.forward.log_likelihood[-1] / model.manifest.target_tokens
+
+    def per_token(moved: int) -> float:
+        likelihood = tokens = 0.0
+        for pair in rows:
+            target = TARGETS[pair[moved]]
+            scored = next(model.align_with_scores([(SOURCES[pair[0]], target)], "forward"))
+            likelihood += scored.scores[0] or math.nan
+            tokens += len(target)
+        return likelihood / tokens
+
+    own, near = per_token(0), per_token(1)
+    expected = (own - near) / (training - near)
+    assert list(_fits(model, SOURCES, TARGETS, [rows])) == pytest.approx([expected])
+    assert expected > 0.5
+
+
+def test_vocabulary_has_the_training_words(model: FastAlign) -> None:
+    words = tuple({token for row in column for token in row} for column in TRAIN)
+    assert model.vocabulary() == words
+    odd = [["|||", "a b", "<eps>", "x"], ["␛", "y", "z\u2028"]] * 3
+    with FastAlign.train(zip(odd, odd, strict=True), threads=1) as strange:
+        assert strange.vocabulary() == ({token for row in odd for token in row},) * 2
+
+
+def test_any_tokens_are_checked() -> None:
+    odd = ["|||", "a b", "<eps>", "␛", "\x00", "\ud800", "z\u2028", "", "\n", "A"]
+    rows = [[odd[i % 10], odd[i * 7 % 10], str(i % 13)] for i in range(80)]
+    with FastAlign.train(zip(rows, rows, strict=True), threads=1) as strange:
+        assert names(strange, rows, rows, hyp=rows) == []
+        assert names(strange, rows, shift(rows), hyp=rows) == ["model-fit"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "training", "languages", "parts"),
+    [
+        ("multi30k-de-en", 29_000, ("de", "en"), ("val", "test_2016_flickr", "test_2017_flickr")),
+        ("multi30k-de-en", 1_000, ("en", "de"), ("test_2017_flickr",)),
+        ("small-enja", 50_000, ("ja", "en"), ("dev", "test")),
+        ("small-enja", 1_000, ("ja", "en"), ("dev",)),
+    ],
+)
+def test_real_corpora(
+    shared: Path,
+    corpus: str,
+    training: int,
+    languages: tuple[str, str],
+    parts: tuple[str, ...],
+) -> None:
+    def read(part: str) -> list[Rows]:
+        files = (shared / "data" / corpus / f"{part}.{language}" for language in languages)
+        return [[tokenize(t) for t in f.read_text("utf-8").split("\n")[:-1]] for f in files]
+
+    pairs_read = zip(*read("train"), strict=True)
+    with FastAlign.train(islice(pairs_read, training)) as model:
+        for part in parts:
+            source, target = read(part)
+            outputs = {"a": omit(target), "b": confuse(target)}
+            assert names(model, source, target, **outputs) == []
+            assert names(model, target, source, **outputs)[0] == "swapped-sides"
+            assert names(model, source, shift(target), **outputs) == ["model-fit"]
+            if languages[0] == "ja":
+                assert names(model, SOURCES, TARGETS) == ["unknown-tokens"]

@@ -1,0 +1,152 @@
+"""The text reader: what a line is, what a token is, and every message on bad input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.data.files import CorpusWarning, read_parallel, read_segments
+from coverage_eval.errors import DataError
+from fast_align_wrapper.text import tokenize
+
+# Everything that Unicode or Python calls white space, but for space, tab and line end.
+OTHER_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u202f\u2028\u2029\u3000\ufeff"
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
+    return path
+
+
+class TestSegments:
+    @given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]))))
+    def test_lines_come_back(
+        self, tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+    ) -> None:
+        if lines and lines[0].startswith("\ufeff"):
+            lines[0] = lines[0].lstrip("\ufeff")
+        path = tmp_path_factory.mktemp("text") / "a.txt"
+        data = "".join(f"{line}\n" for line in lines).encode()
+        assert list(read_segments(write(path, data))) == lines
+        packed = path.with_suffix(".gz")
+        packed.write_bytes(gzip.compress(data))
+        assert list(read_segments(packed)) == lines
+
+    def test_only_newline_ends_a_line(self, tmp_path: Path) -> None:
+        text = f"a{OTHER_SPACES}b\nc\x00d"
+        assert list(read_segments(write(tmp_path / "a", text.encode()))) == text.split("\n")
+
+    @pytest.mark.parametrize(
+        ("data", "segments"), [(b"", []), (b"\n", [""]), (b"a", ["a"]), (b"a\n\n", ["a", ""])]
+    )
+    def test_empty_lines_are_segments(
+        self, tmp_path: Path, data: bytes, segments: list[str]
+    ) -> None:
+        assert list(read_segments(write(tmp_path / "a", data))) == segments
+
+    def test_byte_order_mark_is_removed_once(self, tmp_path: Path) -> None:
+        data = b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n"
+        assert list(read_segments(write(tmp_path / "a", data))) == ["a", "\ufeffb"]
+
+    def test_carriage_returns_are_stripped_with_one_warning(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "dos.txt", b"a\nb\r\nc\r\nd\re\n")
+        with pytest.warns(CorpusWarning) as caught:
+            assert list(read_segments(path)) == ["a", "b", "c", "d\re"]
+        (warning,) = caught
+        assert str(warning.message).startswith(f"{path}: line 2 ends in a carriage return")
+
+    def test_invalid_utf8_names_file_line_and_byte(self, tmp_path: Path) -> None:
+        path = write(tmp_path / "latin1.txt", "gut\ngrün\n".encode("latin-1"))
+        expected = f"{path}: line 2: not valid UTF-8 at byte offset 6 (byte 0xfc)"
+        with pytest.raises(DataError, match=re.escape(expected)):
+            list(read_segments(path))
+
+    def test_byte_offset_counts_the_byte_order_mark(self, tmp_path: Path) -> None:
+        data = b"\xef\xbb\xbfab\nc\xff"
+        with pytest.raises(DataError, match=r"line 2: not valid UTF-8 at byte offset 7 \("):
+            list(read_segments(write(tmp_path / "a", data)))
+        assert data[7:8] == b"\xff"
+
+    def test_missing_file(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match=r"nowhere\.txt: no such file$"):
+            list(read_segments(tmp_path / "nowhere.txt"))
+
+    def test_folder(self, tmp_path: Path) -> None:
+        with pytest.raises(DataError, match="is a folder; name a text file"):
+            list(read_segments(tmp_path))
+
+    @pytest.mark.parametrize("damage", [b"not gzip\n", gzip.compress(b"a\n" * 99, mtime=0)[:-9]])
+    def test_damaged_gzip(self, tmp_path: Path, damage: bytes) -> None:
+        with pytest.raises(DataError, match=r"a\.gz: damaged gzip file"):
+            list(read_segments(write(tmp_path / "a.gz", damage)))
+
+    def test_standard_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+        assert list(read_segments("-")) == ["a", "b"]
+
+
+class TestParallel:
+    def test_rows(self, tmp_path: Path) -> None:
+        one, two = write(tmp_path / "1", b"a\n\n"), write(tmp_path / "2", b"b\nc")
+        assert list(read_parallel(one, two)) == [("a", "b"), ("", "c")]
+
+    @pytest.mark.parametrize(("first", "second"), [(2, 5), (5, 2), (0, 1), (3, 0)])
+    def test_unequal_counts(self, tmp_path: Path, first: int, second: int) -> None:
+        one, two = write(tmp_path / "h", b"x\n" * first), write(tmp_path / "r", b"y\n" * second)
+        expected = f"unequal numbers of lines: {one} has {first}, {two} has {second}; "
+        with pytest.raises(DataError, match=re.escape(expected)):
+            list(read_parallel(one, two))
+
+    def test_unequal_counts_with_standard_input(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\nc\n")))
+        with pytest.raises(DataError, match=r"standard input has 3, .*r has 1;"):
+            list(read_parallel("-", write(tmp_path / "r", b"a\n")))
+
+    def test_no_segments(self, tmp_path: Path) -> None:
+        one, two = write(tmp_path / "h", b""), write(tmp_path / "r", b"")
+        with pytest.raises(DataError, match=f"{one} and {two}: no segments: the file is empty"):
+            list(read_parallel(one, two))
+
+    def test_standard_input_twice(self) -> None:
+        with pytest.raises(DataError, match=r"'-' \(standard input\) is named more than once"):
+            list(read_parallel("-", "-"))
+
+    def test_missing_file_is_found_before_anything_is_read(self, tmp_path: Path) -> None:
+        present = write(tmp_path / "h", b"\xff\n")
+        with pytest.raises(DataError, match="no such file"):
+            list(read_parallel(present, tmp_path / "missing"))
+
+
+class TestTokens:
+    @given(st.text(st.sampled_from("ab \t\xa0\u3000\u2028\x0b\r")))
+    def test_agrees_with_the_rule(self, text: str) -> None:
+        assert tokenize(text) == re.findall("[^ \t]+", text)
+
+    def test_other_spaces_are_part_of_a_token(self) -> None:
+        assert tokenize(f"a{OTHER_SPACES}b c") == [f"a{OTHER_SPACES}b", "c"]
+
+    def test_tokens_are_taken_as_they_are(self) -> None:
+        assert tokenize(["a b", ""]) == ["a b", ""]
+
+
+def test_no_warning_on_clean_text(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(read_segments(write(tmp_path / "a", b"a\n"))) == ["a"]
+
+
+def test_a_gzip_file_of_another_name(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(gzip.compress(b"a b\n"))
+    with pytest.raises(DataError, match=r"a gzip file; give it a name that ends in \.gz"):
+        list(read_segments(path))

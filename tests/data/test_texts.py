@@ -1,0 +1,371 @@
+"""Each check must speak of text spoiled in its way, and of no other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.data.files import read_parallel
+from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_texts
+from coverage_eval.data.sample import Sample, SampledText
+from fast_align_wrapper.text import tokenize
+from tests.data.spoil import (
+    Rows,
+    blank,
+    capitalize,
+    confuse,
+    glue,
+    omit,
+    repeat,
+    sample,
+    shift,
+    shift_half,
+    shuffle,
+    sources,
+    spell,
+    subwords,
+    targets,
+    titles,
+)
+
+OUTPUT = confuse(targets())
+
+
+def names(seen: Sample) -> list[str]:
+    return [finding.check for finding in check_texts(seen)]
+
+
+def messages(seen: Sample) -> str:
+    found = [finding.message for finding in check_texts(seen)]
+    assert not any("\n" in message for message in found)
+    return "\n".join(found)
+
+
+# --- silence ---
+
+
+def reversed_words(rows: Rows) -> Rows:
+    return [row[::-1] for row in rows]
+
+
+def partly_right(rows: Rows) -> Rows:
+    generator = random.Random(6)
+    return [row if generator.random() < 0.4 else confuse([row])[0] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        omit,
+        repeat,
+        blank,
+        confuse,
+        reversed_words,
+        partly_right,
+        lambda rows: confuse(rows, 0.8),
+        lambda rows: [[*row, "&amp;"] if i == 7 else row for i, row in enumerate(rows)],
+    ],
+)
+def test_bad_outputs_are_no_wrong_files(noise: Callable[[Rows], Rows]) -> None:
+    assert names(sample(sources(), targets(), hyp=noise(targets()))) == []
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 10, 19, 20, 30, 60])
+def test_short_texts_are_not_blamed(number: int) -> None:
+    few = (sources()[:number], targets()[:number])
+    assert names(sample(*few, hyp=omit(few[1]))) == []
+    assert names(sample(*few, a=few[1][:1] * number, b=confuse(few[1]))) in ([], ["out-of-step"])
+
+
+@pytest.mark.parametrize("spoiled", [shift, shuffle, glue, capitalize])
+def test_checks_of_shares_are_silent_on_few_segments(spoiled: Callable[[Rows], Rows]) -> None:
+    assert names(sample(sources()[:19], targets()[:19], hyp=spoiled(OUTPUT[:19]))) == []
+
+
+def test_numbers_one_word_segments_and_lines_that_are_all_alike() -> None:
+    numbers = [[str(number)] for number in range(200)]
+    assert names(sample(None, numbers, hyp=confuse(numbers))) == []
+    words = [[word] for row in targets() for word in row][:300]
+    assert names(sample(None, words, hyp=confuse(words))) == []
+    alike = [["yes", "."]] * 100
+    assert names(sample([["ja", "."]] * 100, alike, hyp=[*alike[:-1], ["no"]])) == []
+
+
+def test_a_sample_without_references_or_texts() -> None:
+    assert names(sample(sources(), None, hyp=omit(targets()))) == []
+    assert names(Sample()) == []
+    assert names(sample([[]] * 50, [[]] * 50, hyp=[[]] * 50)) == []
+
+
+CORPORA = [
+    *(("multi30k-de-en", part, "de", "en") for part in ("val", "test_2016_flickr", "train")),
+    ("multi30k-de-en", "test_2017_flickr", "de", "en"),
+    *(("small-enja", part, "ja", "en") for part in ("dev", "test", "train")),
+]
+
+
+@pytest.mark.parametrize(("corpus", "part", "source", "target"), CORPORA)
+def test_no_false_alarm_on_real_corpora(
+    shared: Path, corpus: str, part: str, source: str, target: str
+) -> None:
+    files = [shared / "data" / corpus / f"{part}.{language}" for language in (source, target)]
+    columns = [
+        [tokenize(line) for line in column]
+        for column in zip(*list(read_parallel(*files))[-10_000:], strict=True)
+    ]
+    for one, two in (columns, columns[::-1]):
+        outputs = {"a": omit(two), "b": confuse(two), "c": repeat(two), "d": confuse(two, 0.8)}
+        assert names(sample(one, two, **outputs)) == []
+
+
+def test_no_false_alarm_on_a_real_system(shared: Path) -> None:
+    files = (shared / "golden/meteor" / name for name in ("hyp.txt", "ref.txt"))
+    hypotheses, references = (
+        [tokenize(line) for line in column] for column in zip(*read_parallel(*files), strict=True)
+    )
+    assert names(sample(None, references, hyp=hypotheses)) == []
+    assert names(sample(None, references, hyp=shift(hypotheses))) == ["out-of-step"]
+    lowered = [[token.lower() for token in row] for row in hypotheses]
+    assert names(sample(None, references, hyp=lowered)) == ["case"]
+
+
+# --- the form of a text ---
+
+
+@pytest.mark.parametrize("mark", ["{}@@ {}", "▁{} {}", "{}￭ {}", "{} ￭{}", "{} ##{}"])
+def test_subword_marks(mark: str) -> None:
+    seen = sample(sources(), targets(), hyp=subwords(OUTPUT, mark))
+    assert names(seen) == ["subword-marks"]
+    assert messages(seen).startswith("hyp (")
+
+
+def test_byte_level_marks_but_not_a_maltese_letter() -> None:
+    byte_level = [["Ġ" + token for token in row] for row in OUTPUT]
+    # The mark is a capital letter.
+    assert names(sample(None, targets(), hyp=byte_level)) == ["subword-marks", "case"]
+    maltese = [["Ġorġ", *row] if i % 20 == 0 else row for i, row in enumerate(OUTPUT)]
+    assert names(sample(None, targets(), hyp=maltese)) == []
+
+
+def test_subword_marks_speak_of_few_segments_too_and_name_all_texts() -> None:
+    rows = [["ein", "Haus@@", "halt"], ["zwei", "Haus@@", "tiere"]]
+    assert messages(sample(rows, None, hyp=rows)).startswith(
+        "hyp (33 % of the tokens, such as 'Haus@@'), src (33 % of the tokens"
+    )
+
+
+@pytest.mark.parametrize("token", ["@@", "##", "a@@b", "#", "#tag"])
+def test_tokens_that_are_no_subwords(token: str) -> None:
+    assert names(sample(None, targets(), hyp=[[*row, token] for row in OUTPUT])) == []
+
+
+def test_html_entities_of_the_web() -> None:
+    spoiled = [[*row, "&nbsp;"] if i % 50 == 0 else row for i, row in enumerate(OUTPUT)]
+    assert names(sample(sources(), targets(), hyp=spoiled)) == ["html-entities"]
+
+
+def test_entities_of_moses_speak_only_where_a_text_is_without() -> None:
+    def add(rows: Rows, token: str) -> Rows:
+        return [[*row, token] if i % 9 == 0 else row for i, row in enumerate(rows)]
+
+    escaped = (add(sources(), "&apos;"), add(targets(), "&apos;s"))
+    assert names(sample(*escaped, hyp=add(OUTPUT, "&quot;"))) == []
+    seen = sample(*escaped, hyp=add(OUTPUT, "'s"))
+    assert names(seen) == ["html-entities"]
+    assert "but not in hyp" in messages(seen)
+
+
+def test_untokenised_text() -> None:
+    seen = sample(sources(), targets(), hyp=glue(OUTPUT))
+    assert names(seen) == ["untokenised"]
+    assert "hyp (" in messages(seen)
+    # Abbreviations are right as they are.
+    short = [["dr.", *row] for row in OUTPUT]
+    assert names(sample(sources(), [["dr.", *row] for row in targets()], hyp=short)) == []
+
+
+def test_untokenised_texts_that_are_shifted_too() -> None:
+    seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
+    assert names(seen) == ["untokenised", "out-of-step"]
+
+
+def test_a_script_without_spaces() -> None:
+    generator = random.Random(8)
+    words = ["".join(generator.choices("日本語文字今明昨私彼人大小", k=2)) for _ in range(300)]
+    cut = [generator.choices(words, k=9) for _ in range(100)]
+    whole = [["".join(row) + "。"] for row in cut]
+    assert names(sample(cut, targets(100), hyp=OUTPUT[:100])) == []
+    assert names(sample(whole, targets(100), hyp=OUTPUT[:100])) == ["unsegmented"]
+    assert names(sample(None, cut, hyp=whole)) == ["unsegmented"]
+    assert names(sample(None, cut, hyp=spell(cut))) == ["cut-otherwise"]
+    assert names(sample(None, cut, hyp=confuse(cut))) == []
+
+
+# --- texts beside each other ---
+
+
+def test_a_lower_cased_text_beside_cased_ones() -> None:
+    assert names(sample(titles(sources()), titles(targets()), hyp=OUTPUT)) == ["case"]
+    assert names(sample(titles(sources()), titles(targets()), hyp=titles(OUTPUT))) == []
+    assert names(sample(sources(), titles(targets()), hyp=titles(OUTPUT))) == ["case"]
+
+
+def test_other_capitals_than_the_reference() -> None:
+    first = capitalize(targets())
+    assert names(sample(None, first, hyp=titles(OUTPUT))) == ["case"]
+    assert names(sample(None, first, hyp=capitalize(OUTPUT))) == []
+    # The reference begins with capitals, the output has them on names only.
+    proper = [[token.title() if token == "the" else token for token in row] for row in OUTPUT]
+    wanted = [[token.title() if token == "the" else token for token in row] for row in first]
+    assert names(sample(None, wanted, hyp=capitalize(proper))) == []
+    assert names(sample(None, wanted, hyp=proper)) == ["case"]
+
+
+def test_equal_texts() -> None:
+    seen = sample(sources(), targets(), a=OUTPUT, b=OUTPUT, c=confuse(targets(), seed=9))
+    assert messages(seen) == (
+        "a and b: the same text in all 500 segments looked at; check that each is the file that is "
+        "meant"
+    )
+    assert names(sample(sources(), targets(), hyp=targets())) == ["equal"]
+    assert names(sample(sources(), targets(), hyp=sources())) == ["equal"]
+    assert names(sample(targets(), targets(), hyp=OUTPUT)) == ["equal"]
+    few = targets()[:2]
+    assert names(sample(None, few, hyp=few)) == []
+
+
+def test_a_hypothesis_nearer_to_the_source() -> None:
+    assert names(sample(sources(), targets(), hyp=omit(sources(), 0.1))) == ["nearer-source"]
+    # Between close languages the reference has words of the source too.
+    close = [[s if i % 2 else t for i, (s, t) in enumerate(zip(*pair, strict=False))]
+             for pair in zip(sources(), targets(), strict=True)]  # fmt: skip
+    assert names(sample(sources(), close, hyp=confuse(close))) == []
+
+
+def test_texts_cut_otherwise() -> None:
+    assert names(sample(sources(), targets(), hyp=spell(OUTPUT))) == ["cut-otherwise"]
+    assert names(sample(sources(), targets(), hyp=subwords(OUTPUT, "{} {}"))) == ["cut-otherwise"]
+    joined = [" ".join(row).replace("the ", "the").split(" ") for row in OUTPUT]
+    assert names(sample(sources(), targets(), hyp=joined)) == ["cut-otherwise"]
+
+
+# --- the order of lines ---
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "told"),
+    [
+        (shift, "line N fits line N+1 of ref better than line N, all over"),
+        (lambda rows: shift(rows, -2), "line N fits line N-2 of ref better than line N, all over"),
+        (lambda rows: shift(rows, 7), "shares no more words with its own line of ref"),
+        (shuffle, "shares no more words with its own line of ref"),
+        (shift_half, "from about line 251 on"),
+        (lambda rows: shift_half(rows, 9), "from about line 251 on"),
+    ],
+)
+def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
+    seen = sample(sources(), targets(), good=OUTPUT, hyp=spoiled(confuse(targets(), seed=9)))
+    assert names(seen) == ["out-of-step"]
+    assert told in messages(seen)
+    assert messages(seen).startswith("hyp: ")
+
+
+def test_a_further_reference_out_of_step() -> None:
+    references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
+    seen = Sample([SampledText("hyp", OUTPUT)], references, None, range(0, 500, 50))
+    assert [f.message.split(":")[0] for f in check_texts(seen)] == ["ref2"]
+
+
+def test_an_output_that_always_says_the_same() -> None:
+    assert names(sample(None, targets(), hyp=[["i", "do", "not", "know"]] * 500)) == ["out-of-step"]
+
+
+@pytest.mark.parametrize("spoiled", [shift, shuffle, lambda rows: shift(rows, -2), shift_half])
+def test_sources_out_of_step(spoiled: Callable[[Rows], Rows]) -> None:
+    assert names(sample(spoiled(sources()), targets(), hyp=OUTPUT)) == ["source-out-of-step"]
+    assert names(sample(spoiled(sources()), None, hyp=OUTPUT)) == ["source-out-of-step"]
+
+
+def test_sources_of_any_length_that_share_names_are_in_step() -> None:
+    generator = random.Random(10)
+    one = [[f"name{i}", *["x"] * generator.randrange(1, 20)] for i in range(400)]
+    two = [[f"name{i}", *["y"] * generator.randrange(1, 20)] for i in range(400)]
+    assert names(sample(one, two, hyp=confuse(two, 0.1))) == []
+    assert names(sample([row[1:] for row in one], two, hyp=confuse(two, 0.1))) == [
+        "source-out-of-step"
+    ]
+
+
+WORDS = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=3, max_size=8)
+
+
+@given(WORDS, WORDS)
+def test_shared_words_by_counting_them(
+    one: list[frozenset[str]], two: list[frozenset[str]]
+) -> None:
+    size = min(len(one), len(two))
+    weights = {letter: 1.0 + number for number, letter in enumerate("abcdef")}
+    own, others = _shared(one[:size], two[:size], weights)
+
+    def mean(lag: int) -> float:
+        values = [
+            sum(
+                weight
+                for word, weight in weights.items()
+                if word in one[i] and word in two[i + lag]
+            )
+            for i in range(size)
+            if 0 <= i + lag < size
+        ]
+        return sum(values) / len(values)
+
+    assert own == pytest.approx(mean(0))
+    assert others == pytest.approx([mean(lag) for lag in LAGS])
+
+
+def test_moved_columns_by_hand() -> None:
+    assert _moved("abcd", "ABCD", 1) == ("abc", "BCD")
+    assert _moved("abcd", "ABCD", -2) == ("cd", "AB")
+
+
+# --- anything at all ---
+
+TOKENS = st.text(min_size=0, max_size=6) | st.sampled_from(
+    [
+        "a",
+        "the",
+        ".",
+        "a@@",
+        "&amp;",
+        "&nbsp;",
+        "日本語",
+        "House",
+        "it's",
+        "\ud800",
+        "\u2028",
+        "a\nb",
+    ]
+)
+ROWS = st.lists(st.tuples(*[st.lists(TOKENS, max_size=6)] * 4), max_size=60)
+
+
+@given(ROWS, st.integers(1, 8))
+def test_any_tokens_give_the_same_single_lines(
+    rows: Sequence[tuple[list[str], ...]], n: int
+) -> None:
+    columns = [list(column) for column in zip(*(rows * n), strict=True)] or [[]] * 4
+    seen = [
+        check_texts(sample(columns[0], columns[1], a=columns[2], b=columns[3])) for _ in range(2)
+    ]
+    assert seen[0] == seen[1]
+    assert all(len(finding.message.splitlines()) == 1 for finding in seen[0])
+
+
+def test_unequal_texts_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"unequal numbers of segments: \{'a': 1, 'ref': 2\}"):
+        Sample([SampledText("a", [["x"]])], [SampledText("ref", [["x"], ["y"]])])

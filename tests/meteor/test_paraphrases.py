@@ -1,0 +1,146 @@
+"""The paraphrase table as a SQLite file, and what is found with it, against plain searches."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.pool import ThreadPool
+from operator import itemgetter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.meteor.matching import in_order
+from coverage_eval.metrics.meteor.paraphrases import (
+    PhraseTable,
+    find_paraphrases,
+    read_table,
+    write_table,
+)
+
+Pair = tuple[str, str]
+
+PhraseMatch = tuple[int, int, int, int]
+"""(reference start, hypothesis start, hypothesis length, reference length)."""
+
+phrases = st.lists(st.sampled_from("abcé"), min_size=1, max_size=4).map(" ".join)
+tables = st.lists(st.tuples(phrases, phrases), max_size=25)
+texts = st.lists(st.lists(st.sampled_from("abcéx"), max_size=7), min_size=1, max_size=5)
+
+
+@contextmanager
+def stored(table: list[Pair]) -> Iterator[PhraseTable]:
+    """A table in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "with space and % and ?.sqlite"
+        write_table(((a.encode(), b.encode()) for a, b in table), path)
+        yield PhraseTable(path)
+
+
+def places(text: list[str], phrase: list[str]) -> list[int]:
+    size = len(phrase)
+    return [i for i in range(len(text) - size + 1) if text[i : i + size] == phrase]
+
+
+def plain_search(table: list[Pair], hyp: list[str], ref: list[str]) -> list[PhraseMatch]:
+    """The description of Meteor's paraphrase matcher, word for word."""
+    pairs = [(source.split(" "), target.split(" ")) for source, target in table]
+    found: list[PhraseMatch] = []
+    for text, other, in_reference in ((ref, hyp, True), (hyp, ref, False)):
+        for start in range(len(text)):
+            for size in range(1, len(text) - start + 1):
+                for source, target in pairs:
+                    if source != text[start : start + size]:
+                        continue
+                    for place in places(other, target):
+                        match = (start, place, len(target), size)
+                        if not in_reference:
+                            match = (place, start, size, len(target))
+                        found.append(match)
+    return found
+
+
+def matches(table: PhraseTable, hyp: list[str], ref: list[str]) -> list[PhraseMatch]:
+    """The paraphrases, reference position by reference position."""
+    found = find_paraphrases(table, hyp, ref)
+    assert len(found) == len(ref)
+    return [(place, *c[:3]) for place, here in enumerate(found) for c in in_order(here)]
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables, texts, texts)
+def test_paraphrases_are_those_of_a_plain_search(
+    table: list[Pair], left: list[list[str]], right: list[list[str]]
+) -> None:
+    size = min(len(left), len(right))
+    hypotheses, references = left[:size], right[:size]
+    with stored(table) as index:
+        for hypothesis, reference in zip(hypotheses, references, strict=True):
+            expected = sorted(plain_search(table, hypothesis, reference), key=itemgetter(0))
+            assert matches(index, hypothesis, reference) == expected
+
+
+def test_paraphrases_of_phrases_of_their_beginnings_and_of_others() -> None:
+    with stored([("a b c", "d"), ("a", "e"), ("a b c", "f g"), ("a", "e")]) as index:
+        assert index.paraphrases(b"a b c") == (b"d", b"f g")
+        assert index.paraphrases(b"a b") == ()
+        assert index.paraphrases(b"a") == (b"e", b"e")
+        assert index.paraphrases(b"b") is None
+
+
+def test_only_whole_words_match_and_odd_characters_do_no_harm() -> None:
+    with stored([("one", "in"), ("null\0", "in")]) as index:
+        assert matches(index, ["inn", "in", "\ud800"], ["one", "\udcff"]) == [(0, 1, 1, 1)]
+        assert matches(index, ["in"], ["null\0"]) == [(0, 0, 1, 1)]
+
+
+def test_threads_may_share_a_table() -> None:
+    words = [f"w{number}" for number in range(300)]
+    with stored([(word, word.upper()) for word in words]) as index, ThreadPool(4) as pool:
+        expected = [[(0, 0, 1, 1)] for _ in words]
+        found = pool.map(lambda word: matches(index, [word.upper()], [word]), words)
+        assert found == expected
+
+
+def test_damage_to_an_open_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "table.sqlite"
+    write_table(((b"%d" % number, b"x" * 100) for number in range(5000)), path)
+    index = PhraseTable(path)
+    assert index.paraphrases(b"1") is not None
+    with path.open("r+b") as file:
+        file.truncate(8192)
+    with pytest.raises(DataError, match=r"table\.sqlite: damaged index.*delete the file"):
+        [index.paraphrases(b"%d" % number) for number in range(5000)]
+
+
+def gzip_table(path: Path, table: list[Pair]) -> Path:
+    lines = [f"0.5\n{source}\n{target}\n" for source, target in table]
+    path.write_bytes(gzip.compress("".join(lines).encode()))
+    return path
+
+
+def test_a_table_is_read_in_order(tmp_path: Path) -> None:
+    table = [("a b", "c"), ("a b", "d é"), ("e", "f"), ("a", "\x0bb\r")]
+    path = gzip_table(tmp_path / "table.gz", table)
+    expected = [(source.encode(), target.encode()) for source, target in table]
+    assert list(read_table(path)) == expected
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())[:-1]))
+    assert list(read_table(path)) == expected
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    path = gzip_table(tmp_path / "table.gz", [("a", "b")] * 200)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"table\.gz: damaged paraphrase table"):
+        list(read_table(path))
+    path.write_bytes(gzip.compress(b"0.5\na\nb\n0.5\n"))
+    with pytest.raises(DataError, match="ends within an entry"):
+        list(read_table(path))
+    path.write_bytes(gzip.compress(b""))
+    assert list(read_table(path)) == []

@@ -1,0 +1,120 @@
+"""Normal coverages against NumPy, and runs of losses against every run there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.errors import DataError
+from coverage_eval.omissions.coverage_losses import (
+    NormalCoverage,
+    WordRun,
+    best_run,
+    disjoint_runs,
+)
+
+segments = st.lists(
+    st.lists(st.tuples(st.sampled_from("abcdefé\ud800"), st.floats(0, 1)), max_size=6), min_size=1
+).filter(any)
+
+
+@given(segments)
+def test_figures_are_numpys(text: list[list[tuple[str, float]]]) -> None:
+    """Of each word's occurrences, weighed once each, and the rare words', weighed once in all."""
+    normal = NormalCoverage.learn(
+        ([word for word, _ in line], np.array([value for _, value in line], dtype=float))
+        for line in text
+    )
+    found: dict[str, list[float]] = {}
+    for word, value in (item for line in text for item in line):
+        found.setdefault(word, []).append(value)
+    most = max(2, min(map(len, found.values())))
+    rare = [value for values in found.values() if len(values) <= most for value in values]
+    assert normal.other == pytest.approx((np.mean(rare), np.std(rare)), abs=2e-4)
+    for word, values in found.items():
+        sample = [*values, *rare]
+        weights = [1.0] * len(values) + [1 / len(rare)] * len(rare)
+        mean = np.average(sample, weights=weights)
+        spread = np.sqrt(np.average((np.array(sample) - mean) ** 2, weights=weights))
+        assert normal.words[word] == pytest.approx((mean, spread), abs=2e-4)
+    means, spreads = normal.of(["never", *found])
+    assert (means[0], spreads[0]) == normal.other
+    assert len(means) == len(spreads) == 1 + len(found)
+
+
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    normal = NormalCoverage.learn([(["a", "\ud800", "b"], np.array([0.25, 0.5, 1.0]))])
+    normal.save(tmp_path / "file")
+    loaded = NormalCoverage.load(tmp_path / "file")
+    assert loaded == normal
+    assert loaded.digest == normal.digest
+    assert [len(part) for part in normal.of([])] == [0, 0]
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"other": [1, 2]}', '{"other": [1], "words": {}}',
+                                     '{"other": [1, 2], "words": {"a": 1}}'])  # fmt: skip
+def test_other_files_are_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "file").write_text(content)
+    with pytest.raises(DataError, match="file of the model has no normal coverages"):
+        NormalCoverage.load(tmp_path / "file")
+
+
+def test_no_words() -> None:
+    with pytest.raises(DataError, match="no word to learn"):
+        NormalCoverage.learn([([], np.array([]))])
+
+
+# Quarters add up without rounding, so that equal sums are equal.
+values = st.lists(st.integers(-8, 8).map(lambda n: n / 4), max_size=12).map(np.array)
+
+
+def every_run(numbers: np.ndarray) -> list[WordRun]:
+    """All runs, by their sum, then their start, then their length."""
+    places = range(len(numbers) + 1)
+    runs = [WordRun(a, b, float(sum(numbers[a:b]))) for a in places for b in places if a < b]
+    return sorted(runs, key=lambda run: (-run.sum, run.end, -run.start))
+
+
+@given(values)
+def test_no_run_has_a_greater_sum(numbers: np.ndarray) -> None:
+    runs = every_run(numbers)
+    expected = runs[0] if runs and runs[0].sum > 0 else None
+    assert best_run(numbers) == expected
+
+
+@given(values)
+def test_runs_are_the_best_of_what_better_ones_leave(numbers: np.ndarray) -> None:
+    """By brute force: the best run, then the best that neither overlaps nor spans any before."""
+
+    def part(first: int, last: int) -> list[WordRun]:
+        runs = every_run(numbers[first:last])
+        if not runs or runs[0].sum <= 0:
+            return []
+        run = WordRun(first + runs[0].start, first + runs[0].end, runs[0].sum)
+        return [*part(first, run.start), run, *part(run.end, last)]
+
+    assert disjoint_runs(numbers) == part(0, len(numbers))
+
+
+@given(values)
+def test_runs_hold_all_that_is_above_zero(numbers: np.ndarray) -> None:
+    inside = {place for run in disjoint_runs(numbers) for place in range(run.start, run.end)}
+    assert set(np.flatnonzero(numbers > 0)) <= inside
+
+
+@given(values)
+def test_turning_round_turns_the_best_sum_not(numbers: np.ndarray) -> None:
+    one, two = best_run(numbers), best_run(numbers[::-1])
+    assert (one is None) == (two is None)
+    if one is not None and two is not None:
+        assert one.sum == two.sum
+
+
+@pytest.mark.parametrize("numbers", [[], [0.0], [-1.0, 0.0]])
+def test_nothing_above_zero_is_no_run(numbers: list[float]) -> None:
+    assert best_run(np.array(numbers, dtype=float)) is None
+    assert disjoint_runs(np.array(numbers, dtype=float)) == []

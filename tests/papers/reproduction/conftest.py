@@ -1,0 +1,65 @@
+"""A corpus of the testbed's grammar, and the run of Table 1 that all tests of results look at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from coverage_eval.testbed.grammar import Pair, generate
+from tests.conftest import RunCli
+
+ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1"}
+"""A run is the same again only on as many threads."""
+
+TUNED_ON = "10"
+"""Validation sentences that are decoded 36 times for each system with penalties."""
+
+TINY = ("--preset", "tiny", "--epochs", "3", "--beam", "4")
+"""Settings of the run; to go on with it, the same must be given."""
+
+PARTS = {"train": 2000, "valid": 100, "test": 100}
+
+
+def write_corpus(folder: Path, parts: dict[str, int], seed: int = 2018) -> dict[str, str]:
+    """Files of generated sentences; the options of ``reproduce`` that name them."""
+    pairs = generate(sum(parts.values()), seed)
+    options = {}
+    for part, size in parts.items():
+        chosen, pairs = pairs[:size], pairs[size:]
+        target = "ref" if part == "test" else "tgt"
+        for side, texts in (("src", _side(chosen, "source")), (target, _side(chosen, "target"))):
+            path = folder / f"{part}.{side}"
+            path.write_text("".join(f"{line}\n" for line in texts), encoding="utf-8")
+            options[f"{part}_{side}"] = str(path)
+    return options
+
+
+def _side(pairs: Sequence[Pair], side: str) -> list[str]:
+    return [" ".join(getattr(pair, side)) for pair in pairs]
+
+
+def as_arguments(options: dict[str, str]) -> list[str]:
+    """The same on a command line."""
+    return [a for name, path in options.items() for a in (f"--{name.replace('_', '-')}", path)]
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """2,000 training sentences."""
+    return write_corpus(tmp_path_factory.mktemp("corpus"), PARTS)
+
+
+@pytest.fixture(scope="session")
+def finished_run(
+    corpus: dict[str, str], tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli
+) -> Path:
+    """A run of all eight systems by the installed command."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    run_cli(
+        "reproduce", "table1", *as_arguments(corpus), "-o", folder, *TINY, "--tune-on", TUNED_ON,
+        env=ONE_THREAD, timeout=1500,
+    )  # fmt: skip
+    return folder

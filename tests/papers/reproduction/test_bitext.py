@@ -1,0 +1,142 @@
+"""Byte pairs, vocabularies, minibatches and fertility bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
+
+from coverage_eval.attention_maps.subwords import join_words
+from coverage_eval.papers.reproduction.bitext import (
+    BLANK,
+    END,
+    START,
+    UNKNOWN_ID,
+    Bitext,
+    BytePairs,
+    PieceText,
+    Vocabulary,
+    make_minibatches,
+    prepare,
+)
+from coverage_eval.papers.reproduction.fertilities import Fertility, FertilityBounds
+from coverage_eval.papers.reproduction.run_folder import Corpora
+from coverage_eval.special_tokens import SINK
+from tests.papers.reproduction.conftest import write_corpus
+
+TEXT = ["low low low low low", "lower lower newest newest newest newest", "widest widest widest"]
+
+
+def test_byte_pairs_are_those_of_sennrich() -> None:
+    """Counted by hand: e+s (7), es+t</w> (7), l+o (7), … with words' ends apart."""
+    pairs = BytePairs.learn(TEXT, 3)
+    assert pairs.split(["lowest"]) == ["lo@@", "w@@", "est"]
+    assert len(BytePairs.learn(TEXT, 100).split(["newest", "low"])) == 2
+
+
+def test_the_number_of_merges_is_what_was_asked_for() -> None:
+    import json
+
+    for merges in (0, 1, 5):
+        model = json.loads(BytePairs.learn(TEXT, merges)._library.to_str())["model"]
+        assert len(model["merges"]) == merges
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Z", "Cc"]), min_size=1)))
+def test_pieces_join_to_the_words_they_came_from(words: list[str]) -> None:
+    """Characters never seen stay what they are; words that look like marks are not our affair."""
+    words = [word for word in words if not word.endswith("@@") and "@@" not in word]
+    pieces = BytePairs.learn(TEXT, 5).split(words)
+    assert join_words(pieces, "bpe") == " ".join(words)
+
+
+def test_saved_byte_pairs_split_alike(tmp_path: Path) -> None:
+    pairs = BytePairs.learn(TEXT, 4)
+    pairs.save(tmp_path / "bpe.json")
+    words = ["lowest", "new", "wüst"]
+    assert BytePairs.load(tmp_path / "bpe.json").split(words) == pairs.split(words)
+
+
+def test_a_vocabulary_orders_by_frequency_and_knows_no_special_word(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.of([["b", "a", "b", "</s>"], ["c", "a"]], SINK)
+    assert vocabulary.pieces[4:] == (SINK, "a", "b", "c")
+    assert vocabulary.numbers(["b", "x", "</s>", SINK]) == [6, UNKNOWN_ID, UNKNOWN_ID, 4]
+    vocabulary.save(tmp_path / "pieces")
+    assert Vocabulary.load(tmp_path / "pieces").pieces == vocabulary.pieces
+
+
+def _text(lengths: list[tuple[int, int]]) -> PieceText:
+    return PieceText([("a",) * s + (SINK,) for s, _ in lengths], [("x",) * t for _, t in lengths])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=20),
+    st.integers(1, 5),
+)
+def test_minibatches_hold_every_sentence_once(lengths: list[tuple[int, int]], size: int) -> None:
+    source, target = Vocabulary([SINK, "a"]), Vocabulary(["x"])
+    bounds = [np.append(np.full(s, 2.0), np.inf) for s, _ in lengths]
+    batches = make_minibatches(_text(lengths), source, target, bounds, size=size)
+    assert sorted(row for batch in batches for row in batch.rows) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch.rows) <= size
+        for place, row in enumerate(batch.rows):
+            s, t = lengths[row]
+            assert batch.sources[place].tolist()[: s + 1] == [5] * s + [4]
+            assert batch.before[place].tolist()[: t + 1] == [START] + [4] * t
+            assert batch.after[place].tolist()[: t + 1] == [4] * t + [END]
+            assert (batch.after[place, t + 1 :] == BLANK).all()
+            assert batch.fertilities[place].tolist()[: s + 1] == [2.0] * s + [np.inf]
+            assert not batch.fertilities[place, s + 1 :].any()
+            padded = batch.sources.shape[1] > s + 1
+            assert not padded or not batch.inside[place, s + 1 :].any()
+        assert batch.words == sum(lengths[row][1] + 1 for row in batch.rows)
+        assert (batch.after.flatten()[batch.places] != BLANK).all()
+
+
+@pytest.fixture(scope="module")
+def bitext(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
+    folder = tmp_path_factory.mktemp("prepared")
+    corpora = Corpora(**write_corpus(folder, {"train": 300, "valid": 20, "test": 10}))
+    return prepare(folder, corpora, merges=300, max_length=50)
+
+
+def test_fertilities_follow_the_authors_system(bitext: Bitext) -> None:
+    """1 is added to ACTUAL and PREDICTED bounds, and nothing to CONSTANT and GUIDED ones."""
+    predicted = [[np.full(len(s) - 1, 1.5) for s in t.sources] for t in (bitext.valid, bitext.test)]
+    bounds = FertilityBounds(bitext, lambda: dict(zip(("valid", "test"), predicted, strict=True)))
+    counts = [
+        np.maximum(np.bincount([i for i, _ in links], minlength=len(source) - 1), 1)
+        for source, links in zip(bitext.train.sources, bitext.train.links, strict=True)
+    ]
+    largest: dict[str, int] = {}
+    for source, row in zip(bitext.train.sources, counts, strict=True):
+        for piece, count in zip(source, row.tolist(), strict=False):
+            largest[piece] = max(largest.get(piece, 1), count)
+    for strategy in ("actual", "predicted"):
+        for row, count in zip(bounds.of("train", Fertility(strategy)), counts, strict=True):
+            assert row.tolist() == [*(count + 1.0), np.inf]
+    for source, row in zip(
+        bitext.test.sources, bounds.of("test", Fertility("guided")), strict=True
+    ):
+        assert row.tolist() == [*(largest.get(piece, 1) for piece in source[:-1]), np.inf]
+    assert all(set(row[:-1]) <= {3.0} for row in bounds.of("valid", Fertility("constant", 3)))
+    assert all(set(row[:-1]) <= {2.5} for row in bounds.of("test", Fertility("predicted")))
+    with pytest.raises(ValueError, match="reference"):
+        bounds.of("test", Fertility("actual"))
+    with pytest.raises(ValueError, match="unknown fertilities"):
+        Fertility("lucky")
+
+
+def test_what_was_prepared_is_read_again(bitext: Bitext, tmp_path: Path) -> None:
+    corpora = Corpora(**write_corpus(tmp_path, {"train": 300, "valid": 20, "test": 10}))
+    first = prepare(tmp_path, corpora, merges=300, max_length=50)
+    second = prepare(tmp_path, corpora, merges=300, max_length=50)
+    assert first.train == second.train == bitext.train
+    assert first.words.model.hash == second.words.model.hash

@@ -1,0 +1,427 @@
+"""``reproduce table1`` end to end by the installed command, and all that reads its folder."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
+
+import coverage_eval as ce
+from coverage_eval.attention_maps import load
+from coverage_eval.papers.printed import load_table
+from coverage_eval.papers.reproduction.paper_systems import find_system
+from coverage_eval.papers.reproduction.training import load_checkpoint, save_checkpoint
+from tests.cli.test_report import Page
+from tests.conftest import COMMAND, RunCli
+from tests.papers.reproduction.conftest import (
+    ONE_THREAD,
+    TINY,
+    TUNED_ON,
+    as_arguments,
+    write_corpus,
+)
+
+SYSTEMS = load_table("table1").systems
+FELL = 6.0
+"""Training perplexity of the last epoch is at least so many times below that of the first."""
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _epochs(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _lines(path)]
+
+
+def _scores(path: Path) -> dict[tuple[str, str], float]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return {(r["system"], r["metric"]): float(r["value"]) for r in csv.DictReader(file)}
+
+
+def test_all_eight_systems_are_in_the_table(finished_run: Path) -> None:
+    with (finished_run / "table1.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = list(dict.fromkeys(row["system"] for row in rows))
+    assert [name for name in found if not name.endswith(", rescoring")] == list(SYSTEMS)
+    assert len(found) == len(SYSTEMS) + 2
+    assert {"BLEU", "REP", "DROP"} <= {row["metric"] for row in rows}
+    assert all(row["signature"] and row["low"] and row["high"] for row in rows)
+
+
+def test_scores_are_those_of_the_metrics(finished_run: Path) -> None:
+    references = _lines(finished_run / "test.ref")
+    scores = _scores(finished_run / "table1.scores.csv")
+    hypotheses = _lines(finished_run / "systems" / "softmax" / "test.hyp")
+    bleu = ce.bleu(hypotheses, references, tokenize="none", lowercase=True)
+    assert scores["softmax", "BLEU"] == pytest.approx(float(bleu), abs=1e-4)
+    rep = ce.rep(hypotheses, references)
+    assert scores["softmax", "REP"] == pytest.approx(float(rep), abs=1e-4)
+
+
+def test_training_perplexity_falls(finished_run: Path) -> None:
+    logs = sorted(finished_run.glob("models/*/epochs.jsonl"))
+    assert len(logs) == 7, "six models and the fertility predictor"
+    for log in logs:
+        first, *_, last = (record["train_perplexity"] for record in _epochs(log))
+        if log.parent.name != "fertility-predictor":
+            assert last < first / FELL, log.parent.name
+        assert last < first
+
+
+def _made(run: Path) -> dict[str, Any]:
+    made: dict[str, Any] = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["made"]
+    return made
+
+
+def test_penalties_were_chosen_on_the_validation_set(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+) -> None:
+    made = _made(finished_run)
+    for name in ("softmax-penalized", "sparsemax-penalized"):
+        for part in (name, f"{name}, rescoring"):
+            assert len(made[part]["grid"]) == 36
+            best = max(point[2] for point in made[part]["grid"])
+            assert made[part]["valid BLEU"] == pytest.approx(best, abs=1e-4)
+        assert (finished_run / "systems" / name / "test.rescored.hyp").exists()
+        assert made[name]["tuning"] == {"by": "beam", "sentences": int(TUNED_ON)}
+        # The beam with the chosen weights has the BLEU that they were chosen for.
+        text = tmp_path / "valid.src"
+        first = _lines(Path(corpus["valid_src"]))[: int(TUNED_ON)]
+        text.write_text("".join(f"{line}\n" for line in first), encoding="utf-8")
+        system = name.replace("-penalized", " + COVPENALTY")
+        done = run_cli("reproduce", "translate", finished_run, text, "--system", system)
+        references = _lines(Path(corpus["valid_tgt"]))[: int(TUNED_ON)]
+        bleu = ce.bleu(done.stdout.splitlines(), references, tokenize="none", lowercase=True)
+        assert made[name]["valid BLEU"] == pytest.approx(float(bleu), abs=1e-4)
+
+
+def test_other_weights_are_chosen_without_training(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+) -> None:
+    """A run of an earlier version, whose manifest does not say so, chose them on lists."""
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    parts = ("models/*/*.pt", "systems/*/test.hyp")
+    before = {p: p.stat().st_mtime_ns for part in parts for p in run.glob(part)}
+    name = "softmax-penalized"
+    options = (
+        *as_arguments(corpus), "-o", run, *TINY, "--resume", "--system", "softmax + COVPENALTY",
+    )  # fmt: skip
+    run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
+    changed = [p for p in before if p.stat().st_mtime_ns != before[p]]
+    assert changed == [run / "systems" / name / "test.hyp"]
+    made = _made(run)
+    assert made[name]["tuning"] == {"by": "lists", "sentences": None}
+    assert made[name]["grid"] == _made(finished_run)[f"{name}, rescoring"]["grid"]
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    del manifest["settings"]["tuning"], manifest["settings"]["preset"]["scoring"]
+    del manifest["made"][name]["tuning"]
+    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    before = {p: p.stat().st_mtime_ns for p in before}
+    run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+    done = run_cli("reproduce", "table1", *options, "--scoring", "additive", check=False)
+    assert done.returncode == 1
+    assert "began with preset.scoring bilinear, not additive" in done.stderr
+    done = run_cli(
+        "reproduce", "table1", *options, "--tune-by", "lists", "--tune-on", "3", check=False
+    )
+    assert done.returncode == 2
+
+
+def test_rescore_reads_the_lists_and_chooses_the_same_weights(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli
+) -> None:
+    lists = finished_run / "systems" / "softmax-penalized"
+    done = run_cli(
+        "rescore", lists / "valid.nbest", "--attention", lists / "valid.coverage.jsonl",
+        "--ref", corpus["valid_tgt"], "--tokenize", "none", "--lowercase", "--subwords", "bpe",
+        "-f", "json",
+    )  # fmt: skip
+    kept = _made(finished_run)["softmax-penalized, rescoring"]
+    assert kept["signature"] in done.stdout
+    assert f'"alpha": {kept["alpha"]}' in done.stdout
+
+
+def test_attention_of_every_sentence_is_dumped(finished_run: Path) -> None:
+    for folder in (finished_run / "systems").iterdir():
+        maps = load(folder / "test.attention.npz")
+        hypotheses = _lines(folder / "test.hyp")
+        assert len(maps) == len(hypotheses) == 100
+        for item, text in zip(maps, hypotheses, strict=True):
+            assert item.row_stochastic
+            assert item.source_labels[-1] == "<SINK>"
+            assert "".join(item.hypothesis_words).replace("@@", "") == text.replace(" ", "")
+
+
+def test_bounded_attention_keeps_its_bounds(finished_run: Path) -> None:
+    for name in ("constrained_softmax", "constrained_sparsemax"):
+        folder = finished_run / "systems" / f"{name}-predicted-c0.2"
+        bounds = [list(map(float, line.split())) for line in _lines(folder / "test.fertilities")]
+        for item, row in zip(load(folder / "test.attention.npz"), bounds, strict=True):
+            assert (item.weights.sum(axis=0) <= [bound + 1e-5 for bound in row]).all()
+
+
+def test_the_attention_commands_read_the_dump(finished_run: Path, run_cli: RunCli) -> None:
+    folder = finished_run / "systems" / "sparsemax"
+    dump, links = folder / "test.attention.npz", folder / "test.links"
+    run_cli("attention", "score", dump, "--words")
+    run_cli("attention", "links", dump, "--words", "-o", links)
+    done = run_cli(
+        "drop", folder / "test.hyp", folder / "test.hyp", "--src-ref-align", links,
+        "--src-hyp-align", links, "-b",
+    )  # fmt: skip
+    assert float(done.stdout) == 0.0
+
+
+def test_the_audit_replays_all_systems(finished_run: Path, run_cli: RunCli) -> None:
+    done = run_cli("audit", "run", finished_run, "-f", "json", "--segments", "30")
+    claims = json.loads(done.stdout)["claims"]
+    assert claims[0]["verdict"] == "holds"
+    assert len(claims[0]["facts"]) == 16
+    assert claims[1]["claim"].startswith("the scores of table1 come out again")
+    assert claims[1]["verdict"] == "holds"
+    directions = [claim for claim in claims if claim["claim"].startswith("of two systems")]
+    assert {len(claim["facts"]) for claim in directions} == {28}
+
+
+def test_the_audit_sees_another_model(finished_run: Path, run_cli: RunCli, tmp_path: Path) -> None:
+    """A check that cannot fail is none: one weight is changed."""
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    path = run / "models" / "sparsemax" / "best.pt"
+    content = load_checkpoint(path)
+    content["model"]["attention.scorer.weight"] *= 1.5
+    save_checkpoint(path, content)
+    done = run_cli("audit", "run", run, "-f", "json", "--segments", "30")
+    facts = json.loads(done.stdout)["claims"][0]["facts"]
+    wrong = {fact["fact"] for fact in facts if not fact["holds"]}
+    assert {"sparsemax: attention", "sparsemax + COVPENALTY: attention"} <= wrong
+    assert all(fact.startswith("sparsemax") and "COVVECTOR" not in fact for fact in wrong)
+
+
+def test_two_runs_of_one_seed_are_no_two_seeds(finished_run: Path, run_cli: RunCli) -> None:
+    done = run_cli("audit", "run", finished_run, finished_run, check=False)
+    assert done.returncode == 1
+    assert "runs of the same seed: 1, 1" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["softmax + COVPENALTY", "csparsemax", "csoftmax"])
+def test_a_trained_system_translates_other_text(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path, name: str
+) -> None:
+    """The test set, once more, with predicted fertilities and chosen weights."""
+    dump = tmp_path / "dump.jsonl"
+    done = run_cli(
+        "reproduce", "translate", finished_run, finished_run / "test.src", "--system", name,
+        "--attention", dump, env=ONE_THREAD,
+    )  # fmt: skip
+    folder = finished_run / "systems" / find_system(name).folder
+    assert done.stdout.splitlines() == _lines(folder / "test.hyp")
+    for one, other in zip(load(dump), load(folder / "test.attention.npz"), strict=True):
+        assert one.source == other.source
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-6)
+
+
+def test_what_cannot_be_translated_is_said(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    text = finished_run / "test.src"
+    for name, message in (("hardmax", "no system is called"), ("GUIDED", "no such file")):
+        done = run_cli("reproduce", "translate", finished_run, text, "--system", name, check=False)
+        assert done.returncode == 1
+        assert message in done.stderr
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    models = run / "models"
+    shutil.copytree(
+        models / "constrained_sparsemax-predicted-c0.2",
+        models / "constrained_sparsemax-guided-c0",
+    )
+    done = run_cli("reproduce", "translate", run, text, "--system", "GUIDED", check=False)
+    assert done.returncode == 1
+    assert "guided fertilities need the training text" in done.stderr
+
+
+def test_the_report_shows_the_attention_of_the_run(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    systems = finished_run / "systems"
+    names = {name: systems / find_system(name).folder for name in ("softmax", "csparsemax")}
+    report = tmp_path / "report.html"
+    run_cli(
+        "report", "--ref", finished_run / "test.ref", "--src", finished_run / "test.src",
+        "--model", finished_run / "prepared" / "words.model",
+        *(f"{name}={folder / 'test.hyp'}" for name, folder in names.items()),
+        *(a for n, folder in names.items()
+          for a in ("--attention", f"{n}={folder / 'test.attention.npz'}")),
+        "-o", report,
+    )  # fmt: skip
+    segment = Page(report.read_text(encoding="utf-8")).blocks["segments/0"][0]
+    for folder, output in zip(names.values(), segment["outputs"], strict=True):
+        item = load(folder / "test.attention.npz")[0]
+        assert output["attention"]["source"] == list(item.source_labels)
+        assert output["attention"]["source"][-1] == "<SINK>"
+        shown = np.array(output["attention"]["weights"])
+        np.testing.assert_allclose(shown, 100 * item.weights, atol=0.5 + 1e-9)
+
+
+def test_figure2_is_drawn(finished_run: Path, run_cli: RunCli, tmp_path: Path) -> None:
+    picture = tmp_path / "figure2.png"
+    run_cli("reproduce", "figure2", finished_run, "--index", "3", "-o", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    done = run_cli(
+        "reproduce", "figure2", finished_run, "--index", "1000", "-o", picture, check=False
+    )
+    assert done.returncode == 1
+    assert "the test set has 100" in done.stderr
+
+
+def test_what_is_kept_has_no_text_and_no_weights(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kept"
+    listed = run_cli("reproduce", "keep", finished_run, "-o", folder).stdout.split()
+    assert sorted(listed) == sorted(str(path) for path in folder.iterdir())
+    assert len(list(folder.glob("*.epochs.jsonl"))) == 7
+    with gzip.open(folder / "nbest_scores.csv.gz", "rt", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["system"] for row in rows} == set(SYSTEMS)
+    kept = b"".join(p.read_bytes() for p in folder.iterdir() if p.suffix != ".gz")
+    kept += "".join(value for row in rows for value in row.values()).encode()
+    for line in _lines(finished_run / "test.ref")[:20]:
+        assert line.encode() not in kept
+    assert str(finished_run).encode() not in kept
+
+
+def test_translations_are_kept_and_give_the_scores_again(
+    finished_run: Path, run_cli: RunCli, tmp_path: Path
+) -> None:
+    kept, again = tmp_path / "kept", tmp_path / "again"
+    for folder in (kept, again):
+        run_cli("reproduce", "keep", finished_run, "-o", folder)
+    packed = sorted(path.name for path in kept.glob("*.hyp.gz"))
+    assert len(packed) == 10, "eight systems, and what rescoring chose for two of them"
+    for name in (*packed, "nbest_scores.csv.gz"):
+        assert (kept / name).read_bytes() == (again / name).read_bytes()
+        if name in packed:
+            folder, _, file = name.removesuffix(".gz").partition(".test.")
+            text = (finished_run / "systems" / folder / f"test.{file}").read_bytes()
+            assert gzip.decompress((kept / name).read_bytes()) == text
+    done = run_cli(
+        "audit", "run", kept, "--ref", finished_run / "test.ref", "--src",
+        finished_run / "test.src", "--model", finished_run / "prepared" / "words.model",
+        "-f", "json",
+    )  # fmt: skip
+    claim = json.loads(done.stdout)["claims"][0]
+    assert claim["claim"].startswith("the scores of table1 come out again")
+    assert claim["verdict"] == "holds"
+    with (finished_run / "table1.csv").open(encoding="utf-8", newline="") as file:
+        assert len(claim["facts"]) == len(list(csv.DictReader(file)))
+
+
+def test_a_finished_run_is_scored_again_at_once(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli
+) -> None:
+    """Nothing is trained or decoded, so that nothing but the table is written."""
+    before = {p: p.stat().st_mtime_ns for p in finished_run.glob("systems/*/*")}
+    before |= {p: p.stat().st_mtime_ns for p in finished_run.glob("models/*/*")}
+    options = (
+        *as_arguments(corpus), "-o", finished_run, *TINY, "--tune-on", TUNED_ON,
+    )  # fmt: skip
+    run_cli("reproduce", "table1", *options, "--resume", env=ONE_THREAD)
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+    done = run_cli("reproduce", "table1", *options, check=False)
+    assert done.returncode == 1
+    assert "has a run already; go on with --resume" in done.stderr
+    done = run_cli("reproduce", "table1", *options, "--resume", "--seed", "2", check=False)
+    assert done.returncode == 1
+    assert "began with seed 1, not 2" in done.stderr
+
+
+def test_table2_goes_on_in_the_folder_of_table1(
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    run_cli(
+        "reproduce", "table2", *as_arguments(corpus), "-o", run, *TINY, "--tune-on", TUNED_ON,
+        "--resume", "--system", "PREDICTED c = 0.2", env=ONE_THREAD,
+    )  # fmt: skip
+    one, two = (_scores(run / f"{table}.scores.csv") for table in ("table1", "table2"))
+    assert two["PREDICTED c = 0.2", "BLEU"] == one["csparsemax", "BLEU"]
+
+
+def _killed_after(arguments: list[str], path: Path, lines: int) -> None:
+    """Start the command and kill it, without a chance to clean up, when a file has some lines."""
+    with subprocess.Popen(
+        [str(COMMAND), *arguments], env=ONE_THREAD, stdout=subprocess.DEVNULL
+    ) as process:
+        while process.poll() is None:
+            if path.exists() and len(_lines(path)) >= lines:
+                process.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.02)
+    assert process.returncode == -signal.SIGKILL, "it was to be killed while it ran"
+
+
+def test_a_killed_run_goes_on_to_the_same_files(tmp_path: Path, run_cli: RunCli) -> None:
+    options = as_arguments(write_corpus(tmp_path, {"train": 300, "valid": 30, "test": 30}))
+    settings = ["--preset", "tiny", "--beam", "2", "--system", "csparsemax", "--epochs", "3"]
+    unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
+    command = ["reproduce", "table1", *options, *settings]
+    run_cli(*command, "-o", unbroken, env=ONE_THREAD)
+    model = "constrained_sparsemax-predicted-c0.2"
+    arguments = [*command, "-o", str(killed), "--resume"]
+    _killed_after(arguments, killed / "models" / "fertility-predictor" / "epochs.jsonl", 1)
+    _killed_after(arguments, killed / "models" / model / "epochs.jsonl", 2)
+    run_cli(*arguments, env=ONE_THREAD)
+    for name in ("test.hyp", "test.nbest", "test.coverage.jsonl", "test.fertilities"):
+        one, other = (run / "systems" / model / name for run in (unbroken, killed))
+        assert one.read_bytes() == other.read_bytes(), name
+    assert (unbroken / "table1.csv").read_bytes() == (killed / "table1.csv").read_bytes()
+    for run in (unbroken, killed):
+        assert not list(run.rglob(".*")), "no temporary file is left"
+
+
+def test_wrong_input_is_said_in_one_line(
+    tmp_path: Path, corpus: dict[str, str], run_cli: RunCli
+) -> None:
+    other = write_corpus(tmp_path, {"train": 3, "valid": 2, "test": 2})
+    cases = {
+        "unequal numbers of lines": {**corpus, "train_tgt": other["train_tgt"]},
+        "no such file": {**corpus, "test_ref": "no-such-file"},
+    }
+    for message, options in cases.items():
+        run = tmp_path / message.replace(" ", "-")
+        done = run_cli("reproduce", "table1", *as_arguments(options), "-o", run, check=False)
+        assert done.returncode == 1
+        assert message in done.stderr
+    for arguments in (("--device", "abacus"), ("--system", "hardmax")):
+        done = run_cli(
+            "reproduce", "table1", *as_arguments(corpus), "-o", tmp_path / "x", *arguments,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 1
+        assert arguments[1] in done.stderr
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "thesis.tex").write_text("mine", encoding="utf-8")
+    done = run_cli(
+        "reproduce", "table1", *as_arguments(corpus), "-o", tmp_path / "taken", check=False
+    )
+    assert "is no run" in done.stderr
+    done = run_cli("audit", "run", tmp_path / "taken", check=False)
+    assert "no run is there" in done.stderr

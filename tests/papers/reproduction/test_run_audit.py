@@ -1,0 +1,254 @@
+"""Scores of runs beside the printed ones; needs no PyTorch, as what was kept of a run does not."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+import coverage_eval as ce
+from coverage_eval.errors import DataError
+from coverage_eval.papers.claims import Verdict
+from coverage_eval.papers.printed import load_table
+from coverage_eval.papers.reproduction.run_audit import (
+    audit_runs,
+    comparison_claims,
+    score_claims,
+)
+from coverage_eval.papers.reproduction.run_folder import PRESETS, RunFolder
+from tests.conftest import ROOT, RunCli
+
+PRINTED = load_table("table1")
+PRESET = {name: getattr(PRESETS["small"], name) for name in PRESETS["small"].__dataclass_fields__}
+
+
+def _run(folder: Path, seed: int, shift: dict[str, float], corpus: str = "a") -> RunFolder:
+    """A run with the printed scores, some systems' BLEU moved."""
+    folder.mkdir()
+    settings = {"preset_name": "small", "preset": PRESET, "seed": seed, "beam": 10}
+    manifest = {
+        "settings": {**settings, "dataset": "De-En"}, "made": {}, "sessions": [],
+        "corpora": {"train_src": {"file": "train.de", "sha256": corpus}},
+    }  # fmt: skip
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    lines = ["system,dataset,metric,value"]
+    for (system, dataset, metric), cell in PRINTED.cells.items():
+        if dataset == "De-En":
+            moved = cell.value + (shift.get(system, 0.0) if metric == "BLEU" else 0.0)
+            lines.append(f"{system},{dataset},{metric},{moved:.4f}")
+    (folder / "table1.scores.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return RunFolder.existing(folder)
+
+
+def test_the_printed_scores_agree_with_themselves(tmp_path: Path) -> None:
+    claims = comparison_claims([_run(tmp_path / "a", 1, {})], "table1")
+    directions = [claim for claim in claims if claim.text.startswith("of two systems")]
+    assert [claim.text.split("better ")[1].split(" ")[0] for claim in directions] == [
+        "BLEU", "METEOR", "REP", "DROP",
+    ]  # fmt: skip
+    for claim in directions:
+        assert len(claim.facts) == 28
+        assert all(fact.holds == (fact.outcome == "same") for fact in claim.facts)
+        assert {fact.outcome for fact in claim.facts} <= {"same", "tie"}
+    assert len(claims) == 7, "four metrics, and three claims of section 5 over these figures"
+
+
+def test_a_system_that_fell_is_seen(tmp_path: Path) -> None:
+    (bleu, *_) = comparison_claims([_run(tmp_path / "a", 1, {"csparsemax": -5.0})], "table1")
+    assert bleu.verdict is Verdict.EXCEPTIONS
+    opposite = {fact.what for fact in bleu.facts if fact.outcome == "opposite"}
+    assert opposite == {
+        f"{other} against csparsemax" for other in PRINTED.systems if other != "csparsemax"
+    }
+
+
+def test_several_seeds_have_the_interval_of_students_t(tmp_path: Path) -> None:
+    shifts = [0.1, -0.3, 0.5]
+    runs = [
+        _run(tmp_path / str(seed), seed, {"csparsemax": shift}) for seed, shift in enumerate(shifts)
+    ]
+    (bleu, *_) = comparison_claims(runs, "table1")
+    (fact,) = [f for f in bleu.facts if f.what == "csoftmax against csparsemax"]
+    gains = [29.39 - 29.85 - shift for shift in shifts]
+    mean = sum(gains) / 3
+    low, high = stats.t.interval(0.95, 2, loc=mean, scale=stats.sem(gains))
+    assert fact.against == f"{mean:+.2f} ± {(high - low) / 2:.2f}"
+    assert math.isclose((low + high) / 2, mean)
+    assert fact.outcome == "same, within chance"
+
+
+REFERENCES = ["the cat sat on the mat .", "a dog ran to the old house .", "we saw it ."] * 5
+SOURCES = ["die katze sass auf der matte .", "ein hund lief zum alten haus .", "wir sahen es ."] * 5
+HYPOTHESES = {
+    "softmax": ["the cat cat sat on the mat .", "a dog ran to the house .", "we saw it ."] * 5,
+    "softmax-penalized": ["the cat sat on it .", "a dog ran ran to the old house .", "it ."] * 5,
+}
+RESCORED = ["the mat .", "a dog ran to the old house house house .", "we saw ."] * 5
+
+
+def _write(path: Path, lines: list[str]) -> Path:
+    content = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return path
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> RunFolder:
+    """What is kept of a run: translations, and the table that three metrics give them."""
+    run = _run(tmp_path / "kept", 1, {})
+    texts = {"test_ref": REFERENCES, "test_src": SOURCES}
+    manifest = run.manifest
+    for option, lines in texts.items():
+        file = _write(tmp_path / option, lines)
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+        manifest["corpora"][option] = {"file": option, "sha256": sha256}
+    (run.path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    for folder, lines in HYPOTHESES.items():
+        _write(run.path / f"{folder}.test.hyp.gz", lines)
+    _write(run.path / "softmax-penalized.test.rescored.hyp.gz", RESCORED)
+    named = {
+        "softmax": HYPOTHESES["softmax"],
+        "softmax + COVPENALTY": HYPOTHESES["softmax-penalized"],
+        "softmax + COVPENALTY, rescoring": RESCORED,
+    }
+    rows = ["system,metric,score"]
+    with ce.Aligner.train_pairs(list(zip(SOURCES, REFERENCES, strict=True))) as aligner:
+        aligner.save(tmp_path / "words.model")
+        for system, lines in named.items():
+            scores = (
+                ce.bleu(lines, REFERENCES, tokenize="none", lowercase=True),
+                ce.rep(lines, REFERENCES),
+                ce.drop(lines, REFERENCES, SOURCES, aligner=aligner),
+            )
+            rows += [f'"{system}",{score.metric},{score.score!r}' for score in scores]
+    _write(run.path / "table1.csv", rows)
+    return run
+
+
+def test_kept_scores_come_out_of_the_kept_translations_again(kept: RunFolder) -> None:
+    texts = kept.path.parent
+    (claim,) = score_claims(kept, ref=texts / "test_ref")
+    assert claim.verdict is Verdict.HOLDS
+    assert len(claim.facts) == 6, "BLEU and REP of two systems, and of what rescoring chose"
+    assert {fact.outcome for fact in claim.facts} == {"equal"}
+    assert "DROP is not recomputed" in claim.note
+    (claim,) = score_claims(
+        kept, ref=texts / "test_ref", src=texts / "test_src", model=texts / "words.model"
+    )
+    assert claim.verdict is Verdict.HOLDS
+    assert sum(fact.what.endswith(": DROP") for fact in claim.facts) == 3
+    assert "DROP" not in claim.note
+
+
+def test_a_translation_that_was_changed_is_seen(kept: RunFolder) -> None:
+    _write(kept.path / "softmax.test.hyp.gz", REFERENCES)
+    (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
+    assert claim.verdict is Verdict.FAILS
+    assert {fact.what for fact in claim.exceptions} == {"softmax: BLEU", "softmax: REP"}
+    assert {fact.outcome for fact in claim.exceptions} == {"differs"}
+
+
+def test_systems_without_translations_are_named(kept: RunFolder) -> None:
+    (kept.path / "softmax.test.hyp.gz").unlink()
+    (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
+    assert claim.verdict is Verdict.HOLDS
+    assert len(claim.facts) == 4
+    assert "There are no translations of softmax." in claim.note
+    _write(kept.path / "table1.csv", ["system,metric,score", "softmax,BLEU,30.0"])
+    (claim,) = score_claims(kept, ref=kept.path.parent / "test_ref")
+    assert claim.verdict is Verdict.UNCHECKED
+
+
+def test_without_the_references_no_score_is_recomputed(kept: RunFolder) -> None:
+    (claim,) = score_claims(kept)
+    assert claim.verdict is Verdict.UNCHECKED
+    assert "name them with --ref" in claim.unchecked
+    (kept.path / "softmax.test.hyp.gz").unlink()
+    (kept.path / "softmax-penalized.test.hyp.gz").unlink()
+    assert list(score_claims(kept)) == [], "of earlier runs no translations were kept"
+
+
+def test_other_texts_and_damaged_tables_are_refused(kept: RunFolder) -> None:
+    texts = kept.path.parent
+    with pytest.raises(DataError, match=r"test_src: is not the text that .* was made with"):
+        list(score_claims(kept, ref=texts / "test_src"))
+    with pytest.raises(DataError, match="no such file"):
+        list(score_claims(kept, ref=texts / "absent"))
+    for content in ("system,metric\n", "system,metric,score\nsoftmax,BLEU,high\n"):
+        (kept.path / "table1.csv").write_text(content + "softmax,BLEU\n", encoding="utf-8")
+        with pytest.raises(DataError, match=r"table1\.csv: is no table of a run's scores"):
+            list(score_claims(kept, ref=texts / "test_ref"))
+
+
+def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) -> None:
+    texts = kept.path.parent
+    done = run_cli(
+        "audit", "run", kept.path, "--ref", texts / "test_ref", "--src", texts / "test_src",
+        "--model", texts / "words.model", "-f", "json",
+    )  # fmt: skip
+    first = json.loads(done.stdout)["claims"][0]
+    assert first["claim"].startswith("the scores of table1 come out again")
+    assert (first["verdict"], len(first["facts"])) == ("holds", 9)
+    done = run_cli("audit", "table1", "--ref", texts / "test_ref", check=False)
+    assert done.returncode == 2
+    assert "--ref, --src and --model go with 'run'" in done.stderr
+
+
+def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    one = _run(tmp_path / "one", 1, {})
+    with pytest.raises(DataError, match="on other texts"):
+        comparison_claims([one, _run(tmp_path / "other", 2, {}, "b")], "table1")
+    with pytest.raises(DataError, match="same seed"):
+        comparison_claims([one, _run(tmp_path / "again", 1, {})], "table1")
+
+
+def _leave_out(run: RunFolder, word: str) -> None:
+    """Take the scores out of a run whose lines have this word."""
+    path = run.path / "table1.scores.csv"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if word not in line), encoding="utf-8")
+
+
+def test_claims_of_the_paper_need_all_systems(tmp_path: Path) -> None:
+    run = _run(tmp_path / "a", 1, {})
+    _leave_out(run, "csof")
+    claims = comparison_claims([run], "table1")
+    assert len(claims) == 4
+    assert all(len(claim.facts) == 21 for claim in claims)
+    assert comparison_claims([run], "table2") == ()
+
+
+def test_claims_of_the_paper_need_all_metrics(tmp_path: Path) -> None:
+    """Where METEOR is not installed a run has no such column."""
+    run = _run(tmp_path / "a", 1, {})
+    _leave_out(run, "METEOR")
+    claims = comparison_claims([run], "table1")
+    assert len(claims) == 3
+    assert not any("over our figures" in claim.text for claim in claims)
+
+
+def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
+    run = _run(tmp_path / "a", 1, {})
+    (run.path / "table1.scores.csv").unlink()
+    with pytest.raises(DataError, match="no system is finished yet"):
+        audit_runs([run.path])
+    with pytest.raises(DataError, match="no run is there"):
+        audit_runs([tmp_path])
+
+
+@pytest.mark.parametrize(
+    "folder",
+    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").glob("*/table1.csv")),
+    ids=lambda path: path.name,
+)
+def test_what_was_kept_is_read_by_the_audit(folder: Path, run_cli: RunCli) -> None:
+    done = run_cli("audit", "run", folder, "-f", "json")
+    assert json.loads(done.stdout)["claims"]
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert any("reproduce table1" in session["command"] for session in manifest["sessions"])
+    assert "/" not in "".join(session["command"] for session in manifest["sessions"])

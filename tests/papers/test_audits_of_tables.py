@@ -1,0 +1,170 @@
+"""Audits of printed figures: verdicts recomputed with NumPy, and wrong figures that are noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from coverage_eval.papers import audit_tables, audit_translations, printed
+from coverage_eval.papers.claims import Claim, Verdict
+from coverage_eval.papers.printed import PrintedCell, PrintedTable, load_table
+
+SPARSE = ("sparsemax + COVPENALTY", "sparsemax + COVVECTOR", "csparsemax")
+
+
+def array(name: str) -> tuple[list[str], NDArray[np.float64]]:
+    """Systems, and figures as systems × data sets × metrics."""
+    table = load_table(name)
+    figures = [
+        [[table.value(s, d, m) for m in table.metrics] for d in table.datasets]
+        for s in table.systems
+    ]
+    return list(table.systems), np.array(figures)
+
+
+def changed(table: PrintedTable, changes: dict[tuple[str, str, str], float]) -> PrintedTable:
+    cells = {key: PrintedCell(f"{value:.2f}", value) for key, value in changes.items()}
+    return replace(table, cells={**table.cells, **cells})
+
+
+def test_sparse_models_on_average() -> None:
+    claim = audit_tables.audit_table1()[0]
+    systems, figures = array("table1")
+    sparse = np.isin(systems, SPARSE)
+    gap = figures[sparse].mean(axis=0) - figures[~sparse].mean(axis=0)
+    assert (gap.mean(axis=0)[:2] > 0).all()  # BLEU and METEOR: the claim
+    assert claim.verdict is Verdict.EXCEPTIONS
+    named = {fact.what for fact in claim.exceptions}
+    for place, dataset in enumerate(("De-En", "Ja-En", "Ro-En")):
+        for metric, name in enumerate(("BLEU", "METEOR")):
+            exception = f"{name}, {dataset}: sparse models, others" in named
+            assert exception == (gap[place, metric] <= 0)
+    means = figures.mean(axis=1)
+    losses = {
+        f"{name}, all pairs: {one}, {other}"
+        for m, name in enumerate(("BLEU", "METEOR"))
+        for i, one in enumerate(systems)
+        for j, other in enumerate(systems)
+        if one in SPARSE and other not in SPARSE and means[i, m] <= means[j, m] + 1e-9
+    }
+    assert {what for what in named if "all pairs" in what} == losses
+
+
+def test_coverage_of_sparse_models() -> None:
+    claim = audit_tables.audit_table1()[1]
+    systems, figures = array("table1")
+    wins = {}
+    for m, name in ((2, "REP"), (3, "DROP")):
+        rows = [figures[systems.index(s), :, m] for s in SPARSE]
+        others = [figures[systems.index(s), :, m] for s in ("softmax", "csoftmax")]
+        wins[name] = sum(int((row < other).sum()) for row in rows for other in others)
+    assert [fact.against for fact in claim.facts[:2]] == [f"{n} of 18" for n in wins.values()]
+    assert len(claim.exceptions) == 36 - sum(wins.values()) == 5
+    assert claim.verdict is Verdict.EXCEPTIONS
+
+
+def test_csparsemax_is_better_everywhere() -> None:
+    assert audit_tables.audit_table1()[2].verdict is Verdict.HOLDS
+
+
+def test_wrong_figures_of_table_1_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {("csparsemax", d, "BLEU"): 20.0 for d in ("De-En", "Ja-En", "Ro-En")}
+    wrong[("csparsemax", "Ro-En", "DROP")] = 5.60
+    table = changed(load_table("table1"), wrong)
+    monkeypatch.setattr(audit_tables, "load_table", lambda _: table)
+    quality, coverage, best = audit_tables.audit_table1()
+    assert quality.verdict is Verdict.FAILS
+    assert coverage.verdict is Verdict.EXCEPTIONS
+    assert best.verdict is Verdict.FAILS
+    assert [fact.what for fact in best.exceptions] == ["DROP, Ro-En: csparsemax, softmax"]
+
+
+def test_table_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    best, same = audit_tables.audit_table2()
+    assert best.verdict is Verdict.EXCEPTIONS
+    assert [fact.what for fact in best.exceptions] == ["METEOR: PREDICTED c = 0, CONSTANT f = 2"]
+    assert same.verdict is Verdict.HOLDS
+    wrong = {("PREDICTED c = 0.2", "De-En", "BLEU"): 29.60}
+    table = changed(load_table("table2"), wrong)
+    first = load_table("table1")
+    monkeypatch.setattr(
+        audit_tables, "load_table", lambda name: first if name == "table1" else table
+    )
+    assert [claim.verdict for claim in audit_tables.audit_table2()] == [
+        Verdict.FAILS,
+        Verdict.FAILS,
+    ]
+
+
+def by_text(claims: tuple[Claim, ...], part: str) -> Claim:
+    (claim,) = [claim for claim in claims if part in claim.text]
+    return claim
+
+
+def test_report() -> None:
+    claims = audit_tables.audit_report_tables()
+    verdicts = {
+        "very much alike": Verdict.EXCEPTIONS,
+        "improved performance": Verdict.HOLDS,
+        "single flower": Verdict.HOLDS,
+        "significantly outperforms": Verdict.HOLDS,
+        "runs significantly slower": Verdict.HOLDS,
+        "outperform both": Verdict.HOLDS,
+        "not by much": Verdict.EXCEPTIONS,
+        "is the fastest": Verdict.FAILS,
+    }
+    assert {part: by_text(claims, part).verdict for part in verdicts} == verdicts
+    # 3.73 / 3.30 seconds.
+    assert by_text(claims, "not by much").facts[0].outcome == "1.13 times"
+
+
+def test_overlapping_intervals_of_the_report_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = load_table("report_table2")
+    cell = PrintedCell("0.12 ± 0.022", 0.12, 0.022)
+    key = ("sparsemax", "Iris", "cross-validation JS")
+    wide = replace(table, cells={**table.cells, key: cell})
+    monkeypatch.setattr(
+        audit_tables, "load_table", lambda n: wide if n == "report_table2" else load_table(n)
+    )
+    claims = audit_tables.audit_report_tables()
+    assert by_text(claims, "very much alike").verdict is Verdict.HOLDS
+    assert by_text(claims, "improved performance").verdict is Verdict.FAILS
+
+
+def test_appendix_b() -> None:
+    avoids, others = audit_translations.audit_appendix_b()
+    assert avoids.verdict is Verdict.EXCEPTIONS
+    assert [fact.what for fact in avoids.exceptions] == ["example 8, csparsemax"]
+    # Σ over examples of σ, counted by hand, over the 151 words of the references. Softmax: ", you"
+    # and "you know" (1 + 1), contempt twice (2), that twice (2), "don't have" (2), "in the" (1);
+    # csparsemax: "in the" (1).
+    words = sum(len(text.split()) for text in printed.load_appendix_b().references)
+    assert words == 151
+    assert avoids.facts[0].against == f"{100 * 9 / words:.2f}"
+    assert avoids.facts[0].printed == f"{100 * 1 / words:.2f}"
+    assert others.verdict is Verdict.HOLDS
+    assert "contempt contempt (1x)" in others.facts[0].against
+
+
+def test_figure_2(monkeypatch: pytest.MonkeyPatch) -> None:
+    (claim,) = audit_translations.audit_figure2()
+    assert claim.verdict is Verdict.HOLDS
+    examples = printed.load_figure2()
+    swapped = replace(
+        examples,
+        examples=tuple(
+            replace(e, outputs=dict(zip(e.outputs, reversed(e.outputs.values()), strict=True)))
+            for e in examples.examples
+        ),
+    )
+    monkeypatch.setattr(audit_translations, "load_figure2", lambda: swapped)
+    (claim,) = audit_translations.audit_figure2()
+    assert claim.verdict is Verdict.FAILS
+    assert len(claim.exceptions) == 4
+
+
+def test_tables_are_read_once() -> None:
+    assert printed.load_table("table1") is printed.load_table("table1")

@@ -1,0 +1,66 @@
+"""Alignment grid: its links, its marks, and labels with room."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import alignment_grid
+
+SOURCE = ["überlassen", "sie", "das", "ruhig", "uns", "."]
+REFERENCE = ["leave", "that", "up", "to", "us", "."]
+HYPOTHESIS = ["give", "us", "a", "silence", "."]
+TO_REFERENCE = [(0, 0), (2, 1), (3, 2), (4, 4), (5, 5)]
+TO_HYPOTHESIS = [(3, 3), (4, 1), (5, 4)]
+
+
+def by_gid(ax, gid):
+    return [artist for artist in ax.get_children() if artist.get_gid() == gid]
+
+
+class TestAlignmentGrid:
+    def test_links_of_both_sides_are_filled_cells(self):
+        ax = alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, TO_REFERENCE, TO_HYPOTHESIS)
+        cells = np.asarray(ax.images[0].get_array())
+        assert {(i, j) for i, j in np.argwhere(cells == 1)} == set(TO_REFERENCE)
+        shift = len(REFERENCE) + 1
+        assert {(i, j - shift) for i, j in np.argwhere(cells == 2)} == set(TO_HYPOTHESIS)
+        assert [t.get_text() for t in ax.get_xticklabels()] == [*REFERENCE, "", *HYPOTHESIS]
+
+    def test_dropped_rows_are_those_linked_to_the_reference_only(self):
+        ax = alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, TO_REFERENCE, TO_HYPOTHESIS)
+        assert [patch.get_y() for patch in by_gid(ax, "dropped")] == [-0.5, 1.5]
+        bold = [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"]
+        assert bold == ["überlassen", "das"]
+
+    def test_without_dropped_words_nothing_is_marked(self):
+        ax = alignment_grid(["a"], ["b"], ["c"], [(0, 0)], [(0, 0)])
+        assert not by_gid(ax, "dropped")
+        assert ax.get_legend() is None
+
+    def test_empty_sides_are_drawn(self):
+        ax = alignment_grid(SOURCE, REFERENCE, [], TO_REFERENCE, [])
+        runs = [(patch.get_y(), patch.get_height()) for patch in by_gid(ax, "dropped")]
+        assert runs == [(-0.5, 1), (1.5, 4)], "'sie' has no link to the reference either"
+
+    @pytest.mark.parametrize("count", [60, 100])
+    def test_every_word_of_long_sentences_has_a_label_with_room(self, count):
+        words = [f"Wort{i}" for i in range(count)]
+        ax = alignment_grid(words, words, words, [], [])
+        assert [t.get_text() for t in ax.get_xticklabels()] == [*words, "", *words]
+        assert ax.get_xlabel() == ""
+        ax.figure.canvas.draw()
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+        assert all(a.x1 <= b.x0 + 0.5 for a, b in pairwise(boxes))
+
+    def test_the_words_without_a_label_are_counted(self):
+        words = [f"Wort{i}" for i in range(200)]
+        ax = alignment_grid(words, words, words, [], [])
+        shown = [t.get_text() for t in ax.get_xticklabels() if t.get_text()]
+        assert ax.get_xlabel() == f"{len(shown)} of 400 words are labelled"
+
+    @pytest.mark.parametrize("link", [(6, 0), (0, 5), (-1, 0)])
+    def test_links_out_of_range_are_refused(self, link):
+        with pytest.raises(DataError, match="of the hypothesis is out of range"):
+            alignment_grid(SOURCE, REFERENCE, HYPOTHESIS, TO_REFERENCE, [link])

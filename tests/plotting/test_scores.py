@@ -1,0 +1,198 @@
+"""Pictures of scores: systems, segments and detection; what is on their Axes."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import (
+    metric_bars,
+    plot_comparison,
+    precision_recall_curves,
+    reliability_diagram,
+    roc_curves,
+    segment_scatter,
+)
+
+CURVES = {"drop $x$": ([0, 0.2, 1], [0, 0.7, 1]), "−BLEU": ([0, 0.5, 1], [0, 0.5, 1])}
+
+
+def by_gid(ax, gid):
+    return [artist for artist in ax.get_children() if artist.get_gid() == gid]
+
+
+class TestMetricBars:
+    SYSTEMS = ("softmax", "csparsemax")
+
+    def test_bars_intervals_and_stars(self):
+        ax = metric_bars(
+            self.SYSTEMS,
+            [29.51, 29.85],
+            intervals=[[29.0, 30.1], [29.3, 30.4]],
+            significant=[False, True],
+            metric="BLEU",
+        )
+        bars = [patch for patch in ax.patches if patch.get_width() > 0]
+        assert [bar.get_width() for bar in bars] == [29.51, 29.85]
+        assert [t.get_text() for t in ax.texts] == ["29.51", "29.85*"]
+        segments = ax.containers[1].lines[2][0].get_segments()
+        assert np.allclose([s[:, 0] for s in segments], [[29.0, 30.1], [29.3, 30.4]])
+        assert [t.get_text() for t in ax.get_yticklabels()] == list(self.SYSTEMS)
+        assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first system is on top"
+
+    def test_the_baseline_differs_by_hatching_and_name_not_by_colour(self):
+        ax = metric_bars(self.SYSTEMS, [29.51, 29.85], baseline="csparsemax")
+        assert len({bar.get_facecolor() for bar in ax.patches}) == 1
+        assert [bool(bar.get_hatch()) for bar in ax.patches] == [False, True]
+        assert [t.get_text() for t in ax.get_yticklabels()] == ["softmax", "csparsemax (baseline)"]
+
+    def test_an_undefined_score_is_said_to_be_so(self):
+        limits = [[29.0, 30.0], [np.nan, np.nan]]
+        ax = metric_bars(self.SYSTEMS, [29.51, np.nan], intervals=limits)
+        assert [t.get_text() for t in ax.texts] == ["29.51", "undefined"]
+        ax.figure.canvas.draw()
+
+    @pytest.mark.parametrize(
+        ("values", "options", "message"),
+        [
+            ([1.0], {}, "values has shape"),
+            ([1.0, 2.0], {"intervals": [[0.5, 1.5]]}, "intervals have shape"),
+            ([1.0, 2.0], {"intervals": [[0.5, 1.5], [0.2, 0.3]]}, "does not hold its score 2"),
+            ([1.0, 2.0], {"significant": [True]}, "1 marks of significance for 2 systems"),
+            ([1.0, 2.0], {"baseline": "Moses"}, "'Moses' is none of the systems softmax, csp"),
+            ([1.0, np.inf], {}, "infinite"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, values, options, message):
+        with pytest.raises(DataError, match=message):
+            metric_bars(self.SYSTEMS, values, **options)
+
+
+class TestPlotComparison:
+    SYSTEMS = ("softmax", "sparsemax", "csparsemax")
+    SCORES = np.array([[29.5, 29.6, 29.9], [3.4, 3.2, 2.7]])
+    LABELS = ("BLEU", "REP (lower is better)")
+
+    def test_each_metric_has_a_panel_with_a_bar_for_each_system(self):
+        stars = [[False, False, True], [False, False, False]]
+        axes = plot_comparison(
+            self.SYSTEMS, self.SCORES, self.SCORES - 0.2, self.SCORES + 0.1,
+            labels=self.LABELS, baseline="softmax", significant=stars,
+        )  # fmt: skip
+        assert [ax.get_xlabel() for ax in axes] == list(self.LABELS)
+        for ax, scores in zip(axes, self.SCORES, strict=True):
+            assert [bar.get_width() for bar in ax.patches] == list(scores)
+            assert [bool(bar.get_hatch()) for bar in ax.patches] == [True, False, False]
+            whiskers = ax.containers[1].lines[2][0].get_segments()
+            assert np.allclose([w[:, 0] for w in whiskers], np.c_[scores - 0.2, scores + 0.1])
+        assert axes[0].texts[-1].get_text() == "29.90*"
+        assert axes[-1].texts[-1].get_text() == "* differs significantly from softmax"
+
+    def test_without_tests_nothing_is_explained(self):
+        axes = plot_comparison(self.SYSTEMS, self.SCORES, labels=self.LABELS)
+        assert [len(ax.texts) for ax in axes] == [3, 3], "the scores"
+
+    @pytest.mark.parametrize("metrics", [1, 4, 5, 9])
+    def test_texts_of_any_number_of_panels_stay_apart(self, metrics):
+        labels = [f"metric {k} (lower is better)" for k in range(metrics)]
+        scores = np.linspace(1, 30, 3 * metrics).reshape(metrics, 3)
+        axes = plot_comparison(
+            self.SYSTEMS, scores, scores * 0.9, scores * 1.1, labels=labels, baseline="softmax",
+            significant=scores > 0,
+        )  # fmt: skip
+        axes[0].figure.canvas.draw()
+        texts = [t for ax in axes for t in (*ax.texts, ax.xaxis.label, *ax.get_yticklabels())]
+        shown = [t for t in texts if t.get_visible() and t.get_text()]
+        boxes = [(t.get_text(), t.get_window_extent().padded(-1)) for t in shown]
+        for (one, a), (other, b) in combinations(boxes, 2):
+            assert not a.overlaps(b), (one, other)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"labels": ["BLEU"]}, r"scores has shape \(2, 3\), but \(1, 3\)"),
+            ({"lows": np.zeros((3, 2)), "highs": np.ones((3, 2))}, "limits has shape"),
+            ({"lows": np.full((2, 3), 30.0), "highs": np.full((2, 3), 31.0)}, "does not hold"),
+            ({"significant": [True]}, "significant has shape"),
+            ({"baseline": "Moses"}, "none of the systems"),
+            ({"axes": []}, "0 Axes for 2 metrics"),
+            ({"labels": []}, "0 Axes for 0 metrics"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, options, message):
+        with pytest.raises(DataError, match=message):
+            plot_comparison(self.SYSTEMS, self.SCORES, **{"labels": self.LABELS, **options})
+
+
+class TestSegmentScatter:
+    def test_equal_points_share_a_dot_that_grows(self):
+        ax = segment_scatter([0, 0, 0, 0, 5], [0, 0, 0, 0, 2], systems=("A", "B"), metric="REP")
+        (dots,) = by_gid(ax, "segments")
+        assert np.allclose(dots.get_offsets(), [[0, 0], [5, 2]])
+        first, second = dots.get_sizes()
+        assert first > second
+        assert ax.get_xlabel() == "REP, A"
+        assert ax.get_ylabel() == "REP, B"
+
+    def test_sides_of_the_diagonal_are_counted(self):
+        ax = segment_scatter([1, 2, 3, 4], [2, 2, 2, 2])
+        assert ax.get_title() == "1 above, 2 below, 1 on the diagonal"
+        assert ax.get_xlim() == ax.get_ylim()
+
+    def test_unequal_lengths_are_refused(self):
+        with pytest.raises(DataError, match=r"shape \(1,\), but \(2,\)"):
+            segment_scatter([1, 2], [1])
+
+
+def lines(ax):
+    return {line.get_label(): line for line in ax.get_lines() if not line.get_gid()}
+
+
+def test_roc_curves_and_the_diagonal_of_chance():
+    ax = roc_curves(CURVES)
+    drawn = lines(ax)
+    assert list(drawn) == list(CURVES)
+    for name, points in CURVES.items():
+        np.testing.assert_array_equal(drawn[name].get_xydata().T, points)
+    assert [line.get_gid() for line in ax.get_lines()][-1] == "chance"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(CURVES)
+    assert not any(text.get_parse_math() for text in ax.get_legend().get_texts())
+    assert roc_curves(CURVES, ax=ax) is ax
+
+
+def test_precision_goes_in_steps_and_chance_is_the_share_of_errors():
+    ax = precision_recall_curves(CURVES, share=0.25)
+    assert {line.get_drawstyle() for line in lines(ax).values()} == {"steps-pre"}
+    (chance,) = [line for line in ax.get_lines() if line.get_gid() == "chance"]
+    assert set(chance.get_ydata()) == {0.25}
+
+
+def test_reliability_has_dots_as_large_as_their_bins():
+    curves = {"P": ([0.1, 0.9], [0.2, 0.8])}
+    ax = reliability_diagram(curves, counts={"P": [10, 1000]})
+    small, large = ax.collections[0].get_sizes()
+    assert large > 10 * small / 3
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), [[0.1, 0.2], [0.9, 0.8]])
+    assert len(reliability_diagram(curves).collections) == 1
+
+
+def test_many_curves_differ_in_colour_or_dashes():
+    many = {str(n): ([0, 1], [0, n / 20]) for n in range(20)}
+    styles = {
+        (line.get_color(), str(line.get_linestyle())) for line in lines(roc_curves(many)).values()
+    }
+    assert len(styles) == 20
+
+
+@pytest.mark.parametrize(
+    ("curve", "said"),
+    [
+        (([0, 1], [0, 1.5]), "a: false positive rate and true positive rate lie between 0 and 1"),
+        (([0, 1], [0]), "true positive rate of a has shape"),
+        (([0, 1], [0, np.nan]), "true positive rate of a has entries that are not numbers"),
+    ],
+)
+def test_what_is_no_curve(curve, said):
+    with pytest.raises(DataError, match=said):
+        roc_curves({"a": curve})

@@ -1,0 +1,122 @@
+"""Figure 1 of Malaviya et al. (2018) as printed in the paper, and curves of two words."""
+
+import numpy as np
+import pytest
+
+from coverage_eval.attention import (
+    InfeasibleBoundsError,
+    attend_with_credit,
+    constrained_sparsemax,
+)
+from coverage_eval.errors import DataError
+from coverage_eval.plotting import colours, simplex_figure1, transformation_curves
+
+# Read off the figure in the paper (its caption gives the scores): a column for each
+# transformation, a line for each step.
+PRINTED = {
+    "softmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.18, 0.27, 0.55)"],
+    "sparsemax": ["(0.7, 0.3, 0)", "(0.4, 0.6, 0)", "(0, 0.15, 0.85)"],
+    "csoftmax": ["(0.52, 0.35, 0.13)", "(0.36, 0.44, 0.2)", "(0.12, 0.21, 0.67)"],
+    "csparsemax": ["(0.7, 0.3, 0)", "(0.3, 0.7, 0)", "(0, 0, 1)"],
+}
+
+
+@pytest.fixture(scope="module")
+def axes():
+    return simplex_figure1()
+
+
+def by_gid(ax, prefix):
+    return [a for a in ax.get_children() if str(a.get_gid()).startswith(prefix)]
+
+
+def test_columns_and_rows_are_those_of_the_paper(axes):
+    assert axes.shape == (4, 4)
+    assert [ax.get_title() for ax in axes[0]] == list(PRINTED)
+    assert [ax.get_ylabel() for ax in axes[:3, 0]] == [
+        "step 1\nz = (1.2, 0.8, −0.2)",
+        "step 2\nz = (0.7, 0.9, 0.1)",
+        "step 3\nz = (−0.2, 0.2, 0.9)",
+    ]
+
+
+@pytest.mark.parametrize("column", range(4))
+def test_attention_is_what_the_paper_prints(axes, column):
+    drawn = [[t.get_text() for t in ax.texts if t.get_gid() == "point"] for ax in axes[:3, column]]
+    assert drawn == [[text] for text in list(PRINTED.values())[column]]
+
+
+def test_only_the_constrained_columns_have_bounds(axes):
+    counts = [[len(by_gid(ax, "bound")) for ax in row] for row in axes[:3]]
+    # Unit fertilities bind nothing in the first step; then all three words of csoftmax have
+    # received attention, but the third word of csparsemax has not.
+    assert counts == [[0, 0, 0, 0], [0, 0, 3, 2], [0, 0, 3, 2]]
+
+
+def test_points_never_exceed_their_bounds():
+    for name in ("csoftmax", "csparsemax"):
+        weights, bounds = attend_with_credit([[1.2, 0.8, -0.2]] * 3, [1, 1, 1], name)
+        assert (weights <= bounds + 1e-12).all()
+        assert np.allclose(bounds[1:], 1 - np.cumsum(weights, axis=0)[:-1])
+
+
+def test_cumulative_attention_is_drawn_against_fertilities(axes):
+    for column, name in enumerate(PRINTED):
+        weights, _ = attend_with_credit(
+            [[1.2, 0.8, -0.2], [0.7, 0.9, 0.1], [-0.2, 0.2, 0.9]], [1, 1, 1], name
+        )
+        tops = np.zeros(3)
+        for bar in axes[3, column].patches:
+            word = round(bar.get_x() + bar.get_width() / 2) - 1
+            tops[word] = max(tops[word], bar.get_y() + bar.get_height())
+        assert np.allclose(tops, weights.sum(axis=0))
+        lines = by_gid(axes[3, column], "fertility")
+        assert [list(line.get_ydata()) for line in lines] == [[1.0, 1.0]] * 3
+        assert {line.get_color() for line in lines} == {colours.BOUND}
+
+
+def test_only_unconstrained_columns_exceed_the_fertilities(axes):
+    excess = [
+        [bar.get_height() > 1e-9 for bar in ax.patches if bar.get_gid() == "excess"]
+        for ax in axes[3]
+    ]
+    assert excess == [[True, True, False], [True, True, False], [False] * 3, [False] * 3]
+
+
+def test_other_steps_and_fertilities_are_drawn_too():
+    axes = simplex_figure1(np.zeros((4, 3)), [2.0, 1.0, np.inf])
+    assert axes.shape == (5, 4)
+    assert len(by_gid(axes[4, 0], "fertility")) == 2, "an infinite fertility has no line"
+
+
+def test_fertilities_that_run_out_are_refused():
+    with pytest.raises(InfeasibleBoundsError):
+        simplex_figure1(np.zeros((4, 3)))
+
+
+class TestTransformationCurves:
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def curves():
+        ax = transformation_curves(bound=0.7)
+        return {
+            line.get_label(): line.get_xydata() for line in ax.lines if len(line.get_xdata()) > 2
+        }
+
+    def test_softmax_is_the_logistic_function(self, curves):
+        t, share = curves["softmax"].T
+        assert np.allclose(share, 1 / (1 + np.exp(-t)))
+
+    def test_sparsemax_is_linear_between_minus_one_and_one(self, curves):
+        t, share = curves["sparsemax"].T
+        assert np.allclose(share, np.clip((t + 1) / 2, 0, 1))
+
+    def test_constrained_curves_are_cut_off_at_the_bound(self, curves):
+        for name in ("softmax", "sparsemax"):
+            assert np.allclose(curves[f"c{name}"][:, 1], np.minimum(curves[name][:, 1], 0.7))
+        t, share = curves["csparsemax"].T
+        assert share[-1] == constrained_sparsemax([t[-1], 0.0], [0.7, 1.0])[0]
+
+    def test_a_bound_outside_zero_and_one_is_refused(self):
+        with pytest.raises(DataError, match="between 0 and 1"):
+            transformation_curves(bound=1.5)

@@ -1,0 +1,241 @@
+"""What all formats promise: the same facts, nothing empty, nothing too wide, nothing hostile."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coverage_eval.metrics.rep import REP
+from coverage_eval.papers.reproduction.iris import IrisReproduction
+from coverage_eval.report.scores import present_scores, present_segments
+from coverage_eval.tables.formats import FORMATS, Format, render
+from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, format_figure
+
+PEOPLE = ("text", "markdown", "latex")
+SIGNATURE = "REP|n:2|version:0"
+
+
+def one(header: tuple[str, ...], *rows: tuple[Cell, ...], **more: object) -> Printable:
+    return Printable((Table(header, rows, **more),))  # type: ignore[arg-type]
+
+
+EVERYTHING = Printable(
+    (
+        Table(
+            ("system", "REP ↓"),
+            ((RowLabel("a_b", "(baseline)"), ScoreCell(1.5, 1.0, 2.0, best=True)),
+             ("c", ScoreCell(3.0, 2.5, 3.5, p=0.0001))),
+            notes=("A note & more.",), signatures=(SIGNATURE,), caption="REP scores.",
+        ),
+        Table(("word", "times", "share", "nothing"), (("x", 3, 0.5, None), ("y", 4, None, ""))),
+        Table((), (), "Only a title: 100 %", notes=("  an example",)),
+    ),
+    title="All of it",
+)  # fmt: skip
+
+
+def test_every_format_shows_every_fact() -> None:
+    assert render(EVERYTHING) == (
+        "All of it\n\n"
+        "system      REP ↓\n"
+        "----------  ------------\n"
+        "a_b         1.50*\n"
+        "(baseline)  [1.00, 2.00]\n"
+        "c           3.00\n"
+        "            [2.50, 3.50]\n"
+        "            p < 0.001\n\n"
+        "*: best figure.\nA note & more.\n\n"
+        f"{SIGNATURE}\n\n"
+        "word      times    share\n"
+        "------  -------  -------\n"
+        "x             3     0.50\n"
+        "y             4\n\n"
+        "Only a title: 100 %\n\n  an example"
+    )
+    markdown = render(EVERYTHING, "markdown")
+    assert r"| a\_b<br>(baseline) |" in markdown
+    assert "**1.50**<br>[1.00, 2.00]" in markdown
+    assert "3.00<br>[2.50, 3.50]<br>p < 0.001" in markdown
+    assert f"- Bold: best figure.\n- A note \\& more.\n- `{SIGNATURE}`" in markdown
+    latex = render(EVERYTHING, "latex")
+    assert r"a\_b & \textbf{1.50} \\" in latex
+    assert r" & {\scriptsize $p<0.001$} \\" in latex
+    assert r"\caption{REP scores. Best figures in bold. A note \& more.}" in latex
+    assert r"Only a title: 100 \%" in latex
+    data = json.loads(render(EVERYTHING, "json"))
+    assert data["title"] == "All of it"
+    assert data["tables"][0]["rows"][0]["system"] == "a_b"
+    assert data["tables"][0]["rows"][1]["REP ↓"]["p"] == 0.0001
+    assert data["tables"][0]["signatures"] == [SIGNATURE]
+    assert data["tables"][1]["rows"][1] == {"word": "y", "times": 4, "share": None, "nothing": ""}
+
+
+def test_csv_is_one_table() -> None:
+    with pytest.raises(ValueError, match="CSV is one table"):
+        render(EVERYTHING, "csv")
+    assert not FORMATS["csv"].several
+    (first, *_) = EVERYTHING.tables
+    lines = render(Printable((first,)), "csv").splitlines()
+    assert lines == [
+        "system,REP ↓,low,high,signature",
+        f"a_b,1.5,1.0,2.0,{SIGNATURE}",
+        f"c,3.0,2.5,3.5,{SIGNATURE}",
+    ]
+
+
+def test_one_signature_a_row_is_a_column_of_csv_and_stands_below_elsewhere() -> None:
+    printable = one(("figure", "score"), ("x", 1.0), ("y", 2.0), signatures=("X|a:1", "Y|a:2"))
+    rows = list(csv.DictReader(io.StringIO(render(printable, "csv"))))
+    assert [row["signature"] for row in rows] == ["X|a:1", "Y|a:2"]
+    assert render(printable).endswith("\n\nX|a:1\nY|a:2")
+    assert render(printable, "markdown").endswith("\n\n- `X|a:1`\n- `Y|a:2`")
+    assert render(printable, "latex").endswith("\n% X|a:1\n% Y|a:2")
+
+
+def test_a_new_format_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = Format(lambda printable, style: iter([f"{printable.title} {style.digits}"]))
+    monkeypatch.setitem(FORMATS, "titles", titles)  # type: ignore[arg-type]
+    assert render(EVERYTHING, "titles", width=4) == "All of it 4"
+
+
+def test_numbers_alone() -> None:
+    assert render(EVERYTHING, score_only=True) == "1.50 [1.00, 2.00]\n3.00 [2.50, 3.50]\n0.50"
+    assert render(one(("a",), (1.0,)), score_only=True, width=0) == "1"
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_columns_without_content_are_left_out(name: str) -> None:
+    assert "nothing" not in render(EVERYTHING, name)
+    assert "nothing" in render(one(("nothing",)), name)  # no rows: nobody knows
+    kept = one(("a", "nothing"), (1, None))
+    assert render(kept, "csv") == "a,nothing\n1,"
+    assert json.loads(render(kept, "json")) == [{"a": 1, "nothing": None}]
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_no_signed_zero_and_counts_are_integers(name: str) -> None:
+    cells = (-0.001, -0.0, ScoreCell(-0.004, -0.001, 0.0), 3)
+    text = render(one(("a", "b", "c", "d"), cells), name)
+    assert "-0.00" not in text
+    assert "3.00" not in text
+    assert render(one(("a",), (ScoreCell(-0.001),)), score_only=True) == "0.00"
+
+
+@given(st.floats(-1e12, 1e12), st.integers(0, 6))
+def test_figures_are_rounded_as_python_does(value: float, digits: int) -> None:
+    plain = f"{value:.{digits}f}"
+    expected = plain.removeprefix("-") if float(plain) == 0 else plain
+    assert format_figure(value, digits) == expected
+    assert format_figure(math.inf) == "inf"
+
+
+def test_a_quotation_mark_is_readable() -> None:
+    printable = one(("word", "times"), ('"', 2), ('say "no"', 1))
+    assert '\n"               2\n' in render(printable)
+    assert '| "        |' in render(printable, "markdown")
+    assert r"{\char34} & 2 \\" in render(printable, "latex")
+    assert render(printable, "csv").splitlines()[1:] == ['"""",2', '"say ""no""",1']
+
+
+WORDS = st.lists(st.text("abcü中\"'-", min_size=1, max_size=12), max_size=30).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(WORDS, WORDS, st.none() | st.integers(0, 99)), min_size=1, max_size=4),
+    st.integers(50, 120),
+)
+def test_text_fits_the_terminal_and_loses_no_word(
+    rows: list[tuple[str, str, int | None]], columns: int
+) -> None:
+    printable = one(("one", "two", "times"), *rows)
+    text = render(printable, columns=columns)
+    assert all(wide(line) <= columns for line in text.splitlines())
+    # Cells are broken at spaces, and in words longer than a line: without spaces all is there.
+    for letter in 'abcü中"':
+        assert text.count(letter) == render(printable).count(letter)
+
+
+def wide(line: str) -> int:
+    """Columns on a terminal; of the letters here only 中 takes two."""
+    return len(line) + line.count("中")
+
+
+def test_without_a_width_nothing_is_wrapped() -> None:
+    printable = one(("words", "more"), ("x " * 500, "y " * 500), notes=("z " * 500,))
+    assert len(render(printable).splitlines()) == 5
+    assert len(render(printable, columns=80).splitlines()) > 25
+    assert len(render(printable, "markdown", columns=80).splitlines()) == 5
+
+
+def test_too_many_columns_stand_below_each_other() -> None:
+    names = tuple(f"score-{i}" for i in range(20))
+    text = render(one(("segment", *names), ("1", *map(float, range(20)))), columns=60)
+    assert all(len(line) <= 60 for line in text.splitlines())
+    assert text.count("segment") > 2
+    assert all(name in text for name in names)
+    assert len(text.split("\n\n")) == text.count("segment")
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_hostile_text_is_harmless_wherever_it_stands(name: str) -> None:
+    bad = "a\x1b[31m\rb\nc\x85d\u2028e"
+    table = Table((bad,), ((bad,), (RowLabel(bad, bad),)), bad, notes=(bad,), caption=bad)
+    text = render(Printable((table, Table((), (), bad)), title=bad), name)
+    assert not set("\x1b\r\x85\u2028") & set(text)
+    plain = Table(("a",), (("a",), (RowLabel("a", "a"),)), "a", notes=("a",), caption="a")
+    tame = render(Printable((plain, Table((), (), "a")), title="a"), name)
+    assert text.count("\n") == tame.count("\n")
+
+
+HYPOTHESES, REFERENCES = ["a a", "a b", "c c c", ""], ["a", "a b", "c", ""]
+
+
+def segments(*, errors_only: bool) -> Printable:
+    metric = REP()
+    pairs = zip(HYPOTHESES, REFERENCES, strict=True)
+    return present_segments(
+        metric.corpus_score(HYPOTHESES, REFERENCES),
+        metric.sentence_scores(HYPOTHESES, REFERENCES),
+        evidence=[{"repetitions": metric.evidence(*pair)} for pair in pairs],
+        errors_only=errors_only,
+    )
+
+
+def test_only_segments_with_errors() -> None:
+    everything, errors = segments(errors_only=False), segments(errors_only=True)
+    assert [row[0] for row in everything.tables[0].rows] == [1, 2, 3, 4]
+    assert [row[0] for row in errors.tables[0].rows] == [1, 3]
+    (score,) = json.loads(render(errors, "json"))["scores"]
+    assert [item["segment"] for item in score["sentences"]] == [1, 3]
+    assert len(render(errors, score_only=True).splitlines()) == 2
+
+
+def test_people_count_positions_from_1_and_json_from_0() -> None:
+    printable = segments(errors_only=True)
+    (score,) = json.loads(render(printable, "json"))["scores"]
+    assert score["sentences"][0]["repetitions"][0]["positions"] == [0]
+    for name in (*PEOPLE, "csv"):
+        assert "a a (1x, 0x in the reference) at 1" in render(printable, name)
+
+
+def test_scores_are_lines_in_text_and_a_table_elsewhere() -> None:
+    score = REP().corpus_score(["a a"], ["a"])
+    printable = present_scores([score, score])
+    assert render(printable) == f"{score}\n{score}"
+    assert render(printable, score_only=True, width=1) == "200.0\n200.0"
+    assert render(printable, "markdown").count("| REP ") == 2
+    assert render(printable, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"
+
+
+def test_iris_shows_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IrisReproduction, "rows", lambda _: [["softmax", "JS", 0.1, *[0.2] * 4]])
+    monkeypatch.setattr(IrisReproduction, "verdicts", lambda _: ["below in 3 of 5"])
+    printout = IrisReproduction({}, {}, (), 5, 0).present()
+    assert render(printout).endswith("\n\nbelow in 3 of 5")
+    assert json.loads(render(printout, "json"))[0]["printed"] == 0.1

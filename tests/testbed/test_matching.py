@@ -1,0 +1,245 @@
+"""Files of scores, and labels that are matched with them: nothing lost, nothing mistaken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.errors import DataError
+from coverage_eval.testbed.evaluation import Evaluating, evaluate_labelled, meta_evaluate
+from coverage_eval.testbed.labels import Judgement, Labels
+from coverage_eval.testbed.matching import match
+from coverage_eval.testbed.score_files import ScoreColumn, choose_columns, read_scores
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="")
+    return path
+
+
+def labels(*marks: float, **more: Any) -> Labels:
+    items = (Judgement(n, mark > 0, mark, source=n, line=n + 1) for n, mark in enumerate(marks, 1))
+    return Labels("labels.tsv", tuple(items), **more)
+
+
+def test_csv_of_this_package_and_of_others(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "drop.csv",
+        "segment,score,dropped,P(omission),chrF2",
+        '1,0.0,"ein at 3; ""x"", at 4",0.25,50',
+        "2,,,0.5,60",
+    )
+    score, chance, chrf = read_scores(path)
+    assert (score.name, chance.name, chrf.name) == ("drop", "P(omission)", "chrF2")
+    assert score.values == {("", 1): 0.0, ("", 2): None}
+    assert (chance.probability, score.probability) == (True, False)
+    assert (chrf.higher_is_better, score.higher_is_better) == (True, False)
+    assert [c.name for c in read_scores(path, "A")] == ["A", "A.P(omission)", "A.chrF2"]
+    tabs = write(tmp_path / "t.tsv", "system\tsegment\tx", "a\t1\t2", "b\t1\t3")
+    (column,) = read_scores(tabs)
+    assert column.values == {("a", 1): 2.0, ("b", 1): 3.0}
+    assert column.by_system
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["score", "1"], "line 1: no column 'segment'"),
+        (["segment,score", "1,nan"], "line 2, column 'score': 'nan' is not a finite number"),
+        (["segment,score", "1,2", "2,-inf"], "line 3, column 'score': '-inf' is not a finite"),
+        (["segment,score", "1,x"], "line 2, column 'score': 'x' is not a finite number"),
+        (["segment,score", "1,2", "1,3"], "line 3: segment 1 is there twice"),
+        (["segment,score", "0,2"], "line 2: segment '0' is no number from 1"),
+        (["segment,score", "1"], "line 2: not as many fields as line 1"),
+        (["segment,score", "1,2,3"], "line 2: not as many fields as line 1"),
+        (["segment,words", "1,many"], "has no score of segments"),
+        (["segment,p(error)", "1,1.5"], "column 'p\\(error\\)' is not a probability"),
+        (["segment,score", "1,"], "column 'score' has no number"),
+        (["segment,score", '1,"2'], "line 2: unexpected end of data"),
+        (['{"scores": []}'], "has no scores of segments"),
+        (["{"], "the file: not JSON"),
+        ([], "line 1: no column 'segment'"),
+    ],
+)
+def test_damaged_scores(tmp_path: Path, lines: list[str], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        read_scores(write(tmp_path / "scores.csv", *lines))
+
+
+SENTENCE = '{"scores": [{"sentences": [%s]}]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{" + '"a": [' * 100_000, "the file: not JSON"),
+        ('{"scores": ' + "9" * 5000 + "}", "the file: not JSON"),
+        ('{"scores": 1}', "has no scores of segments"),
+        ('{"scores": [{"sentences": 1}]}', "sentence 1: JSON, but not an object"),
+        (SENTENCE % "1", "sentence 1: JSON, but not an object"),
+        (SENTENCE % '{"segment": "%s", "score": 1}' % ("9" * 5000), "is no number from 1"),
+        (SENTENCE % '{"segment": 1, "score": [1]}', "is not a finite number"),
+        (SENTENCE % '{"segment": 1, "score": 1%s}' % ("0" * 400), "is not a finite number"),
+        (SENTENCE % '{"segment": 1, "score": 1, "dropped": [1]}', "no evidence of source words"),
+        (
+            SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 1e3}]}',
+            "no evidence of source words",
+        ),
+        (
+            SENTENCE % '{"segment": 1, "score": 1, "spans": [{"start": 0, "end": 99999999999}]}',
+            "no evidence of source words: a span from 0 of other words",
+        ),
+        ('{"kind": 1}\n[]', "line 2: JSON, but not an object"),
+        ('{"kind": 1, "metrics": [1]}', "line 1: .metrics.: JSON, but not an object"),
+        ('{"kind": 1, "metrics": {"REP": 1}}', "line 1: .REP.: JSON, but not an object"),
+        ('{"kind": 1, "metrics": {"REP": {}}}', "line 1: segment None is no number from 1"),
+    ],
+)
+def test_damaged_json(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(DataError, match=said) as caught:
+        read_scores(write(tmp_path / "scores.json", text))
+    assert len(str(caught.value)) < 400
+
+
+def test_json_says_which_words(tmp_path: Path) -> None:
+    sentences = [
+        {"segment": 1, "score": 5.0, "lost": [{"position": 2, "word": "x", "loss": 0.5}]},
+        {"segment": 2, "score": None, "lost": []},
+    ]
+    data = {"scores": [{"system": None, "higher_is_better": False, "sentences": sentences}]}
+    (column,) = read_scores(write(tmp_path / "soft.json", json.dumps(data, indent=1)))
+    assert column.name == "soft"
+    assert column.words == {("", 1): {2: 0.5}, ("", 2): {}}
+    repeated = [{"segment": 1, "score": 1, "repetitions": [{"positions": [1]}]}]
+    data = {"scores": [{"higher_is_better": True, "sentences": repeated}]}
+    (column,) = read_scores(write(tmp_path / "r.json", json.dumps(data)))
+    assert column.words is None
+    assert column.higher_is_better
+
+
+def test_translations_that_a_score_leaves_undefined_are_left_out_for_all() -> None:
+    one = ScoreColumn("one", "one.csv", {("", 1): 1.0, ("", 2): None, ("", 3): 3.0})
+    other = ScoreColumn("other", "o.csv", {("", 1): 1.0, ("", 2): 5.0, ("", 3): 2.0}, True)
+    found = match(labels(0, 1, 1), [one, other])
+    assert [item.segment for item in found.judgements] == [1, 3]
+    assert found.notes == ("Left out, as one leaves them undefined: 1 translations.",)
+    assert [score.name for score in found.scores] == ["one", "−other"]
+    assert found.scores[1].suspicion.tolist() == [-1.0, -2.0]
+
+
+def test_labels_without_scores_are_refused() -> None:
+    column = ScoreColumn("x", "x.csv", {("", 1): 1.0})
+    with pytest.raises(DataError, match=r"line 3: segment 2 has no score in x.csv, which has 1"):
+        match(labels(0, 1), [column])
+
+
+def test_systems() -> None:
+    items = [
+        Judgement(n, name == "b", float(name == "b"), name, source=n)
+        for name in "abc"
+        for n in (1, 2)
+    ]
+    several = Labels("mqm.tsv", tuple(items))
+    named = ScoreColumn("x", "x.csv", {(s, n): float(n) for s in "abd" for n in (1, 2)})
+    found = match(several, [named])
+    assert [item.key for item in found.judgements] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+    assert found.notes == ("Labels of systems without scores are left out: c.",)
+    bare = ScoreColumn("x", "x.csv", {("", n): float(n) for n in (1, 2)})
+    with pytest.raises(DataError, match="has several translations of a segment"):
+        match(several, [bare])
+    strange = ScoreColumn("x", "x.csv", {("z", 1): 1.0})
+    with pytest.raises(DataError, match="no label is of a system"):
+        match(several, [strange])
+    with pytest.raises(DataError, match="has several systems, and"):
+        match(labels(0, 1), [named])
+
+
+def test_segments_that_gold_does_not_list_have_no_error() -> None:
+    column = ScoreColumn("x", "x.csv", {("", n): float(n) for n in range(1, 5)})
+    gold = Labels("gold", (Judgement(3, True, 2.0, source=3),), complete=False)
+    found = match(gold, [column])
+    assert found.positive.tolist() == [False, False, True, False]
+
+
+def test_columns_are_chosen_and_turned(tmp_path: Path) -> None:
+    one = ScoreColumn("one", "one.csv", {("", 1): 1.0})
+    other = ScoreColumn("other", "o.csv", {("", 1): 2.0})
+    chosen = choose_columns([one, other], ["other"], ["other"])
+    assert [(c.name, c.higher_is_better) for c in chosen] == [("other", True)]
+    with pytest.raises(DataError, match="there is no score 'two'; there are: one, other"):
+        choose_columns([one, other], ["two"])
+    with pytest.raises(DataError, match=r"o.csv: a score 'one' is also in one.csv"):
+        choose_columns([one, ScoreColumn("one", "o.csv", {})])
+    with pytest.raises(DataError, match="no scores, and no texts for baselines"):
+        evaluate_labelled(labels(0, 1), [], "omission")
+    texts = {
+        name: write(tmp_path / name, "a b", "c d") for name in ("source", "hypothesis", "reference")
+    }
+    found = evaluate_labelled(
+        labels(0, 1), [], "omission", **texts, evaluating=Evaluating(resamples=0)
+    )
+    names = [score.name for score in found.scores]
+    assert names == ["−hyp/src length", "source length", "−hyp/ref length", "−BLEU", "−chrF2"]
+
+
+def test_words_are_counted_by_hand() -> None:
+    """Two of the three words pointed at are right, of four that are concerned."""
+    items = (
+        Judgement(1, True, 1.0, source=1, words=frozenset({0, 1})),
+        Judgement(2, True, 1.0, source=2, words=frozenset({2, 3})),
+        Judgement(3, False, 0.0, source=3, words=frozenset()),
+    )
+    pointed = {("", 1): {0: 0.9, 2: 0.1}, ("", 2): {3: 0.4}, ("", 3): {}}
+    column = ScoreColumn("x", "x", {("", n): float(3 - n) for n in (1, 2, 3)}, words=pointed)
+    matched = match(Labels("l", items), [column])
+    (unknown,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
+    words = (unknown.word_precision, unknown.word_recall, unknown.word_auroc)
+    assert words == (None, None, None)  # the sources' lengths are not known
+    matched = matched.with_source_words(["a b c", "a b c d", "a"], Tokenizer())
+    (found,) = meta_evaluate(matched, Evaluating(resamples=0)).scores
+    assert found.word_precision is not None
+    assert found.word_recall is not None
+    assert found.word_auroc is not None
+    assert found.word_precision.value == pytest.approx(2 / 3)
+    assert found.word_recall.value == pytest.approx(2 / 4)
+    # 4 concerned with strengths .9 0 0 .4 against .1 0 0 0: of 16 pairs, 8 won and 6 tied
+    assert found.word_auroc.value == pytest.approx((8 + 6 / 2) / 16)
+
+
+def test_a_position_behind_the_end_tells_of_another_tokeniser() -> None:
+    item = Judgement(1, True, 1.0, source=1, words=frozenset({0}), source_words=2)
+    clean = Judgement(2, False, 0.0, source=2, words=frozenset(), source_words=2)
+    column = ScoreColumn(
+        "x", "x", {("", 1): 1.0, ("", 2): 0.0}, words={("", 1): {2: 1}, ("", 2): {}}
+    )
+    with pytest.raises(
+        DataError, match="word 3 is meant, but its source has 2; name the tokeniser"
+    ):
+        meta_evaluate(match(Labels("l", (item, clean)), [column]), Evaluating(resamples=0))
+
+
+def test_a_rater_is_predicted_from_the_others() -> None:
+    raters = [(True, True, True), (True, True, False), (False, False, False), (False, False, True)]
+    items = tuple(
+        Judgement(n, any(marks), sum(marks) / 3, source=n, raters=marks)
+        for n, marks in enumerate(raters, 1)
+    )
+    column = ScoreColumn("x", "x", {("", n): float(-n) for n in range(1, 5)})
+    found = meta_evaluate(match(Labels("l", items), [column]), Evaluating(resamples=0))
+    marks = [(mark, (sum(own) - mark) / 2, -n) for n, own in enumerate(raters) for mark in own]
+
+    def area(position: int) -> float:
+        wins = [
+            (a[position] > b[position]) + (a[position] == b[position]) / 2
+            for a in marks if a[0] for b in marks if not b[0]
+        ]  # fmt: skip
+        return sum(wins) / len(wins)
+
+    assert found.ceiling is not None
+    assert found.ceiling.value == pytest.approx(area(1))
+    assert found.scores[0].one_rater is not None
+    assert found.scores[0].one_rater.value == pytest.approx(area(2))
