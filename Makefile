@@ -20,7 +20,7 @@ BROWSER := $(VENV)/.browser
 DOCS := $(VENV)/.docs
 PACKAGING := $(VENV)/.packaging
 LOWEST_VENV := .venv-lowest
-FRONTEND := coverage_eval/html_report/frontend
+FRONTEND := coverage_eval/report/frontend
 PACKAGES := $(FRONTEND)/node_modules/.package-lock.json
 BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast_align_wrapper/src/*)
 

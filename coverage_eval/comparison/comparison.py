@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from coverage_eval.html_report.rendering import Report
+    from coverage_eval.report.page import Report
     from coverage_eval.tables.table import Table
 
 SIGNIFICANT = 0.05

@@ -32,10 +32,9 @@ from coverage_eval.data.dataset import (
     make_batches,
 )
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
 from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums
-from coverage_eval.omissions.calibration import Calibration
-from coverage_eval.omissions.coverage_losses import NormalCoverage, disjoint_runs
 
 Floats = NDArray[np.float64]
 

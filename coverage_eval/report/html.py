@@ -22,13 +22,7 @@ from coverage_eval.comparison.presentation import (
     plain_verdict,
     present_comparison,
 )
-from coverage_eval.html_report.rendering import (
-    Document,
-    Report,
-    ReportBreakdown,
-    Topic,
-    render_report,
-)
+from coverage_eval.report.page import Document, Report, ReportBreakdown, Topic, render_report
 from coverage_eval.report.segments import (
     Extras,
     Record,

@@ -18,8 +18,8 @@ from scipy.special import expit
 
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.coverage_losses import Calibration, calibration_features
 from coverage_eval.metrics.omissions import OmissionFinder
-from coverage_eval.omissions.calibration import Calibration, calibration_features
 from coverage_eval.testbed.detection import calibration_error, reliability_statistics
 from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segments
 from coverage_eval.testbed.word_pool import WordPool

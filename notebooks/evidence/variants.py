@@ -17,7 +17,7 @@ from coverages import KINDS, UNITS, Bed, make_bed
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.omissions.calibration import Calibration
+from coverage_eval.metrics.coverage_losses import Calibration
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.detection import Ranking, auroc
 from coverage_eval.testbed.learn_calibration import LabelledScore, fit_calibration

@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-PACKAGE = ROOT / "coverage_eval" / "html_report"
+PACKAGE = ROOT / "coverage_eval" / "report"
 FRONTEND = PACKAGE / "frontend"
 
 

@@ -15,7 +15,7 @@ from coverage_eval.metrics.omissions import FoundSegment, OmissionFinder, Omissi
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
-from tests.omissions.conftest import TRAINING, equipped
+from tests.metrics.omissions.conftest import TRAINING, equipped
 
 TEST = generate(300, seed=2)
 SOURCES = [" ".join(pair.source) for pair in TEST]

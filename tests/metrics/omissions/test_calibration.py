@@ -12,14 +12,14 @@ from scipy.special import expit
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.coverage_losses import Calibration
 from coverage_eval.metrics.omissions import OmissionFinder
-from coverage_eval.omissions.calibration import Calibration
 from coverage_eval.testbed.detection import calibration_error, reliability_statistics
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.learn_calibration import LabelledScore, calibrate, fit_calibration
 from coverage_eval.testbed.word_pool import WordPool
-from tests.omissions.conftest import TRAINING, equipped
+from tests.metrics.omissions.conftest import TRAINING, equipped
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.errors import DataError
-from coverage_eval.omissions.coverage_losses import (
-    NormalCoverage,
-    WordRun,
-    best_run,
-    disjoint_runs,
-)
+from coverage_eval.metrics.coverage_losses import NormalCoverage, WordRun, best_run, disjoint_runs
 
 segments = st.lists(
     st.lists(st.tuples(st.sampled_from("abcdefé\ud800"), st.floats(0, 1)), max_size=6), min_size=1

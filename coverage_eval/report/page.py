@@ -118,7 +118,7 @@ def render_report(document: Document) -> Report:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("coverage_eval.html_report", "assets"),
+        loader=PackageLoader("coverage_eval.report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_visible,
@@ -149,7 +149,7 @@ def _visible(value: Any) -> Any:
 
 
 def _asset(name: str) -> str:
-    return (files("coverage_eval.html_report") / "assets" / name).read_text("utf-8")
+    return (files("coverage_eval.report") / "assets" / name).read_text("utf-8")
 
 
 def _packed(blocks: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:

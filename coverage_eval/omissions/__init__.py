@@ -1,1 +1,0 @@
-"""Finds source words that a translation leaves out, and translation that has no source."""
