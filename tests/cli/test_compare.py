@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from coverage_eval.cli.compare import command
+from coverage_eval.cli.commands.compare import command
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.testbed.grammar import generate
