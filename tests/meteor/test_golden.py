@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from coverage_eval.metrics.meteor.counting import Row
 
-from coverage_eval.data.dataset import Batch
+from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.statistics import score_parts
