@@ -16,9 +16,9 @@ from coverage_eval.cli.options import (
     WholeRange,
     add_options,
     click_options,
-    gathered,
     given_options,
     listed_options,
+    options_as,
 )
 from coverage_eval.data.files import (
     STDIN,
@@ -505,7 +505,7 @@ def alignment_options(
     names = {item.name for item in fields(AlignmentOptions)}
     unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
     options = click_options(AlignmentOptions, without=unfit, sides=words_of)
-    return gathered("alignment", AlignmentOptions, options)
+    return options_as("alignment", AlignmentOptions, options)
 
 
 def word_options() -> Callable[[Any], Any]:

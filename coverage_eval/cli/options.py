@@ -277,7 +277,7 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def gathered(
+def options_as(
     name: str, make: Callable[..., Any], options: Sequence[Option] | None = None
 ) -> Callable[[F], Callable[..., Any]]:
     """A decorator that adds options, which the command receives as one object.
@@ -394,11 +394,11 @@ def output_options(
     """
     unfit = (set() if figures else {"width", "score_only"}) | (set() if file else {"output"})
     options = click_options(Output, without=unfit, defaults={"width": width})
-    add = gathered("output", Output, options)
+    add = options_as("output", Output, options)
     return add if command is None else add(command)
 
 
-scoring_options = gathered("output", ScoreOutput)
+scoring_options = options_as("output", ScoreOutput)
 """Adds the options of a score; the command receives them as one ``output``."""
 
 output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)

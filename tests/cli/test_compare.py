@@ -67,6 +67,18 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
             assert found["many", metric][key] == score[key]
 
 
+def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) -> None:
+    options = ("--src", "src", *MODEL)
+    metrics = ("--metrics", "omissions,additions", "--resamples", 0)
+    found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics)["by"]
+    for metric, side in (("Omissions", ("--ref", "ref")), ("Additions", ("--additions",))):
+        text = run_cli("omissions", "drops", *side, *options, "-f", "json", cwd=corpus).stdout
+        (score,) = json.loads(text)["scores"]
+        assert found["drops", metric]["score"] == score["score"]
+        assert found["drops", metric]["statistics"] == score["statistics"]
+    assert found["drops", "Omissions"]["score"] > found["few", "Omissions"]["score"]
+
+
 def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None:
     (corpus / "stop").write_text("\n".join((corpus / "src").read_text().split()[:3]) + "\n")
     options = (*TRAINING, "--sink", "--stopwords", "stop")

@@ -32,8 +32,8 @@ from coverage_eval.cli.options import (
     ScoreOutput,
     WholeRange,
     checked_ending,
-    gathered,
     gold_options,
+    options_as,
     output_option,
     output_options,
     scoring_options,
@@ -167,7 +167,7 @@ def _read(
     return DiskList(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
 
 
-dump_options = gathered("maps", _read, _DUMP_OPTIONS)
+dump_options = options_as("maps", _read, _DUMP_OPTIONS)
 
 
 _SCORE_LIST = "\n".join(

@@ -21,10 +21,10 @@ from coverage_eval.cli.options import (
     PictureFile,
     WholeRange,
     click_options,
-    gathered,
     given_options,
     jobs_option,
     listed_options,
+    options_as,
     output_options,
     parse_differences,
     parse_list,
@@ -64,7 +64,7 @@ _LOOKED_AT = 2000
 """Segments that are looked at to see whether a metric fits the texts."""
 
 
-class Columns:
+class ChosenMetrics:
     """The metrics asked for, checked before any file is read."""
 
     def __init__(
@@ -206,13 +206,13 @@ class ComparisonOptions(TestingOptions):
     meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> ChosenMetrics:
         """The metrics asked for; a usage error if one of them cannot be had."""
         settings = {
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
-        return Columns(self.metrics, self.alignment, settings)
+        return ChosenMetrics(self.metrics, self.alignment, settings)
 
     def check(self, texts: Sequence[str] = ()) -> None:
         """Refuse what is wrong with the command line before any file is read.
@@ -300,7 +300,7 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options(gathered("options", ComparisonOptions, _OPTIONS)(command))
+    return corpus_options(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
 STDOUT = "-"
@@ -357,7 +357,7 @@ WORSE = 3
     "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
     help="List so many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
-@gathered("files", ComparisonFiles)
+@options_as("files", ComparisonFiles)
 @click.option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
     help="End with exit status 3 if a system is significantly worse than the baseline by one of "
@@ -446,7 +446,7 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 
 
-def _check_breakdowns(asked: Sequence[str], columns: Columns) -> None:
+def _check_breakdowns(asked: Sequence[str], columns: ChosenMetrics) -> None:
     """Refuse breakdowns that the columns do not allow, before any file is read."""
     has_evidence = {metric_class(name).evidence_name for name in columns.names}
     for name in asked:

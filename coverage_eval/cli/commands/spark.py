@@ -20,7 +20,7 @@ from coverage_eval.cli.options import (
     OutputFile,
     WholeRange,
     add_options,
-    gathered,
+    options_as,
     output_options,
     parse_list,
 )
@@ -132,7 +132,7 @@ def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
         ),
     ]  # fmt: skip
 
-    add = gathered("options", SparkOptions, options)
+    add = options_as("options", SparkOptions, options)
     return lambda function: add(output_options(function, file=False))
 
 
@@ -263,7 +263,7 @@ def omissions(
     help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "
     "model]",
 )
-@gathered("testing", TestingOptions)
+@options_as("testing", TestingOptions)
 def compare(
     options: SparkOptions,
     alignment: AlignmentOptions,
