@@ -1,12 +1,22 @@
 """The errors that a user can cause, each with a message fit to be printed as it is.
 
 Library code raises these; only :mod:`coverage_eval.cli` turns them into exit codes. The word
-aligner has a family of its own: :class:`fast_align_wrapper.errors.AlignerError`.
+aligner has a family of its own: :class:`AlignerError`.
 """
 
 from __future__ import annotations
 
 from numbers import Integral
+
+from fast_align_wrapper.errors import AlignerError
+
+__all__ = [
+    "AlignerError",
+    "CoverageEvalError",
+    "DataError",
+    "MissingDependencyError",
+    "require_integer",
+]
 
 
 class CoverageEvalError(Exception):

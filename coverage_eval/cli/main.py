@@ -20,8 +20,6 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.options import parse_size
-from coverage_eval.cli.output import say
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
@@ -83,10 +81,22 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(_summaries().items()))
 
 
+def _parse_size(text: str) -> int:
+    from coverage_eval.cli.options import parse_size  # NumPy is behind it: --help stays fast
+
+    return parse_size(text)
+
+
+def _say(message: str, kind: str) -> None:
+    from coverage_eval.cli.output import say
+
+    say(message, kind)
+
+
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="coverage-eval")
 @click.option(
-    "--max-line-bytes", type=parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
+    "--max-line-bytes", type=_parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
     show_default=True, help="Refuse texts with a line of more bytes than this, such as 1G.",
 )  # fmt: skip
 def cli(max_line_bytes: int) -> None:
@@ -101,7 +111,7 @@ def cli(max_line_bytes: int) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(str(message), "warning")
+    _say(str(message), "warning")
 
 
 @contextmanager
@@ -176,15 +186,15 @@ def _run(argv: Sequence[str]) -> int:
         _show_usage(error)
         status = error.exit_code
     except click.Abort:
-        say("interrupted", "error")
+        _say("interrupted", "error")
         status = 1
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
-        say(str(error), "error")
+        _say(str(error), "error")
         status = 1
     except OSError as error:
         # Final files and standard output are named where they are written.
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
-        say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        _say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
         status = 1
     return status

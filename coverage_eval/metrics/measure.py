@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -31,7 +32,7 @@ from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 ONE_SYSTEM = "the hypothesis"
 """What messages call the output where only one system is scored."""
@@ -385,16 +386,19 @@ def measure(
     requests = {name: metric.requests() for name, metric in metrics.items()}
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}
-    batches = answer_ahead(dataset.batches(), chain.from_iterable(requests.values()))
-    if progress:
-        batches = _with_bar(batches)
+    batches = dataset.batches()
+    first = list(islice(batches, jobs))  # no more processes than there is work for
     kept: DiskList[Batch] = DiskList()
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
-    for batch, counts in _map(partial(count_batch, alone), batches, jobs):
-        for name, block in {**counts, **count_batch(aligned, batch)}.items():
-            blocks[name].append(block)
-        if evidence:
-            kept.append(batch)
+    with _processes(len(first) if alone else 1) as pool:
+        batches = answer_ahead(chain(first, batches), chain.from_iterable(requests.values()))
+        if progress:
+            batches = _with_bar(batches)
+        for batch, counts in _map(partial(count_batch, alone), batches, pool, jobs):
+            for name, block in {**counts, **count_batch(aligned, batch)}.items():
+                blocks[name].append(block)
+            if evidence:
+                kept.append(batch)
     if not any(block.size for found in blocks.values() for block in found):
         raise DataError("no segments to score")
     statistics = {name: np.concatenate(found, axis=1) for name, found in blocks.items()}
@@ -412,32 +416,43 @@ def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statis
     return {name: metric.count(batch) for name, metric in metrics.items()}
 
 
-def _map(
-    function: Callable[[Batch], dict[str, Statistics]], batches: Iterable[Batch], jobs: int
-) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
-    """Each batch with what a function makes of it, in their order, in some processes."""
-    stream = iter(batches)
-    first = list(islice(stream, jobs))  # no more processes than there is work for
-    stream = chain(first, stream)
-    if len(first) <= 1:
-        yield from ((batch, function(batch)) for batch in stream)
+@contextmanager
+def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
+    """Some processes that have started; None instead of a single one."""
+    if count <= 1:
+        yield None
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    with ProcessPoolExecutor(len(first)) as pool:
-        pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
-        try:
-            for batch in stream:
-                pending.append((batch, pool.submit(function, Batch(batch.rows))))
-                if len(pending) > 2 * jobs:
-                    done, future = pending.popleft()
-                    yield done, future.result()
-            while pending:
-                done, future = pending.popleft()
-                yield done, future.result()
-        finally:
-            for _, future in pending:
-                future.cancel()
+    pool = ProcessPoolExecutor(count)
+    try:
+        # All are forked here: one that was forked later would hold the pipe to an aligner open,
+        # which then never saw the end of its text.
+        pool.submit(int).result()
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _map(
+    function: Callable[[Batch], dict[str, Statistics]],
+    batches: Iterable[Batch],
+    pool: ProcessPoolExecutor | None,
+    jobs: int,
+) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
+    """Each batch with what a function makes of it, in their order, in some processes."""
+    if pool is None:
+        yield from ((batch, function(batch)) for batch in batches)
+        return
+    pending: deque[tuple[Batch, Future[dict[str, Statistics]]]] = deque()
+    for batch in batches:
+        pending.append((batch, pool.submit(function, Batch(batch.rows))))
+        if len(pending) > 2 * jobs:
+            done, future = pending.popleft()
+            yield done, future.result()
+    while pending:
+        done, future = pending.popleft()
+        yield done, future.result()
 
 
 def _with_bar(batches: Iterable[Batch]) -> Iterator[Batch]:
