@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -174,7 +175,8 @@ class METEOR(Metric):
 
     def prepare(self) -> None:
         """Make the index of paraphrases before any process starts, so that not each makes one."""
-        self._prepare_index()
+        self.__dict__.pop("_index", None)  # its file may be gone since the last test set
+        _ = self._index
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
         """The 23 statistics of each segment, ``[systems, segments, 23]``."""
@@ -199,8 +201,9 @@ class METEOR(Metric):
         (pair,) = self._align_batch(make_rows({ONE_SYSTEM: texts[0]}, *texts[1:]))
         return _matches(pair)
 
-    def _prepare_index(self) -> Path | None:
-        """The index of paraphrases, if this variant matches them."""
+    @cached_property
+    def _index(self) -> Path | None:
+        """The index of paraphrases, if this variant matches them; processes are told its path."""
         return phrase_index(data_file(PARAPHRASES)) if VARIANTS[self.variant] > PARAPHRASE else None
 
     def _align_batch(self, rows: Sequence[Row]) -> list[_AlignedPair]:
@@ -212,8 +215,7 @@ class METEOR(Metric):
         Raises:
             DataError: A segment repeats itself so often that aligning it takes many minutes.
         """
-        index = self._prepare_index()
-        table = open_index(index) if index else None
+        table = open_index(self._index) if self._index else None
         pairs = []
         for row in rows:
             references = list(map(self._split, row.references))
