@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.aligner_options import (
@@ -32,7 +33,6 @@ from coverage_eval.cli.output import (
 from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import echo_findings, warn
-from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import (
     Text,

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import click
 
+from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
@@ -35,7 +36,6 @@ from coverage_eval.cli.overwriting import Group, OutputFile
 from coverage_eval.cli.picture_files import PictureFile
 from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
 from coverage_eval.cli.warnings import warn
-from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.files import check_stdin, read_segments, source_name
 from coverage_eval.errors import DataError
