@@ -10,7 +10,6 @@ repeated or runs twice leaves each row once.
 from __future__ import annotations
 
 import json
-import math
 import os
 import pickle
 import sys
@@ -454,7 +453,7 @@ def score_frame(frame: DataFrame, job: ScoringJob, model: str | None = None) -> 
     Returns:
         The keys, ``set_aside`` (why a row has no figures; null if it has), and a figure a column, a
         struct of the systems' scores, statistics and evidence; see
-        :meth:`coverage_eval.scale.batch_scorer.BatchScorer.schema`.
+        :meth:`BatchScorer.schema`.
 
     Raises:
         DataError: A column is not there, or holds no text.
@@ -512,8 +511,7 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
 def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
     """The sums of scored rows, and how many rows were set aside.
 
-    Counts are summed as whole numbers. Fractions are summed by :func:`math.fsum` in each partition
-    and over the sorted sums of partitions, so the order of partitions changes nothing.
+    Sums are exact until they are rounded once, so partitions change nothing.
 
     Args:
         scored: Of :func:`score_frame`, or as written.
@@ -527,14 +525,14 @@ def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
     )
     parts = [json.loads(row["sums"]) for row in summed.toLocalIterator()]
     sums = {
-        name: np.array(
-            [[[_total(cell) for cell in zip(*row, strict=True)]] for row in zip(*rows, strict=True)]
+        name: sum(
+            (np.array(part["sums"][name], object) for part in parts),
+            np.zeros((len(systems), len(ones)), object),
         )
-        for name, rows in (
-            (name, [part["sums"][name] for part in parts]) for name in scorer.figures
-        )
+        for name, ones in names.items()
     }
-    result = scorer.result_of(sums, sum(part["scored"] for part in parts))
+    rounded = {name: (found / _LEAST_FLOATS)[:, None] for name, found in sums.items()}
+    result = scorer.result_of(rounded, sum(part["scored"] for part in parts))
     return result, sum(part["set_aside"] for part in parts)
 
 
@@ -572,9 +570,7 @@ def _sum_partition(
 ) -> Iterator[pa.RecordBatch]:
     """The sums of a partition's rows, in one row of JSON: by figure, system and statistic."""
     scored = set_aside = 0
-    sums: dict[str, list[list[list[float]]]] = {
-        name: [[[0] for _ in names] for _ in systems] for name, names in statistics.items()
-    }
+    sums = {name: np.zeros((len(systems), len(ones)), object) for name, ones in statistics.items()}
     for batch in batches:
         kept = batch.filter(batch[SET_ASIDE].is_null())
         scored += kept.num_rows
@@ -583,16 +579,19 @@ def _sum_partition(
             for place, system in enumerate(systems):
                 for number, one in enumerate(names):
                     values = _numbers(kept[name], system, one).tolist()
-                    sums[name][place][number].append(_total(values))
-    totals = {name: [[_total(cell) for cell in row] for row in rows] for name, rows in sums.items()}
+                    sums[name][place, number] += sum(map(_in_least_floats, values))
+    totals = {name: found.tolist() for name, found in sums.items()}
     found = {"scored": scored, "set_aside": set_aside, "sums": totals}
     yield pa.RecordBatch.from_pydict({"sums": [json.dumps(found)]})
 
 
-def _total(values: Iterable[float]) -> float:
-    """Whole numbers are added as such; fractions are sorted and rounded once."""
-    held = list(values)
-    return sum(held) if all(isinstance(one, int) for one in held) else math.fsum(sorted(held))
+_LEAST_FLOATS = 2**1074
+"""In 1. Every float is a whole number of the least one above 0, and whole numbers add exactly."""
+
+
+def _in_least_floats(value: float) -> int:
+    above, below = value.as_integer_ratio()
+    return above * (_LEAST_FLOATS // below)
 
 
 @contextmanager

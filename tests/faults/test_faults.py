@@ -52,7 +52,6 @@ WRITERS = {
     "meta": ("meta --labels gold.tsv hyp.csv --resamples 20 -f json -o figures --plot curves.svg",
              ("figures", "curves.svg")),
     "fertility": ("fertility constant src -o numbers", ("numbers",)),
-    "shard": ("rep hyp ref --shard 1/2 -o part", ("part",)),
 }  # fmt: skip
 """What each writes; `reproduce`, which goes on where it was killed, is in tests/papers."""
 
