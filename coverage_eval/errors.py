@@ -39,7 +39,7 @@ class MissingDependencyError(CoverageEvalError, ImportError):
     """A package or program that a feature needs is not installed; the message names the command."""
 
 
-def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+def require_integer(name: str, value: object, least: int, most: int | None = None) -> None:
     """Refuse a setting that is no whole number, or is too small or too large a one.
 
     Raises:

@@ -29,7 +29,6 @@ ARROWS = {
     "torch": "errors attention",
     "plotting": "errors special_tokens attention",
     "data": "fast_align_wrapper errors",
-    "diagnosis": "fast_align_wrapper version",
     "alignment": "fast_align_wrapper errors special_tokens data",
     "metrics": "fast_align_wrapper version errors data alignment",
     "comparison": "fast_align_wrapper version errors tables plotting data alignment metrics",
@@ -38,11 +37,10 @@ ARROWS = {
     "data alignment metrics comparison attention_maps",
     # Over the papers, because the demonstration begins with the translations of Appendix B.
     "testbed": "fast_align_wrapper errors tables data alignment metrics comparison papers",
-    "report": "fast_align_wrapper version errors tables plotting data diagnosis metrics comparison "
-    "attention_maps testbed",
+    "report": "fast_align_wrapper version tables plotting data metrics comparison testbed",
     "spark": "fast_align_wrapper errors data alignment metrics",
-    "cli": "fast_align_wrapper version errors tables torch plotting data diagnosis alignment "
-    "metrics comparison attention_maps papers testbed report spark",
+    "cli": "fast_align_wrapper version errors tables torch plotting data alignment metrics "
+    "comparison attention_maps papers testbed report spark",
     "__main__": "cli",
 }
 

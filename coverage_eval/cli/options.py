@@ -1,24 +1,36 @@
-"""Options that several commands share."""
+"""Options: how they are declared once, the types of their values, and those that many share."""
 
 from __future__ import annotations
 
 import math
+import os
+import re
+import stat
+import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import partial, wraps
-from inspect import signature
+from inspect import cleandoc, get_annotations, signature
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.data.files import CorpusWarning
-from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.metrics.significance import DEFAULT_SEED
+from coverage_eval.metrics.score import setting
+from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, DEFAULT_SEED, MOST_RESAMPLES
+from coverage_eval.tables.formats import FORMATS
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
+from fast_align_wrapper.process import DEFAULT_TIMEOUT, MOST_SECONDS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+Option = Callable[[Any], Any]
 
 _MOST = 1_000_000_000
 """No number of an option is greater: sums and products of it stay finite, and loops end."""
@@ -54,6 +66,141 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class OutputFile(click.Path):
+    """The name of a file that a command writes."""
+
+
+class NoFile(click.types.StringParamType):
+    """A name of something else than a file, such as a column."""
+
+
+ENDINGS = (".png", ".svg", ".pdf")
+"""Endings of the files that a figure can be written to."""
+
+
+def checked_ending(path: str | os.PathLike[str], endings: Sequence[str] = ENDINGS) -> str:
+    """Return the ending of a picture's file name, in lower case.
+
+    Raises:
+        DataError: It is none of these; call this before any long work.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in endings:
+        listed = ", ".join(endings)
+        raise DataError(
+            f"{os.fspath(path)}: name a file that ends in {listed}, which decides its format"
+        )
+    return ending
+
+
+class PictureFile(OutputFile):
+    """The name of a picture, refused before any work if its ending is of no format.
+
+    Args:
+        endings: Those that the command can write.
+    """
+
+    def __init__(self, endings: Sequence[str] = ENDINGS) -> None:
+        super().__init__()
+        self._endings = endings
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is given."""
+        path = str(super().convert(value, param, ctx))
+        checked_ending(path, self._endings)
+        return path
+
+
+_UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes, such as ``2G``; units are powers of 1024."""
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
+    size = 0 if found is None else int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])
+    if size <= 0:
+        raise click.BadParameter(f"{text!r} is not a size such as 500M or 2G")
+    return size
+
+
+class Command(click.Command):
+    """A command that does nothing where one of its outputs would destroy a file."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Check the names of files, then run."""
+        _refuse_overwriting(ctx)
+        return super().invoke(ctx)
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+def _refuse_overwriting(context: click.Context) -> None:
+    """Refuse a command line by which a file to write is an input, or is written twice.
+
+    Files are told apart by what they are, whatever links lead to them.
+
+    Raises:
+        click.UsageError: The first such file.
+    """
+    inputs = [_Place(name) for name in _inputs(context)]
+    written = [("standard output", _Place("-", sys.stdout))]
+    for parameter in context.command.params:
+        name = context.params.get(parameter.name or "")
+        if isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
+            written.append((parameter.opts[-1], _Place(name)))
+    for number, (option, place) in enumerate(written):
+        shown = option if place.name == "-" else f"{option} {place.name}"
+        if any(place.is_same_file(other) for other in inputs):
+            raise click.UsageError(f"{shown} is one of the input files")
+        for other_option, other in written[:number]:
+            if place.is_same_file(other):
+                raise click.UsageError(f"{other_option} and {option} both write to {place.name}")
+
+
+class _Place:
+    """A file that there is or will be.
+
+    Args:
+        name: Its name, or ``-`` for a stream.
+        stream: That stream, by default standard input.
+    """
+
+    def __init__(self, name: str, stream: Any = None) -> None:
+        self.name = name
+        self._real = os.path.realpath(name)
+        self._state: os.stat_result | None = None
+        with suppress(OSError, ValueError, AttributeError):  # no such file yet; a closed stream
+            is_stream = name == "-"
+            self._state = (
+                os.fstat((stream or sys.stdin).fileno()) if is_stream else Path(name).stat()
+            )
+
+    def is_same_file(self, other: _Place) -> bool:
+        """Whether writing to one would change the other; pipes and devices take everything."""
+        if self._state is None or other._state is None:
+            both_missing = self._state is other._state and "-" not in {self.name, other.name}
+            return both_missing and self._real == other._real
+        return stat.S_ISREG(self._state.st_mode) and os.path.samestat(self._state, other._state)
+
+
+def _inputs(context: click.Context) -> Iterator[str]:
+    """Every text that the command line gives that may be a file to read."""
+    for parameter in context.command.params:
+        if isinstance(parameter.type, (OutputFile, NoFile, click.Choice)):
+            continue
+        value = context.params.get(parameter.name or "")
+        if isinstance(value, dict):
+            yield from value.values()
+        elif isinstance(value, tuple):
+            yield from (item for item in value if isinstance(item, str))
+        elif isinstance(value, str):
+            yield value
+
+
 def add_options(
     command: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
 ) -> Callable[..., Any]:
@@ -63,8 +210,75 @@ def add_options(
     return command
 
 
-def gathered(
-    name: str, make: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
+def click_options(
+    kind: type[Any],
+    *,
+    without: Collection[str] = (),
+    defaults: Mapping[str, Any] | None = None,
+    **words: str,
+) -> list[Option]:
+    """The options that the fields of a dataclass declare, those of a subclass first.
+
+    A field made by :func:`~coverage_eval.metrics.score.setting` says an option's name, default,
+    help and range; further arguments of :func:`click.option` may stand there, too.
+
+    Args:
+        kind: The dataclass.
+        without: Fields for which there is no option.
+        defaults: Other default values by field.
+        **words: What stands in the help in the place of ``{name}``.
+    """
+    own = [name for base in kind.__mro__ for name in get_annotations(base)]
+    declared = [item for item in fields(kind) if "help" in item.metadata]
+    ordered = sorted(declared, key=lambda item: own.index(item.name))
+    return [
+        click_option(item, (defaults or {}).get(item.name, item.default), words)
+        for item in ordered
+        if item.name not in without
+    ]
+
+
+def click_option(
+    item: Field[Any],
+    default: Any,
+    words: Mapping[str, str] | None = None,
+    further_choice: str | None = None,
+) -> Option:
+    """The option that a field of a dataclass declares.
+
+    Args:
+        item: The field.
+        default: Its default value.
+        words: As in :func:`click_options`.
+        further_choice: A choice beside those of the field.
+    """
+    attributes = dict(item.metadata)
+    flags = attributes.pop("flags", None) or [attributes.pop("flag", _flag(item.name))]
+    help_text = cleandoc(attributes.pop("help"))
+    for word, text in (words or {}).items():
+        help_text = help_text.replace(f"{{{word}}}", text)
+    attributes["help"] = help_text
+    choices = attributes.pop("choices", None)
+    limits = {name: attributes.pop(name) for name in ("least", "most") if name in attributes}
+    if isinstance(default, bool):
+        attributes["is_flag"] = True
+    elif choices is not None:
+        attributes["type"] = click.Choice([*choices, *filter(None, [further_choice])])
+    elif "type" not in attributes and isinstance(default, int):
+        attributes["type"] = WholeRange(**limits)
+    elif "type" not in attributes and isinstance(default, float):
+        attributes["type"] = FiniteRange(**limits)
+    if not (attributes.get("multiple") or attributes.get("required")):
+        attributes |= {"default": default, "show_default": default not in {None, False}}
+    return click.option(*flags, item.name, **attributes)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def options_as(
+    name: str, make: Callable[..., Any], options: Sequence[Option] | None = None
 ) -> Callable[[F], Callable[..., Any]]:
     """A decorator that adds options, which the command receives as one object.
 
@@ -72,8 +286,13 @@ def gathered(
         name: The parameter by which it receives it.
         make: Makes the object, such as a dataclass; its parameters have the names of the options'
             parameters, and those for which there is no option keep their defaults.
-        options: The options, as ``--help`` lists them.
+        options: The options, as ``--help`` lists them; by default those that the dataclass
+            declares.
     """
+    if options is None:
+        assert isinstance(make, type)
+        assert is_dataclass(make)
+        options = click_options(make)
     names = list(signature(make).parameters)
 
     def add(command: F) -> Callable[..., Any]:
@@ -96,8 +315,93 @@ def given_options() -> set[str]:
 
 def listed_options(names: Iterable[str]) -> str:
     """Options by their parameters' names, as a message names them: ``--model and --src``."""
-    return " and ".join(f"--{name.replace('_', '-')}" for name in sorted(names))
+    return " and ".join(map(_flag, sorted(names)))
 
+
+@dataclass(frozen=True)
+class Output:
+    """Where a command prints, and in which form."""
+
+    output_format: str = setting(
+        "text", "Print in this form.", flags=("-f", "--format"), choices=tuple(FORMATS)
+    )
+    width: int = setting(
+        2,
+        "Print this many digits after the decimal point.",
+        flags=("-w", "--width"),
+        type=click.IntRange(0, 15),
+    )
+    score_only: bool = setting(
+        False, "Print only the numbers, one a line (text).", flags=("-b", "--score-only")
+    )
+    output: str | None = setting(
+        None,
+        "Write to this file instead of standard output.",
+        flags=("-o", "--output"),
+        metavar="FILE",
+        type=OutputFile(),
+    )
+
+    def require_several(self, what: str) -> None:
+        """Refuse a format that holds one table, before any work is done.
+
+        Raises:
+            click.UsageError: It is such a format; ``what`` names what makes several tables.
+        """
+        if not FORMATS[self.output_format].several:
+            name = self.output_format.upper()
+            raise click.UsageError(f"{what} makes several tables, and {name} is one: use -f json")
+
+
+@dataclass(frozen=True)
+class ScoreOutput(Output):
+    """Where and how a command prints a score."""
+
+    sentence_level: bool = setting(False, "Print one score a segment, with evidence.")
+    errors_only: bool = setting(False, "Print only the segments with an error.")
+    confidence: bool = setting(False, "Add a 95 % bootstrap interval.")
+    bootstrap: int = setting(
+        DEFAULT_RESAMPLES,
+        "Draw this many resamples for --confidence.",
+        least=1,
+        most=MOST_RESAMPLES,
+    )
+    seed: int = setting(DEFAULT_SEED, "Seed the resampling with this number.", least=0)
+
+    def __post_init__(self) -> None:
+        if self.confidence and self.sentence_level:
+            raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
+        if self.errors_only and not self.sentence_level:
+            raise click.UsageError("--errors-only goes with --sentence-level")
+
+    @property
+    def resamples(self) -> int:
+        """Bootstrap resamples; 0 if no interval is wanted."""
+        return self.bootstrap if self.confidence else 0
+
+
+def output_options(
+    command: F | None = None, *, width: int = 2, figures: bool = True, file: bool = True
+) -> Callable[..., Any]:
+    """Add ``-f``, ``-w``, ``-b`` and ``-o``; the command receives them as one ``output``.
+
+    Args:
+        command: What the options are added to; without it, a decorator is returned.
+        width: Digits after the decimal point unless ``-w`` says otherwise.
+        figures: Whether the command prints figures, which ``-w`` and ``-b`` are about.
+        file: Whether ``-o`` is for what is printed; a command that writes another file there has an
+            ``-o`` of its own.
+    """
+    unfit = (set() if figures else {"width", "score_only"}) | (set() if file else {"output"})
+    options = click_options(Output, without=unfit, defaults={"width": width})
+    add = options_as("output", Output, options)
+    return add if command is None else add(command)
+
+
+scoring_options = options_as("output", ScoreOutput)
+"""Adds the options of a score; the command receives them as one ``output``."""
+
+output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
 
 references_option = click.option(
     "--ref", multiple=True, metavar="FILE",
@@ -129,25 +433,52 @@ strict_option = click.option(
 )  # fmt: skip
 
 
-def word_options(sides: str = "every side") -> Callable[[Any], Any]:
-    """``--tokenize``, ``--src-tokenize`` and ``--lowercase``, whose defaults are a model's own.
+threads_option = click.option(
+    "--threads", type=WholeRange(1),
+    help="Run the aligner in so many threads; the result does not depend on it.  "
+    "[default: all cores]",
+)  # fmt: skip
+memory_option = click.option(
+    "--memory", type=parse_size, metavar="SIZE",
+    help="Limit the aligner's index to this, such as 2G.  [default: half of the machine's memory]",
+)  # fmt: skip
+fast_align_option = click.option(
+    "--fast-align", metavar="FILE", type=click.Path(),
+    help="Run this fast_align executable, or the one in this folder.  "
+    "[default: FAST_ALIGN, or the one included]",
+)  # fmt: skip
+timeout_option = click.option(
+    "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
+    show_default=True, help="Give up after so many seconds without a sign of life of the aligner.",
+)  # fmt: skip
+symmetrize_option = click.option(
+    "--symmetrize", default=DEFAULT_SYMMETRIZATION, show_default=True,
+    type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
+)  # fmt: skip
 
-    Args:
-        sides: What they apply to, in the words of the help.
-    """
-    options = (
+gold_options = partial(
+    add_options,
+    options=(
         click.option(
-            "--tokenize", type=click.Choice(TOKENIZERS),
-            help=f"Apply one of sacreBLEU's tokenisers to {sides}.  "
-            "[default: none, or the model's]",
+            "--gold-format", "form", default="auto", show_default=True,
+            type=click.Choice(GOLD_FORMATS),
+            help="Read gold links in this form, which is recognised if it is not named.",
         ),
         click.option(
-            "--src-tokenize", type=click.Choice(TOKENIZERS),
-            help="Apply another tokeniser to the source.",
+            "--one-based", is_flag=True,
+            help="Take the positions of Pharaoh or Talp gold links to count from 1.",
         ),
-        click.option("--lowercase", is_flag=True, help=f"Lowercase {sides}."),
-    )  # fmt: skip
-    return partial(add_options, options=options)
+        click.option(
+            "--reversed", "swapped", is_flag=True, help="Take gold links to be target-source."
+        ),
+    ),
+)  # fmt: skip
+"""The command receives what :func:`~coverage_eval.alignment.gold_links.read_gold` takes."""
+
+threshold_option = click.option(
+    "--threshold", type=FiniteRange(0, 1, max_open=True),
+    help="Link what has more weight than this; by default each target word's most attended word.",
+)  # fmt: skip
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:

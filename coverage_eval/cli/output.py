@@ -1,106 +1,96 @@
-"""How commands print: the options of output, and the printing itself."""
+"""What commands print: messages, tables, scores, and pictures; nothing is computed here."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from tempfile import SpooledTemporaryFile
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.cli.options import gathered
-from coverage_eval.cli.overwriting import OutputFile
-from coverage_eval.data.files import write_lines
+from coverage_eval.cli.options import Output, ScoreOutput, checked_ending
+from coverage_eval.data.files import atomic_path, write_lines
+from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
-from coverage_eval.tables.formats import FORMATS, render_lines
-from coverage_eval.tables.table import Printable
+from coverage_eval.metrics.profile import ROW, Profile
+from coverage_eval.metrics.score import (
+    Evidence,
+    Formula,
+    Score,
+    Statistics,
+    interval_ends,
+    nan_to_none,
+    plain_evidence,
+)
+from coverage_eval.metrics.significance import bootstrap_interval
+from coverage_eval.tables.formats import render_lines
+from coverage_eval.tables.table import (
+    Cell,
+    LazyRows,
+    Printable,
+    ScoreCell,
+    Table,
+    escape_controls,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.animation import Animation
+    from matplotlib.figure import Figure
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output above which they wait on the disk until all are there."""
 
-F = TypeVar("F", bound=Callable[..., Any])
 
+def say(message: str, kind: str = "") -> None:
+    """Print a line on standard error.
 
-output_option = click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=OutputFile(),
-    help="Write to this file instead of standard output.",
-)
-
-
-@dataclass(frozen=True)
-class Output:
-    """Where a command prints, and in which form.
-
-    Attributes:
-        output_format: A name of :data:`coverage_eval.tables.formats.FORMATS`.
-        output: The file; None or ``-`` for standard output.
-        width: Digits after the decimal point.
-        score_only: Print the numbers alone.
-    """
-
-    output_format: str = "text"
-    output: str | None = None
-    width: int = 2
-    score_only: bool = False
-
-    def require_several(self, what: str) -> None:
-        """Refuse a format that holds one table, before any work is done.
-
-        Raises:
-            click.UsageError: It is such a format; ``what`` names what makes several tables.
-        """
-        if not FORMATS[self.output_format].several:
-            name = self.output_format.upper()
-            raise click.UsageError(f"{what} makes several tables, and {name} is one: use -f json")
-
-
-def output_options(
-    command: F | None = None, *, width: int = 2, figures: bool = True, file: bool = True
-) -> Callable[..., Any]:
-    """Add ``-f``, ``-o``, ``-w`` and ``-b``; the command receives them as one ``output``.
+    Names of files, words of corpora and what other programs said are part of messages: none of
+    their characters may end the line or command a terminal.
 
     Args:
-        command: What the options are added to; without it, a decorator is returned.
-        width: Digits after the decimal point unless ``-w`` says otherwise.
-        figures: Whether the command prints figures, which ``-w`` and ``-b`` are about.
-        file: Whether ``-o`` is for what is printed; a command that writes another file there has an
-            ``-o`` of its own.
+        message: What to say.
+        kind: ``error``, ``warning`` or ``note``; by default just what happened.
     """
-    add = gathered("output", Output, list_options(width=width, figures=figures, file=file))
-    return add if command is None else add(command)
+    head = f"coverage-eval: {kind}: " if kind else ""
+    click.echo(head + escape_controls(message), err=True)
 
 
-def list_options(
-    *, width: int = 2, figures: bool = True, file: bool = True
-) -> list[Callable[[Any], Any]]:
-    """The options that :func:`output_options` adds."""
-    options = [
-        click.option(
-            "-f", "--format", "output_format", default="text", show_default=True,
-            type=click.Choice(list(FORMATS)), help="Print in this form.",
-        ),
-    ]  # fmt: skip
-    if figures:
-        options += [
-            click.option(
-                "-w", "--width", default=width, show_default=True, type=click.IntRange(0, 15),
-                help="Print so many digits after the decimal point.",
-            ),
-            click.option(
-                "-b", "--score-only", is_flag=True,
-                help="Print only the numbers, one a line (text).",
-            ),
-        ]  # fmt: skip
-    if file:
-        options.append(output_option)
-    return options
+def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
+    """Print a warning for each finding, and return them.
+
+    Raises:
+        DataError: There is a finding, and warnings are errors.
+    """
+    messages = [finding.message for finding in findings]
+    if messages and strict:
+        raise DataError("; ".join(messages))
+    for message in messages:
+        say(message, "warning")
+    return messages
+
+
+def warn(
+    printout: Printable,
+    findings: Sequence[Finding],
+    unknown_words: Mapping[str, float] | None = None,
+    *,
+    strict: bool,
+) -> Printable:
+    """Print a warning for each finding; JSON has them, and figures about the model, too.
+
+    Raises:
+        DataError: There is a finding, and warnings are errors.
+    """
+    messages = echo_findings(findings, strict=strict)
+    if not isinstance(printout.data, dict):
+        return printout
+    model = {"model": dict(unknown_words)} if unknown_words else {}
+    return replace(printout, data={**printout.data, "warnings": messages, **model})
 
 
 def show(printable: Printable, output: Output) -> None:
@@ -156,3 +146,214 @@ def _copy_to_stdout(lines: Iterable[str]) -> None:
         # Python would try to write what is left at exit, and say so in lines of its own.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise DataError(f"standard output: cannot be written: {error.strerror}") from error
+
+
+def measured(score: Score) -> ScoreCell:
+    """A score with its interval as a cell of a table."""
+    return ScoreCell(score.score, *interval_ends(score.interval))
+
+
+def scores_table(scores: Sequence[Score]) -> Table:
+    """One row a score; in text, one line ``signature = score``."""
+    return Table(
+        ("metric", "score", "segments"),
+        tuple((score.metric, measured(score), score.segments) for score in scores),
+        signatures=tuple(str(score.signature) for score in scores),
+        lines=True,
+    )
+
+
+def present_scores(scores: Sequence[Score]) -> Printable:
+    """Corpus scores; at least one."""
+    return Printable(
+        (scores_table(scores),), data={"scores": [score.to_dict() for score in scores]}
+    )
+
+
+def present_segments(
+    corpus: Score,
+    values: Sequence[float | None],
+    *,
+    evidence: Sequence[Evidence] | None = None,
+    errors_only: bool = False,
+) -> Printable:
+    """Segment scores, segments numbered from 1; an undefined score is empty, in JSON null.
+
+    Args:
+        corpus: The corpus score, whose signature the segments share.
+        values: One score a segment, None where it is undefined.
+        evidence: One mapping of further columns a segment, all with the same keys; a list of
+            dataclasses is shown as text in tables, with positions from 1, and as objects in JSON,
+            with positions from 0. It is gone through again for each format.
+        errors_only: Leave out segments without an error: where lower is better, those whose score
+            is 0 or undefined and that have no evidence.
+    """
+    extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
+    shown: Sequence[int] = range(len(values))
+    if errors_only:
+        rows = enumerate(zip(values, extra, strict=True))
+        shown = array("q", (i for i, row in rows if _has_error(corpus, *row)))
+
+    def cells(index: int) -> tuple[Cell, ...]:
+        return index + 1, values[index], *map(_as_text, extra[index].values())
+
+    def plain(index: int) -> dict[str, Any]:
+        return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
+
+    table = Table(("segment", "score", *(extra[0] if extra else ())), LazyRows(cells, shown))
+    return Printable(
+        (table,),
+        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
+        numbers=LazyRows(values.__getitem__, shown),
+    )
+
+
+def _has_error(corpus: Score, value: float | None, evidence: Evidence) -> bool:
+    lists = [cell for cell in evidence.values() if isinstance(cell, list)]
+    return any(lists) or corpus.higher_is_better or value not in {None, 0.0}
+
+
+def _as_text(cell: Any) -> Cell:
+    """A list of evidence in one cell of a table."""
+    return "; ".join(str(item) for item in cell) if isinstance(cell, list) else cell
+
+
+def present_counted(
+    counted: Sequence[tuple[Formula, Statistics]], output: ScoreOutput
+) -> Printable:
+    """Figures of one corpus; the first alone, or with the others as evidence of segments."""
+    (formula, statistics), *others = counted
+    if not (output.score_only or output.sentence_level):
+        return present_scores([_corpus_score(*item, output) for item in counted])
+    score = _corpus_score(formula, statistics, output)
+    if not output.sentence_level:
+        return present_scores([score])
+    columns = {other.name: other.segment_scores(rows) for other, rows in others}
+    evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
+    values = formula.segment_scores(statistics)
+    return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)
+
+
+def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput) -> Score:
+    interval = None
+    if output.confidence:
+        interval = bootstrap_interval(
+            formula, statistics, resamples=output.bootstrap, seed=output.seed
+        )
+    return formula.score(statistics, interval=interval)
+
+
+def present_profile(profile: Profile) -> Printable:
+    """The corpus figures, one row each with what it means."""
+    table = Table(
+        ROW,
+        tuple(item.row for item in profile.figures),
+        signatures=tuple(item.signature for item in profile.figures),
+    )
+    return Printable(
+        (table,),
+        data={"scores": [item.to_dict() for item in profile.figures]},
+        numbers=tuple(item.score.score if item.score else None for item in profile.figures),
+    )
+
+
+def present_profile_segments(profile: Profile) -> Printable:
+    """One row a segment, numbered from 1, with a column for each figure.
+
+    An undefined value is an empty cell, in JSON null. JSON has the corpus figures too.
+    """
+    columns = [
+        LazyRows(nan_to_none, item.metric.formula(item.statistics)) for item in profile.figures
+    ]
+    header = ("segment", *(item.figure.key for item in profile.figures))
+    numbers = range(1, len(profile.figures[0].statistics) + 1)
+    rows = LazyRows(lambda *row: row, numbers, *columns)
+    data = {
+        "scores": [item.to_dict() for item in profile.figures],
+        "sentences": LazyRows(lambda row: dict(zip(header, row, strict=True)), rows),
+    }
+    return Printable((Table(header, rows),), data=data)
+
+
+def present_found(
+    corpus: Score, evidence: Sequence[Evidence], shown: Any, name: str = "spans"
+) -> Printable:
+    """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
+
+    Args:
+        corpus: The figure of the corpus, whose signature the segments share.
+        evidence: What was found in each segment.
+        shown: Indices of the segments that are shown.
+        name: What the spans are called.
+    """
+    has_probabilities = any(evidence[int(i)]["probability"] is not None for i in shown)
+    header = ("segment", "score", *(["probability"] if has_probabilities else []), name)
+
+    def cells(index: int) -> tuple[Cell, ...]:
+        found = evidence[int(index)]
+        probability = [found["probability"]] if has_probabilities else []
+        return int(index) + 1, found["score"], *probability, "; ".join(map(str, found["spans"]))
+
+    def plain(index: int) -> dict[str, Any]:
+        found = plain_evidence(evidence[int(index)])
+        spans = {name if key == "spans" else key: value for key, value in found.items()}
+        return {"segment": int(index) + 1, **spans}
+
+    rows = LazyRows(cells, shown)
+    return Printable(
+        (Table(header, rows, signatures=(str(corpus.signature),)),),
+        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
+        numbers=LazyRows(lambda index: evidence[int(index)]["score"], shown),
+    )
+
+
+# Ending → metadata that is left out of a file, so that it does not change from day to day.
+_DATES: dict[str, dict[str, None]] = {
+    ".png": {},
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None},
+}
+
+
+def save_figure(
+    figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
+) -> None:
+    """Write a figure as PNG, SVG or PDF, by the file name's ending.
+
+    Args:
+        figure: What to write.
+        path: Its file.
+        dpi: Dots per inch, of PNG.
+        tight: Cut the empty margins off.
+
+    Raises:
+        DataError: The ending is another one, or the folder cannot be written to.
+    """
+    import matplotlib as mpl
+
+    from coverage_eval.plotting.fonts import quiet_missing_glyphs
+
+    ending = checked_ending(path)
+    # SVG numbers its parts at random unless it is given a salt.
+    reproducible = mpl.rc_context({"svg.hashsalt": "coverage-eval"})
+    with atomic_path(path) as temporary, quiet_missing_glyphs(), reproducible:
+        figure.savefig(
+            temporary,
+            format=ending[1:],
+            dpi=dpi,
+            metadata=_DATES[ending],
+            bbox_inches="tight" if tight else None,
+        )
+
+
+def save_animation(animation: Animation, path: str | os.PathLike[str]) -> None:
+    """Write an animation as GIF.
+
+    Raises:
+        DataError: The ending is another one, or the folder cannot be written to.
+    """
+    from coverage_eval.plotting.fonts import quiet_missing_glyphs
+
+    checked_ending(path, (".gif",))
+    with atomic_path(path) as temporary, quiet_missing_glyphs():
+        animation.save(temporary, writer="pillow")

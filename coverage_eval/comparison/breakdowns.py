@@ -26,7 +26,7 @@ from coverage_eval.comparison.evidence import (
 )
 from coverage_eval.data.files import Source, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.errors import check_whole
+from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Result
 from coverage_eval.tables.table import Cell, Table
 from fast_align_wrapper.text import Segment
@@ -378,7 +378,7 @@ class Options:
     baseline: str | None = None
 
     def __post_init__(self) -> None:
-        check_whole("top", self.top, 1)
+        require_integer("top", self.top, 1)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.tokenizers import Tokenizer
-from coverage_eval.errors import check_whole
+from coverage_eval.errors import require_integer
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.registry import make_metric, metric_class
@@ -69,8 +69,8 @@ class Testing:
     def __post_init__(self) -> None:
         if self.test not in TESTS:
             raise ValueError(f"test must be one of {TESTS}, not {self.test!r}")
-        check_whole("resamples", self.resamples, 0, MOST_RESAMPLES)
-        check_whole("seed", self.seed, 0)
+        require_integer("resamples", self.resamples, 0, MOST_RESAMPLES)
+        require_integer("seed", self.seed, 0)
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class Comparison:
 
         Args:
             **settings: What the report may be told beside the scores, the fields of
-                :class:`coverage_eval.report.html.Extras`, such as ``attention`` (maps
+                :class:`coverage_eval.report.html.ReportOptions`, such as ``attention`` (maps
                 of each segment by system), ``labels`` (known errors by system) or ``title``.
 
         Raises:

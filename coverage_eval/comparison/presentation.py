@@ -154,15 +154,25 @@ class _Words(NamedTuple):
     subject: str
 
 
+_REPEATS = _Words("repeats most", "repeats less", "repeats more", "repetitions")
 _WORDS = {
-    "repetitions": _Words("repeats most", "repeats less", "repeats more", "repetitions"),
-    "dropped": _Words("drops most words", "drops fewer words", "drops more words", "dropped words"),
-    "lost": _Words(
+    "REP": _REPEATS,
+    "REP-letters": _REPEATS,
+    "DROP": _Words("drops most words", "drops fewer words", "drops more words", "dropped words"),
+    "SoftDROP": _Words(
         "loses most of the source", "loses less of the source", "loses more of the source",
         "lost coverage",
     ),
+    "Omissions": _Words(
+        "leaves something out most often", "leaves something out less often",
+        "leaves something out more often", "omissions",
+    ),
+    "Additions": _Words(
+        "adds something most often", "adds something less often", "adds something more often",
+        "additions",
+    ),
 }  # fmt: skip
-"""By the evidence of the metric."""
+"""By the name of the metric."""
 
 
 def plain_verdict(comparison: Comparison) -> list[str]:
@@ -179,7 +189,7 @@ def plain_verdict(comparison: Comparison) -> list[str]:
 
 def _metrics(comparison: Comparison) -> list[tuple[str, Metric]]:
     """Metrics of errors first, otherwise in their order."""
-    return sorted(comparison.metrics.items(), key=lambda item: item[1].evidence_name not in _WORDS)
+    return sorted(comparison.metrics.items(), key=lambda item: item[1].name not in _WORDS)
 
 
 def _alone(comparison: Comparison) -> str:
@@ -195,7 +205,7 @@ def _worst(comparison: Comparison, name: str, metric: Metric) -> str:
     figure = f"{metric.name} {_formatted(scores[worst])}"
     if len({_formatted(cell) for cell in scores.values()}) == 1:
         return f"all have {figure}"
-    words = _WORDS.get(metric.evidence_name or "")
+    words = _WORDS.get(metric.name)
     return f"{worst} {words.most} ({figure})" if words else f"{worst} is worst by {figure}"
 
 
@@ -234,7 +244,7 @@ def _differs(cell: Figure) -> bool:
 
 def _relation(metric: Metric, cell: Figure) -> str:
     assert cell.difference is not None  # it is not the baseline
-    words = _WORDS.get(metric.evidence_name or "")
+    words = _WORDS.get(metric.name)
     if words:
         return words.more if cell.difference > 0 else words.less
     better = (cell.difference > 0) == metric.higher_is_better
@@ -242,7 +252,7 @@ def _relation(metric: Metric, cell: Figure) -> str:
 
 
 def _subject(metric: Metric) -> str:
-    words = _WORDS.get(metric.evidence_name or "")
+    words = _WORDS.get(metric.name)
     return words.subject if words else metric.name
 
 

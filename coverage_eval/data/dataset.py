@@ -18,7 +18,7 @@ from fast_align_wrapper.text import Segment
 
 T = TypeVar("T")
 
-BATCH_SEGMENTS = 1024
+BATCH_SEGMENTS = 64
 """Segments in a batch: enough to hide the cost of a process, few enough to hold in memory."""
 
 BATCH_LENGTH = 1 << 20

@@ -25,7 +25,7 @@ from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.input_checks import Finding, check_texts
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
-from coverage_eval.errors import DataError, check_whole
+from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.score import Evidence, Formula, Score, Statistics, setting
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from fast_align_wrapper.text import Segment
@@ -379,7 +379,7 @@ def measure(
         TypeError: ``jobs`` is no whole number.
         ValueError: It is below 1.
     """
-    check_whole("jobs", jobs, 1)
+    require_integer("jobs", jobs, 1)
     for metric in metrics.values():
         metric.prepare()
     requests = {name: metric.requests() for name, metric in metrics.items()}

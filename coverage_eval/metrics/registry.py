@@ -1,7 +1,8 @@
 """The metrics by name, each with the line that the command line says of it.
 
 A metric is one file and one line here; it then has a command of its own (unless its entry says
-that it is a form of another metric) and can be a column of ``compare``.
+that it is a form of another metric, or has a command that does more) and can be a column of
+``compare``.
 """
 
 from __future__ import annotations
@@ -67,6 +68,14 @@ METRICS: Mapping[str, MetricEntry] = {
     ),
     "softdrop": MetricEntry(
         "drop", "SoftDROP", "Soft DROP: coverage lost under the model's posteriors.",
+        command=False,
+    ),
+    "omissions": MetricEntry(
+        "omissions", "Omissions", "Segments with an omission, under the model's posteriors.",
+        command=False,
+    ),
+    "additions": MetricEntry(
+        "omissions", "Additions", "Segments with words that have no source, without reference.",
         command=False,
     ),
 }  # fmt: skip

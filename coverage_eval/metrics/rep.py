@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
-from coverage_eval.errors import check_whole
+from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import TokenMetric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
 
@@ -122,7 +122,7 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_whole("n", self.n, 1)
+        require_integer("n", self.n, 1)
         if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
         if not (0 <= self.w1 <= _MOST_WEIGHT and 0 <= self.w2 <= _MOST_WEIGHT):

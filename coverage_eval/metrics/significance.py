@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.errors import DataError, check_whole
+from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.score import Interval
 
 DEFAULT_RESAMPLES = 1000
@@ -160,8 +160,8 @@ def _weighted_sums(weights: Iterable[Floats], arrays: Sequence[Floats]) -> list[
 
 
 def _check_draws(resamples: int, seed: int) -> None:
-    check_whole("resamples", resamples, 1, MOST_RESAMPLES)
-    check_whole("seed", seed, 0)
+    require_integer("resamples", resamples, 1, MOST_RESAMPLES)
+    require_integer("seed", seed, 0)
 
 
 def _side_by_side(systems: Systems) -> Floats:

@@ -24,8 +24,8 @@ from coverage_eval.comparison.presentation import (
 )
 from coverage_eval.report.page import Document, Report, ReportBreakdown, Topic, render_report
 from coverage_eval.report.segments import (
-    Extras,
     Record,
+    ReportOptions,
     agreement,
     check_labels,
     segment_records,
@@ -49,7 +49,7 @@ def shown_segments(comparison: Comparison) -> int:
     return min(comparison.segments, MOST_OUTPUTS // len(comparison.rows))
 
 
-def make_document(comparison: Comparison, extras: Extras) -> Document:
+def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     """The report of a comparison.
 
     Raises:
@@ -57,22 +57,22 @@ def make_document(comparison: Comparison, extras: Extras) -> Document:
             other segments.
     """
     result = comparison.measured
-    check_labels(comparison, extras.labels)
-    _check_sizes(comparison, "attention", extras.attention)
-    _check_sizes(comparison, "suspects", extras.suspects)
+    check_labels(comparison, options.labels)
+    _check_sizes(comparison, "attention", options.attention)
+    _check_sizes(comparison, "suspects", options.suspects)
     names = [name for name in available_breakdowns(result) if name != "differences"]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
-    tables = break_down(result, names, Options(TOP, extras.frequencies, comparison.baseline))
+    tables = break_down(result, names, Options(TOP, options.frequencies, comparison.baseline))
     breakdowns = [_linked(table) for table in tables if table.rows]
     return Document(
-        title=extras.title or f"Coverage errors of {', '.join(comparison.rows)}",
+        title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
         verdict=plain_verdict(comparison),
         scores=present_comparison(comparison).tables[0],
         breakdowns=breakdowns,
-        agreement=agreement(comparison, extras.labels) if extras.labels else None,
-        topics=list(_topics(comparison, extras)),
+        agreement=agreement(comparison, options.labels) if options.labels else None,
+        topics=list(_topics(comparison, options)),
         notice=_notice(comparison),
-        blocks=_blocks(comparison, extras, breakdowns),
+        blocks=_blocks(comparison, options, breakdowns),
     )
 
 
@@ -135,21 +135,21 @@ _SUSPECTS = (
 )
 
 
-def _topics(comparison: Comparison, extras: Extras) -> Iterator[Topic]:
+def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     """How it was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
         yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
-    if extras.finder:
-        yield Topic("Suspected omissions", [_SUSPECTS], [extras.finder])
+    if options.finder:
+        yield Topic("Suspected omissions", [_SUSPECTS], [options.finder])
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
-    if extras.model:
+    if options.model:
         shares = [f"{name.replace('_', ' ')}: {100 * share:.1f} %" for name, share in
-                  extras.model.items()]  # fmt: skip
+                  options.model.items()]  # fmt: skip
         yield Topic("Words that the aligner's model does not know", shares)
-    yield Topic("Warnings", list(extras.warnings) or ["There were none."])
-    command = [extras.command] if extras.command else []
+    yield Topic("Warnings", list(options.warnings) or ["There were none."])
+    command = [options.command] if options.command else []
     yield Topic("Made by", [f"coverage-eval {__version__}"], command)
 
 
@@ -166,7 +166,7 @@ def _empty_segments(comparison: Comparison) -> str:
 
 
 def _blocks(
-    comparison: Comparison, extras: Extras, breakdowns: Sequence[ReportBreakdown]
+    comparison: Comparison, options: ReportOptions, breakdowns: Sequence[ReportBreakdown]
 ) -> Iterator[tuple[str, Any]]:
     """The data of the page by name: tables, segments, and columns that filters and sorting need."""
     yield "comparison", comparison_as_dict(comparison)
@@ -174,12 +174,12 @@ def _blocks(
     tables = tables_as_dicts([item.table for item in breakdowns])
     measures = [{"measures": list(item.measures)} for item in breakdowns]
     yield "breakdowns", [one | table for one, table in zip(measures, tables, strict=True)]
-    yield "contents", _contents(comparison, extras)
-    yield from _segment_blocks(comparison, extras)
+    yield "contents", _contents(comparison, options)
+    yield from _segment_blocks(comparison, options)
     yield from _segment_columns(comparison)
 
 
-def _contents(comparison: Comparison, extras: Extras) -> dict[str, Any]:
+def _contents(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
     return {
         "systems": list(comparison.rows),
         "baseline": comparison.baseline,
@@ -187,17 +187,17 @@ def _contents(comparison: Comparison, extras: Extras) -> dict[str, Any]:
             {"name": metric.name, "higherIsBetter": metric.higher_is_better}
             for metric in comparison.metrics.values()
         ],
-        "kinds": [kind for kind, there in _kinds(comparison, extras).items() if there],
+        "kinds": [kind for kind, there in _kinds(comparison, options).items() if there],
         "segments": shown_segments(comparison),
         "block": BLOCK,
     }
 
 
-def _segment_blocks(comparison: Comparison, extras: Extras) -> Iterator[tuple[str, Any]]:
+def _segment_blocks(comparison: Comparison, options: ReportOptions) -> Iterator[tuple[str, Any]]:
     """The segments that are shown, some in a block, and how many marks of each kind they have."""
     shown, systems = shown_segments(comparison), list(comparison.rows)
     counts: Counter[tuple[str, str, int]] = Counter()
-    records = enumerate(islice(segment_records(comparison, extras), shown))
+    records = enumerate(islice(segment_records(comparison, options), shown))
     for number, numbered in enumerate(iter(lambda: list(islice(records, BLOCK)), [])):
         for index, record in numbered:
             for system, output in zip(systems, record["outputs"], strict=True):
@@ -220,15 +220,15 @@ def _segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
             yield f"{side}-length", length_classes(result, side)[:shown]
 
 
-def _kinds(comparison: Comparison, extras: Extras) -> dict[str, bool]:
+def _kinds(comparison: Comparison, options: ReportOptions) -> dict[str, bool]:
     """The kinds of marks, and whether this report can have them."""
     return {
         "repeated": find_metric(comparison.measured, "repetitions") is not None,
         "dropped": find_metric(comparison.measured, "dropped") is not None,
         "lost": find_metric(comparison.measured, "lost") is not None,
-        "suspected": bool(extras.suspects),
-        "label": bool(extras.labels),
-        "missed": bool(extras.labels),
+        "suspected": bool(options.suspects),
+        "label": bool(options.labels),
+        "missed": bool(options.labels),
     }
 
 
@@ -247,9 +247,9 @@ def make_report(comparison: Comparison, **settings: Any) -> Report:
 
     Args:
         comparison: The systems.
-        **settings: The fields of :class:`Extras`.
+        **settings: The fields of :class:`ReportOptions`.
 
     Raises:
         ValueError: As :func:`make_document`.
     """
-    return render_report(make_document(comparison, Extras(**settings)))
+    return render_report(make_document(comparison, ReportOptions(**settings)))

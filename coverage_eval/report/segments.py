@@ -184,7 +184,7 @@ class Suspect(Protocol):
 
 
 @dataclass(frozen=True)
-class Extras:
+class ReportOptions:
     """What a report may be told beside the scores.
 
     Attributes:
@@ -217,7 +217,7 @@ LEAST_LOSS = 0.1
 """Coverage of a source word that an output must lose for a mark; nearly every word loses some."""
 
 
-def segment_records(comparison: Comparison, extras: Extras) -> Iterator[Record]:
+def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[Record]:
     """A record for each segment: its texts as words, and for each output what is marked.
 
     ``source`` (None if it is not known), ``references`` and, of each of ``outputs`` in the order of
@@ -231,7 +231,7 @@ def segment_records(comparison: Comparison, extras: Extras) -> Iterator[Record]:
 
     Args:
         comparison: The systems.
-        extras: What is to be shown beside its marks.
+        options: What is to be shown beside its marks.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -243,8 +243,8 @@ def segment_records(comparison: Comparison, extras: Extras) -> Iterator[Record]:
         for kind in ("repetitions", "dropped", "lost")
     ]
     aligned = _Aligned(result)
-    classes = FrequencyClasses(result, extras.frequencies) if result.has_source else None
-    of_segment = {system: by_segment(items) for system, items in extras.labels.items()}
+    classes = FrequencyClasses(result, options.frequencies) if result.has_source else None
+    of_segment = {system: by_segment(items) for system, items in options.labels.items()}
     for index, (row, *evidence) in enumerate(zip(result.rows, *found, strict=True)):
         source = aligned.source(index)
         outputs = []
@@ -255,7 +255,7 @@ def segment_records(comparison: Comparison, extras: Extras) -> Iterator[Record]:
                 *_repeated(repetitions, len(words)),
                 *_dropped(dropped, source, classes),
                 *_lost(lost),
-                *_suspected(extras.suspects[system][index] if system in extras.suspects else ()),
+                *_suspected(options.suspects[system][index] if system in options.suspects else ()),
             ]
             output: Record = {
                 "words": words,
@@ -264,8 +264,8 @@ def segment_records(comparison: Comparison, extras: Extras) -> Iterator[Record]:
             }
             if system in of_segment:
                 output["labels"] = _labels(of_segment[system][index + 1], marks)
-            if system in extras.attention:
-                output["attention"] = _attention(extras.attention[system][index])
+            if system in options.attention:
+                output["attention"] = _attention(options.attention[system][index])
             outputs.append(output)
         yield {
             "source": source,

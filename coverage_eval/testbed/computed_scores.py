@@ -15,11 +15,10 @@ from coverage_eval.testbed.score_files import ScoreColumn, all_known, pointed_wo
 
 _FIGURES = {figure.key: figure for figure in FIGURES if figure.key.lower() not in METRICS}
 
-_FINDERS = {"omissions": True, "omissions-no-ref": False}
-"""Name of the finder of omissions → whether it looks at references."""
+_WITHOUT_REFERENCE = "omissions-no-ref"
 
-COMPUTED = (*METRICS, *_FIGURES, *_FINDERS)
-"""Metrics, figures of the profile, and the finder of omissions."""
+COMPUTED = (*METRICS, *_FIGURES, _WITHOUT_REFERENCE)
+"""Metrics, figures of the profile, and the finder of omissions without references."""
 
 
 def default_scores(aligner: Aligner | None) -> list[str]:
@@ -28,7 +27,7 @@ def default_scores(aligner: Aligner | None) -> list[str]:
     if aligner is not None:
         names += ["drop", "uncovered-source"]
     if isinstance(aligner, ModelAligner):
-        names += ["softdrop", *_FINDERS]
+        names += ["softdrop", "omissions", _WITHOUT_REFERENCE]
     return names
 
 
@@ -52,10 +51,10 @@ def make_scores(
         cut = {"tokenize": aligner.tokens.name, "lowercase": aligner.tokens.lowercase}
     made: dict[str, Metric] = {}
     for name in names:
-        if name in _FINDERS:
+        if name == _WITHOUT_REFERENCE:
             if not isinstance(aligner, ModelAligner):
                 raise ValueError(f"{name} needs an aligner: a model")
-            made[name] = Omissions(aligner, referenced=_FINDERS[name])
+            made[name] = Omissions(aligner, referenced=False)
         elif name not in _FIGURES:
             words = cut if issubclass(metric_class(name), TokenMetric) else {}
             made[name] = make_metric(name, {**(settings or {}), **words, "aligner": aligner})

@@ -26,8 +26,8 @@ from settings import link_agreement, links, training_size, units, without_traini
 from systems import eight_systems, equal_systems, what_is_good
 from variants import Explored, explore, parts_tables, tuning_table
 
+from coverage_eval.cli.output import save_figure
 from coverage_eval.data.files import atomic_write
-from coverage_eval.report.pictures import save_figure
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import Printable, Table
 

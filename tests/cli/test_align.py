@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.cli.sizes import parse_size
+from coverage_eval.cli.options import parse_size
 from fast_align_wrapper.links import parse_links
 
 SOURCES = ["ein haus", "ein rotes haus", "", "das haus ist rot", "rot ist schön"] * 30

@@ -16,7 +16,7 @@ import pytest
 
 from coverage_eval.attention_maps import FORMATS, load
 from coverage_eval.attention_maps.scores import SCORES
-from coverage_eval.cli.attention import save_picture
+from coverage_eval.cli.commands.attention import save_picture
 from coverage_eval.plotting import Scale
 from tests.attention_maps.writers import SAMPLES, fairseq_soft, nematus, opennmt_pickle
 from tests.conftest import RunCli

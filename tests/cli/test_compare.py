@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from coverage_eval.cli.compare import command
+from coverage_eval.cli.commands.compare import command
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.testbed.grammar import generate
@@ -65,6 +65,18 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
         (score,) = json.loads(text)["scores"]
         for key in ("score", "signature", "statistics", "segments"):
             assert found["many", metric][key] == score[key]
+
+
+def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) -> None:
+    options = ("--src", "src", *MODEL)
+    metrics = ("--metrics", "omissions,additions", "--resamples", 0)
+    found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics)["by"]
+    for metric, side in (("Omissions", ("--ref", "ref")), ("Additions", ("--additions",))):
+        text = run_cli("omissions", "drops", *side, *options, "-f", "json", cwd=corpus).stdout
+        (score,) = json.loads(text)["scores"]
+        assert found["drops", metric]["score"] == score["score"]
+        assert found["drops", metric]["statistics"] == score["statistics"]
+    assert found["drops", "Omissions"]["score"] > found["few", "Omissions"]["score"]
 
 
 def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None:

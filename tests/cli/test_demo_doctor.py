@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.diagnosis import EXTRAS
+from coverage_eval.cli.commands.doctor import EXTRAS
 from tests.conftest import RunCli
 
 

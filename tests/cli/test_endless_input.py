@@ -71,7 +71,6 @@ def test_a_line_without_end(folder: Path, command: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "merge /dev/zero",
         "align apply /dev/zero text text",
         "drop text text --src text --model /dev/zero",
         "omissions text --src text --model /dev/zero",

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from coverage_eval.cli import cli
-from coverage_eval.cli.overwriting import Command
+from coverage_eval.cli.options import Command
 from tests.cli.test_common import _walk
 from tests.conftest import COMMAND, RunCli
 

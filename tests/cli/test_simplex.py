@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
+from coverage_eval.cli.output import save_figure
 from coverage_eval.plotting import simplex_figure1
-from coverage_eval.report.pictures import save_figure
 from tests.conftest import RunCli
 
 

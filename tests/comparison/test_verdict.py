@@ -54,7 +54,14 @@ def test_one_system_and_equal_ones() -> None:
     assert first == "all have REP 0.00; all have BLEU 100.00."
 
 
-@pytest.mark.parametrize(("metric", "words"), [("drop", "drops more words"), ("softdrop", "loses")])
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("drop", "drops more words"),
+        ("softdrop", "loses"),
+        ("omissions", "leaves something out more often"),
+    ],
+)
 def test_metrics_of_links(metric: str, words: str) -> None:
     pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(400, seed=5)]
     aligner = ce.Aligner.train_pairs(pairs)

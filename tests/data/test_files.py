@@ -120,8 +120,6 @@ def test_errors_of_other_files_are_left_alone(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from coverage_eval.data.files import atomic_write
-from fast_align_wrapper.held import HeldFolder
-folder = HeldFolder("fast-align-")
 with atomic_write(sys.argv[1]) as file:
     file.write("half")
     file.flush()

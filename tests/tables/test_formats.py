@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.cli.output import present_scores, present_segments
 from coverage_eval.metrics.rep import REP
 from coverage_eval.papers.reproduction.iris import IrisReproduction
-from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.formats import FORMATS, Format, render
 from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, format_figure
 

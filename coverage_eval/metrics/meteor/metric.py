@@ -175,7 +175,6 @@ class METEOR(Metric):
 
     def prepare(self) -> None:
         """Make the index of paraphrases before any process starts, so that not each makes one."""
-        self.__dict__.pop("_index", None)  # its file may be gone since the last test set
         _ = self._index
 
     def count(self, batch: Batch) -> NDArray[np.int64]:
@@ -203,7 +202,7 @@ class METEOR(Metric):
 
     @cached_property
     def _index(self) -> Path | None:
-        """The index of paraphrases, if this variant matches them; processes are told its path."""
+        """The index of paraphrases, if this variant matches them."""
         return phrase_index(data_file(PARAPHRASES)) if VARIANTS[self.variant] > PARAPHRASE else None
 
     def _align_batch(self, rows: Sequence[Row]) -> list[_AlignedPair]:

@@ -9,21 +9,21 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.messages import say
+from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
+    Command,
     FiniteRange,
+    Output,
+    PictureFile,
     WholeRange,
     given_options,
+    output_options,
     parse_list,
     parse_named_files,
     seed_option,
     strict_option,
 )
-from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.cli.output import echo_findings, save_figure, say, show
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
@@ -32,7 +32,6 @@ from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.metrics.significance import DEFAULT_RESAMPLES, MOST_RESAMPLES
 from coverage_eval.report.meta import draw_meta, present_kinds, present_meta
-from coverage_eval.report.pictures import save_figure
 from coverage_eval.testbed.computed_scores import COMPUTED, default_scores, make_scores
 from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluate_labelled
 from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.report.pictures import save_figure
+from coverage_eval.cli.options import Command, PictureFile
+from coverage_eval.cli.output import save_figure
 
 
 def _triple(text: str) -> tuple[float, ...]:

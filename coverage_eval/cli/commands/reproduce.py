@@ -10,11 +10,19 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, WholeRange, add_options
-from coverage_eval.cli.output import Output, output_option, output_options, print_lines, show
-from coverage_eval.cli.overwriting import Command, Group, OutputFile
-from coverage_eval.cli.picture_files import PictureFile
+from coverage_eval.cli.options import (
+    Command,
+    FiniteRange,
+    Group,
+    Output,
+    OutputFile,
+    PictureFile,
+    WholeRange,
+    add_options,
+    output_option,
+    output_options,
+)
+from coverage_eval.cli.output import print_lines, save_figure, say, show
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
@@ -22,7 +30,6 @@ from coverage_eval.papers.reproduction.iris import reproduce_iris
 from coverage_eval.papers.reproduction.multilabel import read_labelled
 from coverage_eval.papers.reproduction.number_words import DigitsSettings, draw_attention
 from coverage_eval.papers.reproduction.timing import CLASSES, iris_data, reproduce_timing
-from coverage_eval.report.pictures import save_figure
 
 _CORPORA = {
     "train_src": "source side of the training text",

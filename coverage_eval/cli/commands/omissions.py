@@ -10,14 +10,16 @@ import click
 import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
-from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.corpus_options import corpus_options
-from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, given_options, strict_option
-from coverage_eval.cli.output import show
-from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.score_output import ScoreOutput, scoring_options
-from coverage_eval.cli.warnings import warn
+from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.options import (
+    Command,
+    FiniteRange,
+    ScoreOutput,
+    given_options,
+    scoring_options,
+    strict_option,
+)
+from coverage_eval.cli.output import present_found, present_scores, say, show, warn
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.metrics.measure import measure
@@ -27,8 +29,6 @@ from coverage_eval.metrics.omissions import (
     Omissions,
     add_omission_data,
 )
-from coverage_eval.report.omissions import present_found
-from coverage_eval.report.scores import present_scores
 from coverage_eval.tables.table import LazyRows
 from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 

@@ -7,12 +7,18 @@ from collections.abc import Iterator
 import click
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.cli.aligner_options import fast_align_option, threads_option
-from coverage_eval.cli.corpus_options import corpus_options
-from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option
-from coverage_eval.cli.output import output_option, print_lines
-from coverage_eval.cli.overwriting import Command, OutputFile
-from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.cli.inputs import corpus_options
+from coverage_eval.cli.options import (
+    Command,
+    FiniteRange,
+    OutputFile,
+    WholeRange,
+    fast_align_option,
+    output_option,
+    strict_option,
+    threads_option,
+)
+from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import (
     STDIN,

@@ -1,4 +1,4 @@
-"""What is installed, what is missing, and the command that adds it."""
+"""``coverage-eval doctor``: what is installed, what is missing, and the command that adds it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
 
+import click
+
+from coverage_eval.cli.options import Command, Output, output_options
+from coverage_eval.cli.output import show
+from coverage_eval.tables.table import Printable, Table
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
@@ -114,3 +119,19 @@ def _java() -> Part:
     path = shutil.which("java")
     remedy = None if path else "install a Java runtime, version 17 or newer"
     return Part("java", "scoring on a cluster", path, remedy)
+
+
+@click.command("doctor", cls=Command)
+@output_options(figures=False)
+def command(output: Output) -> None:
+    """Show what is installed, what is missing, and the command that adds it.
+
+    \b
+    Example:
+      coverage-eval doctor
+    """
+    header = ("part", "found", "needed_for", "ok", "remedy")
+    rows = [(item.part, item.found, item.needed_for, item.ok, item.remedy) for item in diagnose()]
+    shown = tuple((p, f or "missing", n, "yes" if ok else "no", r) for p, f, n, ok, r in rows)
+    data = [dict(zip(header, row, strict=True)) for row in rows]
+    show(Printable((Table(header, shown),), data=data), output)

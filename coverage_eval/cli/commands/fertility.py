@@ -8,9 +8,8 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.attention_maps import fertility_files as fertilities
-from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import output_option, print_lines
-from coverage_eval.cli.overwriting import Group
+from coverage_eval.cli.options import FiniteRange, Group, output_option
+from coverage_eval.cli.output import print_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 

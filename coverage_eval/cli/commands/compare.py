@@ -1,54 +1,70 @@
-"""The systems that commands compare, and how: arguments, options, checks and the comparison."""
+"""``coverage-eval compare``, and the options that ``report`` has too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
 
-from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.corpus_options import corpus_options
-from coverage_eval.cli.messages import say
+from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
+    Command,
+    FiniteRange,
+    NoFile,
+    Output,
+    OutputFile,
+    PictureFile,
     WholeRange,
-    add_options,
-    gathered,
+    click_options,
     given_options,
     jobs_option,
     listed_options,
+    options_as,
+    output_options,
+    parse_differences,
     parse_list,
     parse_named_files,
-    seed_option,
     strict_option,
 )
-from coverage_eval.comparison.breakdowns import read_frequencies
-from coverage_eval.comparison.comparison import Testing
+from coverage_eval.cli.output import save_figure, say, show, warn
+from coverage_eval.comparison.breakdowns import (
+    BREAKDOWNS,
+    DEFAULT_TOP,
+    Options,
+    break_down,
+    read_frequencies,
+)
+from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, Testing, compare_result
+from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
+from coverage_eval.comparison.presentation import present_comparison, write_details
 from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.files import Text
+from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
+from coverage_eval.metrics.score import setting
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
+    DEFAULT_SEED,
     MOST_RESAMPLES,
     TESTS,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-
 _LOOKED_AT = 2000
 """Segments that are looked at to see whether a metric fits the texts."""
 
 
-class Columns:
+class ChosenMetrics:
     """The metrics asked for, checked before any file is read."""
 
     def __init__(
@@ -131,47 +147,72 @@ def _is_aligned(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class ComparisonOptions:
+class TestingOptions:
+    """What systems are tested against, and how."""
+
+    __test__ = False  # not a test for pytest, whatever its name
+
+    baseline: str | None = setting(
+        None, "Test against this one.  [default: the first]", metavar="NAME"
+    )
+    test: str = setting(
+        "randomization",
+        "Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
+        "more differences than there are (some 10 % false ones at p < 0.05).",
+        choices=TESTS,
+    )
+    resamples: int = setting(
+        DEFAULT_RESAMPLES,
+        "Draw this many resamples for intervals and tests; 0 for neither.",
+        least=0,
+        most=MOST_RESAMPLES,
+    )
+    seed: int = setting(DEFAULT_SEED, "Seed the resampling with this number.", least=0)
+
+    @property
+    def how(self) -> Testing:
+        """How differences are tested."""
+        return Testing(self.test, self.resamples, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonOptions(TestingOptions):
     """Systems and how they are compared, as the command line names them.
 
     Attributes:
         systems: Files of outputs by name.
-        ref: Files of references.
         alignment: The source, an aligner and what counts of its links.
-        metrics: Names of the columns; None for the usual ones.
-        baseline: The system to test against; None for the first.
-        test: The test.
-        resamples: Resamples of intervals and test.
-        seed: Their seed.
-        frequencies: A text to count source words in; None for the training text.
-        bleu_tokenize: BLEU's own tokeniser.
-        meteor_norm: Whether METEOR tokenises and normalises.
-        jobs: Processes for metrics of text.
         strict: Whether warnings are errors.
     """
 
     systems: Mapping[str, Text]
-    ref: Sequence[Text]
     alignment: AlignmentOptions
-    metrics: Sequence[str] | None
-    baseline: str | None
-    test: str
-    resamples: int
-    seed: int
-    frequencies: str | None
-    bleu_tokenize: str
-    meteor_norm: bool
     jobs: int
     strict: bool
+    ref: tuple[Text, ...]
+    metrics: list[str] | None
+    frequencies: str | None = setting(
+        None,
+        "Count source words in this text, for their frequency classes.  "
+        "[default: --train-src, or else --src]",
+        metavar="FILE",
+    )
+    bleu_tokenize: str = setting(
+        "13a",
+        "Use this tokeniser of sacreBLEU for BLEU, which, like chrF and METEOR, reads "
+        "untouched text.",
+        choices=TOKENIZERS,
+    )
+    meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> ChosenMetrics:
         """The metrics asked for; a usage error if one of them cannot be had."""
         settings = {
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
-        return Columns(self.metrics, self.alignment, settings)
+        return ChosenMetrics(self.metrics, self.alignment, settings)
 
     def check(self, texts: Sequence[str] = ()) -> None:
         """Refuse what is wrong with the command line before any file is read.
@@ -200,11 +241,6 @@ class ComparisonOptions:
                     "give it once for each, in their order"
                 )
         _ = self.columns
-
-    @property
-    def testing(self) -> Testing:
-        """How differences are tested."""
-        return Testing(self.test, self.resamples, self.seed)
 
     def measure(self, *, evidence: bool, suspects: str | None = None) -> Result:
         """Read the texts, align them and count.
@@ -239,25 +275,7 @@ class ComparisonOptions:
         return read_frequencies(text, result.source_tokens) if text else None
 
 
-_TESTING = (
-    click.option(
-        "--baseline", metavar="NAME", help="Test against this one.  [default: the first]"
-    ),
-    click.option(
-        "--test", default="randomization", show_default=True, type=click.Choice(TESTS),
-        help="Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "more differences than there are (some 10 % false ones at p < 0.05).",
-    ),
-    click.option(
-        "--resamples", default=DEFAULT_RESAMPLES, show_default=True,
-        type=WholeRange(0, MOST_RESAMPLES),
-        help="Draw so many resamples for intervals and tests; 0 for neither.",
-    ),
-    seed_option,
-)  # fmt: skip
-
-testing_options = partial(add_options, options=_TESTING)
-"""What systems are tested against, and how: the fields of a ``Testing``, and ``baseline``."""
+_TESTING = {item.name for item in fields(TestingOptions)}
 
 _OPTIONS = (
     click.argument(
@@ -273,20 +291,8 @@ _OPTIONS = (
         help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
     ),
-    *_TESTING,
-    click.option(
-        "--frequencies", metavar="FILE",
-        help="Count source words in this text, for their frequency classes.  "
-        "[default: --train-src, or else --src]",
-    ),
-    click.option(
-        "--bleu-tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
-        help="Use this tokeniser of sacreBLEU for BLEU, which, like chrF and METEOR, reads "
-        "untouched text.",
-    ),
-    click.option(
-        "--meteor-norm", is_flag=True, help="Let METEOR tokenise, normalise and lowercase."
-    ),
+    *click_options(TestingOptions),
+    *click_options(ComparisonOptions, without=_TESTING),
     jobs_option,
     strict_option,
 )  # fmt: skip
@@ -294,4 +300,159 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options(gathered("options", ComparisonOptions, _OPTIONS)(command))
+    return corpus_options(options_as("options", ComparisonOptions, _OPTIONS)(command))
+
+
+STDOUT = "-"
+
+
+@dataclass(frozen=True)
+class ComparisonFiles:
+    """Files that a comparison is written to beside its table."""
+
+    details: str | None = setting(
+        None,
+        "Write all evidence there, one segment of one system a line (JSON Lines).",
+        metavar="FILE",
+        type=OutputFile(),
+    )
+    plot: str | None = setting(
+        None,
+        "Draw the table as bars with intervals into a .png, .svg or .pdf file.",
+        metavar="FILE",
+        type=PictureFile(),
+    )
+
+    def check(self) -> None:
+        """Refuse standard output for the evidence, before any file is read.
+
+        Raises:
+            click.UsageError: It is that.
+        """
+        if self.details == STDOUT:
+            raise click.UsageError("--details writes a file: standard output has the table")
+
+    def write(self, comparison: Comparison) -> None:
+        """Write those that are named."""
+        if self.plot:
+            from coverage_eval.plotting.canvas import figure_of
+
+            save_figure(figure_of(comparison.plot()[0]), self.plot)
+        if self.details:
+            with atomic_write(self.details) as file:
+                write_details(comparison, file)
+
+
+WORSE = 3
+"""The exit status where a system is worse than the baseline."""
+
+
+@click.command("compare", cls=Command)
+@comparison_options
+@click.option(
+    "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
+    help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
+)  # fmt: skip
+@click.option(
+    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
+    help="List so many words, n-grams or segments in a breakdown.",
+)  # fmt: skip
+@options_as("files", ComparisonFiles)
+@click.option(
+    "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    help="End with exit status 3 if a system is significantly worse than the baseline by one of "
+    "these metrics, separated by commas; by at least so much of those with a number, as in "
+    "rep,drop=0.5.",
+)  # fmt: skip
+@click.option(
+    "--level", default=SIGNIFICANT, show_default=True,
+    type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
+    help="With --fail-if-worse, take a difference as one if its p is below this.",
+)  # fmt: skip
+@output_options
+def command(
+    options: ComparisonOptions,
+    breakdown: list[str] | None,
+    top: int,
+    files: ComparisonFiles,
+    guarded: dict[str, float] | None,
+    level: float,
+    output: Output,
+) -> None:
+    """Compare systems: scores, intervals and paired tests in one table.
+
+    Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
+    input, .gz and .zst are unpacked); NAME=FILE names the system otherwise than its file. Texts may
+    also be columns of a table: --from. The table has a row for each system and a column for each
+    metric, as Table 1 of the paper.
+
+    \b
+    Example:
+      coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
+    """
+    files.check()
+    options.check()
+    gate = _make_gate(guarded, level, options)
+    asked = breakdown or []
+    if asked:
+        output.require_several("--breakdown")
+        check_source(options.frequencies or options.alignment.train_src)
+    _check_breakdowns(asked, options.columns)
+    result = options.measure(evidence=bool(asked or files.details))
+    comparison = compare_result(result, baseline=options.baseline, testing=options.how)
+    tables = []
+    if asked:
+        chosen = Options(top, options.count_frequencies(result), comparison.baseline)
+        tables = break_down(result, None if "all" in asked else asked, chosen)
+    printout = present_comparison(comparison, tables)
+    worse = _find_worse(comparison, gate) if gate else []
+    if gate:
+        outcome = {"gate": gate_as_dict(gate, worse)}
+        printout = replace(printout, data=printout.data | outcome)
+    show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
+    files.write(comparison)
+    for item in worse:  # so that a release stops
+        say(item.describe(comparison.baseline, output.width), "worse")
+    if worse:
+        click.get_current_context().exit(WORSE)
+
+
+def _make_gate(
+    guarded: Mapping[str, float] | None, level: float, options: ComparisonOptions
+) -> Gate | None:
+    """What must not be worse; a usage error if it could not be found, however bad it is."""
+    if guarded is None:
+        if "level" in given_options():
+            raise click.UsageError("--level goes with --fail-if-worse")
+        return None
+    unknown = [name for name in guarded if name not in options.columns.names]
+    if unknown:
+        raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
+    others = len(options.systems) - 1
+    if not others:
+        raise click.UsageError("--fail-if-worse needs a system beside the baseline")
+    least = least_resamples(others, level)
+    if options.resamples < least:
+        raise click.UsageError(
+            f"--resamples {options.resamples} cannot show p < {level:g}: draw {least} or more"
+        )
+    return Gate(guarded, level)
+
+
+def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
+    try:
+        return find_worse(comparison, gate)
+    except ValueError as error:  # a metric was left out, as it does not fit the texts
+        raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
+
+
+def _check_breakdowns(asked: Sequence[str], columns: ChosenMetrics) -> None:
+    """Refuse breakdowns that the columns do not allow, before any file is read."""
+    has_evidence = {metric_class(name).evidence_name for name in columns.names}
+    for name in asked:
+        item = BREAKDOWNS.get(name)
+        if item and item.needs and item.needs not in has_evidence:
+            able = [n for n in METRICS if metric_class(n).evidence_name == item.needs]
+            raise click.UsageError(f"--breakdown {name} needs metric {' or '.join(able)}")
+        if item and item.needs_source and columns.alignment.src is None:
+            raise click.UsageError(f"--breakdown {name} needs --src")

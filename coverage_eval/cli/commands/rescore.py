@@ -15,13 +15,11 @@ from coverage_eval.attention_maps.rescoring import (
     read_nbest,
 )
 from coverage_eval.attention_maps.subwords import SCHEMES
-from coverage_eval.cli.options import FiniteRange
-from coverage_eval.cli.output import Output, output_options, print_lines, show
-from coverage_eval.cli.overwriting import Command, OutputFile
+from coverage_eval.cli.options import Command, FiniteRange, Output, OutputFile, output_options
+from coverage_eval.cli.output import print_lines, scores_table, show
 from coverage_eval.data.files import check_stdin, read_segments
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.report.scores import scores_table
 from coverage_eval.tables.table import Cell, Printable, Table
 
 _SHOWN_GRID = "0, 0.2, …, 1"

@@ -11,11 +11,9 @@ from types import NoneType
 import click
 
 from coverage_eval.attention_maps import AttentionMap, load
-from coverage_eval.cli.comparison_options import ComparisonOptions, comparison_options
-from coverage_eval.cli.options import parse_named_files
-from coverage_eval.cli.output import print_lines
-from coverage_eval.cli.overwriting import Command, OutputFile
-from coverage_eval.cli.warnings import echo_findings
+from coverage_eval.cli.commands.compare import ComparisonOptions, comparison_options
+from coverage_eval.cli.options import Command, OutputFile, parse_named_files
+from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import plain_verdict
 from coverage_eval.data.files import Text, check_source, check_target, read_segments
@@ -87,7 +85,7 @@ def command(
     finder = result.metrics.get(SUSPECTS)
     assert isinstance(finder, (Omissions, NoneType))
     comparison = compare_result(
-        result.without(SUSPECTS), baseline=options.baseline, testing=options.testing
+        result.without(SUSPECTS), baseline=options.baseline, testing=options.how
     )
     try:
         report = make_report(

@@ -7,8 +7,8 @@ from tempfile import mkdtemp
 
 import click
 
-from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Command
+from coverage_eval.cli.options import Command, Output, output_options
+from coverage_eval.cli.output import show
 from coverage_eval.tables.table import Printable
 from coverage_eval.testbed.demonstration import demonstrate
 

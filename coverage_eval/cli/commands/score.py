@@ -4,32 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
-from inspect import cleandoc
 from operator import itemgetter
 from typing import Any
 
 import click
 
-from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.corpus_options import corpus_options
+from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
-    FiniteRange,
-    WholeRange,
+    Command,
+    ScoreOutput,
     add_options,
+    click_option,
     given_options,
     jobs_option,
     listed_options,
+    scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import show
-from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.score_output import ScoreOutput, scoring_options
-from coverage_eval.cli.warnings import warn
+from coverage_eval.cli.output import present_scores, present_segments, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
-from coverage_eval.report.scores import present_scores, present_segments
 from coverage_eval.tables.table import LazyRows, Printable
 
 Option = Callable[[Any], Any]
@@ -209,7 +205,14 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
         found = {item.name: item for item in fields(kind) if "help" in item.metadata} | found
     forms = METRICS[name].forms
     choices = {option: value for option, value in forms if value is not True}
-    options = [_option(item, choices.get(item.name)) for item in found.values()]
+    options = [
+        click_option(
+            item,
+            None if item.default is MISSING else item.default,
+            further_choice=choices.get(item.name),
+        )
+        for item in found.values()
+    ]
     for (option, value), form in forms.items():
         if value is True:
             options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
@@ -224,30 +227,3 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
         settings = "Use the settings of the paper's scripts."
         options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
     return options
-
-
-def _option(item: Field[Any], further_choice: str | None) -> Option:
-    """The option of a metric's field."""
-    metadata = item.metadata
-    flag = metadata.get("flag", f"--{item.name.replace('_', '-')}")
-    help_text = cleandoc(metadata["help"])
-    default = None if item.default is MISSING else item.default
-    if isinstance(default, bool):
-        return click.option(flag, item.name, is_flag=True, help=help_text)
-    return click.option(
-        flag,
-        item.name,
-        default=default,
-        show_default=default is not None,
-        type=_type(metadata, default, further_choice),
-        help=help_text,
-    )
-
-
-def _type(metadata: Mapping[str, Any], default: Any, further_choice: str | None) -> Any:
-    if "choices" in metadata:
-        return click.Choice([*metadata["choices"], *([further_choice] if further_choice else [])])
-    limits = {name: metadata[name] for name in ("least", "most") if name in metadata}
-    if isinstance(default, int):
-        return WholeRange(**limits)
-    return FiniteRange(**limits)

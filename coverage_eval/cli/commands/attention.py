@@ -23,25 +23,37 @@ from coverage_eval.attention_maps.scores import (
     compare_with_gold,
 )
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
-from coverage_eval.cli.gold_options import gold_options, threshold_option
-from coverage_eval.cli.options import FiniteRange, WholeRange, gathered, strict_option
-from coverage_eval.cli.output import (
+from coverage_eval.cli.options import (
+    ENDINGS,
+    FiniteRange,
+    Group,
     Output,
+    OutputFile,
+    PictureFile,
+    ScoreOutput,
+    WholeRange,
+    checked_ending,
+    gold_options,
+    options_as,
     output_option,
     output_options,
-    print_lines,
-    show,
+    scoring_options,
+    strict_option,
+    threshold_option,
 )
-from coverage_eval.cli.overwriting import Group, OutputFile
-from coverage_eval.cli.picture_files import PictureFile
-from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
-from coverage_eval.cli.warnings import warn
+from coverage_eval.cli.output import (
+    present_counted,
+    print_lines,
+    save_animation,
+    save_figure,
+    show,
+    warn,
+)
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.files import check_stdin, read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
-from coverage_eval.report.pictures import ENDINGS, checked_ending, save_animation, save_figure
 from coverage_eval.tables.table import Cell, LazyRows, Printable, Table
 from fast_align_wrapper.links import format_links
 
@@ -155,7 +167,7 @@ def _read(
     return DiskList(merged_maps(maps, source_scheme=src_subwords, target_scheme=hyp_subwords))
 
 
-dump_options = gathered("maps", _read, _DUMP_OPTIONS)
+dump_options = options_as("maps", _read, _DUMP_OPTIONS)
 
 
 _SCORE_LIST = "\n".join(

@@ -13,26 +13,32 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
-from coverage_eval.cli.aligner_options import (
+from coverage_eval.cli.inputs import corpus_options, word_options
+from coverage_eval.cli.options import (
+    FiniteRange,
+    Group,
+    OutputFile,
+    ScoreOutput,
+    WholeRange,
     fast_align_option,
+    gold_options,
     memory_option,
+    output_option,
+    scoring_options,
+    strict_option,
     symmetrize_option,
     threads_option,
     timeout_option,
 )
-from coverage_eval.cli.corpus_options import corpus_options
-from coverage_eval.cli.gold_options import gold_options
-from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, WholeRange, strict_option, word_options
 from coverage_eval.cli.output import (
+    echo_findings,
     is_terminal,
-    output_option,
+    present_counted,
     print_lines,
+    say,
     show,
+    warn,
 )
-from coverage_eval.cli.overwriting import Group, OutputFile
-from coverage_eval.cli.score_output import ScoreOutput, present_counted, scoring_options
-from coverage_eval.cli.warnings import echo_findings, warn
 from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import (
     Text,

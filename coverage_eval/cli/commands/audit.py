@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.options import WholeRange
-from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.reproduce import needs_torch
+from coverage_eval.cli.commands.reproduce import needs_torch
+from coverage_eval.cli.options import Command, Output, WholeRange, output_options
+from coverage_eval.cli.output import show
 from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
 from coverage_eval.papers.claims import present_audit, present_audits
 from coverage_eval.papers.printed import TABLES

@@ -10,21 +10,27 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.comparison_options import testing_options
-from coverage_eval.cli.messages import say
-from coverage_eval.cli.options import FiniteRange, WholeRange, add_options, gathered, parse_list
-from coverage_eval.cli.output import Output, output_options, show
-from coverage_eval.cli.overwriting import Group, OutputFile
-from coverage_eval.cli.score import choose_form, setting_options
-from coverage_eval.comparison.comparison import Testing, compare_result
+from coverage_eval.cli.commands.compare import TestingOptions
+from coverage_eval.cli.commands.score import choose_form, setting_options
+from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.options import (
+    FiniteRange,
+    Group,
+    Output,
+    OutputFile,
+    WholeRange,
+    add_options,
+    options_as,
+    output_options,
+    parse_list,
+)
+from coverage_eval.cli.output import present_profile, present_scores, say, show
+from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric, Result
 from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, metric_class
-from coverage_eval.report.profile import present_profile
-from coverage_eval.report.scores import present_scores
 from coverage_eval.tables.table import Printable
 
 
@@ -126,7 +132,7 @@ def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
         ),
     ]  # fmt: skip
 
-    add = gathered("options", SparkOptions, options)
+    add = options_as("options", SparkOptions, options)
     return lambda function: add(output_options(function, file=False))
 
 
@@ -257,14 +263,13 @@ def omissions(
     help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "
     "model]",
 )
-@testing_options
+@options_as("testing", TestingOptions)
 def compare(
     options: SparkOptions,
     alignment: AlignmentOptions,
     output: Output,
     metrics: list[str] | None,
-    baseline: str | None,
-    **testing: Any,
+    testing: TestingOptions,
 ) -> None:
     """Compare systems: scores, intervals and paired tests in one table.
 
@@ -276,9 +281,9 @@ def compare(
     names = metrics or ["bleu", "rep", *(["drop"] if alignment.model else [])]
     needs = frozenset({"references"}).union(*(metric_class(name).needs for name in names))
     _check(options, alignment, needs)
-    if baseline is not None and baseline not in options.hypotheses:
-        raise click.UsageError(f"the baseline {baseline!r} is none of the systems")
-    if testing["resamples"] and not options.keys:
+    if testing.baseline is not None and testing.baseline not in options.hypotheses:
+        raise click.UsageError(f"the baseline {testing.baseline!r} is none of the systems")
+    if testing.resamples and not options.keys:
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
     settings = {
@@ -286,13 +291,13 @@ def compare(
     }
 
     def present(found: _Found) -> Printable:
-        if not testing["resamples"]:
+        if not testing.resamples:
             return _present_scores(options, found)
         from coverage_eval.spark import collect_frame
 
         result = collect_frame(found.scored, found.scorer)
         return present_comparison(
-            compare_result(result, baseline=baseline, testing=Testing(**testing))
+            compare_result(result, baseline=testing.baseline, testing=testing.how)
         )
 
     _score(options, alignment, settings, output, present)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.alignment_options import AlignmentOptions, alignment_options
-from coverage_eval.cli.corpus_options import corpus_options
-from coverage_eval.cli.options import jobs_option, references_option, strict_option
-from coverage_eval.cli.output import show
-from coverage_eval.cli.overwriting import Command
-from coverage_eval.cli.score_output import ScoreOutput, scoring_options
-from coverage_eval.cli.warnings import warn
+from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.options import (
+    Command,
+    ScoreOutput,
+    jobs_option,
+    references_option,
+    scoring_options,
+    strict_option,
+)
+from coverage_eval.cli.output import present_profile, present_profile_segments, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.profile import make_figures, profile_of
-from coverage_eval.report.profile import present_profile, present_profile_segments
 
 
 @click.command("profile", cls=Command)

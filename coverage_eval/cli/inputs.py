@@ -1,0 +1,515 @@
+"""Where a command's texts and links come from: files, columns of tables, test sets, a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial, wraps
+from typing import Any, TypeVar
+
+import click
+
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.cli.options import (
+    NoFile,
+    OutputFile,
+    WholeRange,
+    add_options,
+    click_options,
+    given_options,
+    listed_options,
+    options_as,
+)
+from coverage_eval.data.files import (
+    STDIN,
+    Column,
+    Text,
+    check_readable_again,
+    check_source,
+    check_stdin,
+    check_target,
+    find_test_set,
+    read_parallel,
+)
+from coverage_eval.data.tables import ColumnFile, SystemTexts
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS, StopWords
+from coverage_eval.metrics.score import setting
+from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SIDES = {
+    "hyp": "hyp_col",
+    "systems": "hyp_col",
+    "src": "src_col",
+    "tgt": "tgt_col",
+    "ref": "ref_col",
+}
+"""Parameters that are texts, and the fields that name their columns."""
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """Where texts are, other than in files of their own, as the command line names it."""
+
+    table: str | None = setting(
+        None,
+        "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet, a row a segment; "
+        "of WMT's MQM files they need no names.",
+        flag="--from",
+        metavar="FILE",
+    )
+    src_col: str | None = setting(
+        None, "Take this column as the source.", metavar="NAME", type=NoFile()
+    )
+    tgt_col: str | None = setting(
+        None, "Take this column as the target side.", metavar="NAME", type=NoFile()
+    )
+    hyp_col: tuple[str, ...] = setting(
+        (), "Take this column as {hypothesis}.", metavar="NAME", type=NoFile(), multiple=True
+    )
+    ref_col: tuple[str, ...] = setting(
+        (),
+        "Take this column as the reference; give it once for each of several references.",
+        metavar="NAME",
+        type=NoFile(),
+        multiple=True,
+    )
+    system_col: str | None = setting(
+        None,
+        "Take a row as one segment of the system that this column names.",
+        metavar="NAME",
+        type=NoFile(),
+    )
+    segment_col: str | None = setting(
+        None,
+        "Tell the segments of systems apart by this column.  [default: by their order]",
+        metavar="NAME",
+        type=NoFile(),
+    )
+    system: tuple[str, ...] = setting(
+        (),
+        "Take this system; give it once for each.  [default: all]",
+        metavar="NAME",
+        type=NoFile(),
+        multiple=True,
+    )
+    ref_system: tuple[str, ...] = setting(
+        (),
+        "Take what this system says as the reference; give it once for each of several.",
+        metavar="NAME",
+        type=NoFile(),
+        multiple=True,
+    )
+    quoted: bool = setting(
+        False, "Take the fields of a TSV file to be quoted, as spreadsheets and pandas write them."
+    )
+    no_header: bool = setting(False, "Name the columns of a TSV or CSV file 1, 2, 3 and so on.")
+    test_set: str | None = setting(
+        None,
+        "Take source and reference from this test set of sacreBLEU, which must be here.",
+        flags=("-t", "--test-set"),
+        metavar="NAME",
+        type=NoFile(),
+    )
+    languages: str | None = setting(
+        None,
+        "Take these languages of it, such as de-en.",
+        flags=("-l", "--langpair"),
+        metavar="PAIR",
+        type=NoFile(),
+    )
+
+    def check(self) -> None:
+        """Refuse options that lack another one, before any file is read.
+
+        Raises:
+            click.UsageError: The first thing that is wrong.
+        """
+        of_tables = {
+            item.name
+            for item in fields(self)
+            if item.name not in {"table", "test_set", "languages"} and getattr(self, item.name)
+        }
+        if of_tables and self.table is None:
+            raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
+        if (self.test_set is None) != (self.languages is None):
+            raise click.UsageError("--test-set and --langpair go together")
+        if self.segment_col and not self.system_col:
+            raise click.UsageError("--segment-col goes with --system-col")
+        if self.system_col and len(self.hyp_col) != 1:
+            raise click.UsageError("--system-col goes with one --hyp-col")
+
+    def texts(self) -> dict[str, Any]:
+        """The texts by the parameters that they stand for; the hypotheses by system.
+
+        Raises:
+            click.UsageError: No columns are named, or no such system or test set is known.
+            DataError: The file cannot be read.
+            MissingDependencyError: A test set that is not here, or Parquet without its package.
+        """
+        found: dict[str, Any] = {}
+        if self.test_set is not None:
+            try:
+                files = find_test_set(self.test_set, str(self.languages))
+            except ValueError as error:
+                raise click.UsageError(str(error)) from None
+            found |= {"src": files.source, "ref": files.references}
+        if self.table is None:
+            return found
+        columns = self._of_systems() if self._is_by_system() else self._of_columns()
+        if not columns:
+            raise click.UsageError(f"--from needs the names of columns; {self._there_are()}")
+        for side in found.keys() & columns.keys():
+            raise click.UsageError(f"the {side} is in --test-set and in --from: give one of them")
+        return found | columns
+
+    @property
+    def _file(self) -> ColumnFile:
+        return ColumnFile(str(self.table), self.quoted, not self.no_header)
+
+    def _is_mqm(self) -> bool:
+        """Whether the table is a file of WMT's, whose columns need no naming."""
+        if self.table == STDIN or self.src_col or self.tgt_col or self.hyp_col or self.ref_col:
+            return False
+        from coverage_eval.testbed.labels import has_mqm_columns
+
+        return has_mqm_columns(self._file.names())
+
+    def _is_by_system(self) -> bool:
+        if self.system_col is None and not self._is_mqm():
+            if self.system or self.ref_system:
+                given = listed_options({"system": self.system, "ref_system": self.ref_system})
+                raise click.UsageError(f"{given} goes with --system-col")
+            return False
+        return True
+
+    def _of_columns(self) -> dict[str, Any]:
+        """Texts that are columns."""
+        file = self._file
+        found: dict[str, Any] = {
+            side: Column(file, name)
+            for side, name in {"src": self.src_col, "tgt": self.tgt_col}.items()
+            if name is not None
+        }
+        if self.ref_col:
+            found["ref"] = tuple(Column(file, name) for name in self.ref_col)
+        if self.hyp_col:
+            found["systems"] = {name: Column(file, name) for name in self.hyp_col}
+        return found
+
+    def _of_systems(self) -> dict[str, Any]:
+        """Texts of systems that a column names."""
+        shared = {} if self.src_col is None else {"src": self.src_col}
+        if self.system_col is None:
+            from coverage_eval.testbed.labels import read_translations
+
+            texts, shared = read_translations(str(self.table)), {"src": "source"}
+        else:
+            texts = SystemTexts.read(
+                self._file, self.system_col, self.hyp_col[0],
+                [*shared.values(), *self.ref_col], self.segment_col,
+            )  # fmt: skip
+        chosen = self.system or [name for name in texts.systems if name not in self.ref_system]
+        by_system, columns = texts.columns([*chosen, *self.ref_system])
+        found: dict[str, Any] = {side: columns[name] for side, name in shared.items()}
+        references = [columns[name] for name in self.ref_col]
+        references += [by_system[name] for name in self.ref_system]
+        if references:
+            found["ref"] = tuple(references)
+        return found | {"systems": {name: by_system[name] for name in chosen}}
+
+    def _there_are(self) -> str:
+        if self.table == STDIN:
+            return "--hyp-col, --ref-col, --src-col"
+        return f"{self.table} has: {', '.join(self._file.names())}"
+
+
+def corpus_options(command: F) -> Callable[..., Any]:
+    """Let a command's texts be columns of a table, or a test set of sacreBLEU.
+
+    The texts are the parameters ``hyp``, ``systems``, ``src``, ``tgt`` and ``ref``, as far as the
+    command has them: whichever of them the command line does not name as files, the command
+    receives from here. It goes above all options that make or take these parameters.
+    """
+    own: list[click.Parameter] = command.__click_params__  # type: ignore[attr-defined]
+    sides = {str(item.name): item for item in reversed(own) if item.name in _SIDES}
+    needed = [item for item in sides.values() if item.required]
+    for item in needed:
+        item.required = False
+    names = [item.name for item in fields(CorpusOptions)]
+
+    @wraps(command)
+    def with_corpus(**values: Any) -> Any:
+        options = CorpusOptions(**{n: values.pop(n) for n in names if n in values})
+        options.check()
+        for side, text in _fitting(options.texts(), sides).items():
+            if values[side]:
+                raise click.UsageError(f"{_shown(sides[side])} is given as a file, too")
+            values[side] = text
+        for item in needed:
+            if not values[str(item.name)]:
+                raise click.MissingParameter(param_hint=f"'{_shown(item)}'", param=item)
+        return command(**values)
+
+    columns = {_SIDES[side] for side in sides}
+    unfit = set(_SIDES.values()) - columns
+    if "hyp_col" in unfit:
+        unfit |= {"system_col", "segment_col", "system", "ref_system"}
+    if "ref" not in sides:
+        unfit |= {"test_set", "languages"}
+    one = "a system's output; give it once for each system" if "systems" in sides else "HYP"
+    return add_options(with_corpus, click_options(CorpusOptions, without=unfit, hypothesis=one))
+
+
+def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> dict[str, Any]:
+    """The texts that a command has a use for; one hypothesis where it takes one."""
+    found = dict(texts)
+    if "hyp" in sides and "systems" in found:
+        systems = found["systems"]
+        if len(systems) > 1:
+            raise click.UsageError(
+                f"one output is scored, and there are {', '.join(systems)}: name one --hyp-col, or "
+                "one --system"
+            )
+        (found["hyp"],) = systems.values()
+    return {side: found[side] for side in sides if side in found}
+
+
+def _shown(parameter: click.Parameter) -> str:
+    """How the command line names a text's file."""
+    is_argument = isinstance(parameter, click.Argument)
+    return parameter.human_readable_name if is_argument else parameter.opts[0]
+
+
+@dataclass(frozen=True)
+class AlignmentOptions:
+    """The source, an aligner and what counts of its links, as the command line names them."""
+
+    src: Text | None = setting(  # noqa: RUF009
+        None, "Read the source text from this file.", metavar="FILE"
+    )
+    model: str | None = setting(None, "Align by this model, made by 'align train'.", metavar="FILE")
+    train_src: str | None = setting(None, "Train a model on this source text.", metavar="FILE")
+    train_tgt: str | None = setting(None, "Train it on this target side.", metavar="FILE")
+    save_model: str | None = setting(
+        None, "Keep the trained model in this file.", metavar="FILE", type=OutputFile()
+    )
+    sink: bool = setting(False, "Append <SINK> to every source; it does not count.")
+    fast_align: str | None = setting(
+        None,
+        "Run this fast_align executable, or the one in this folder.  "
+        "[default: FAST_ALIGN, or the one included]",
+        metavar="FILE",
+        type=click.Path(),
+    )
+    threads: int | None = setting(
+        None,
+        "Run the aligner in this many threads; the result does not depend on it.  "
+        "[default: all cores]",
+        type=WholeRange(1),
+    )
+    src_ref_align: tuple[str, ...] = setting(
+        (),
+        "Take links of source and reference from this file, one line for each segment, "
+        "made by any aligner; give it once for each reference.",
+        metavar="FILE",
+        multiple=True,
+    )
+    src_hyp_align: tuple[str, ...] = setting(
+        (),
+        "Take links of source and hypothesis from this file; give it once for each "
+        "system, in their order.",
+        metavar="FILE",
+        multiple=True,
+    )
+    symmetrize: str = setting(
+        DEFAULT_SYMMETRIZATION,
+        "Join the links of the two directions in this way.",
+        choices=SYMMETRIZATIONS,
+    )
+    stopwords: str | None = setting(
+        None, "Leave the source words in this file, one a line, out of account.", metavar="FILE"
+    )
+    denominator: str = setting(
+        DEFAULT_DENOMINATOR,
+        "Relate DROP to the source words aligned with the reference, or to all source words.",
+        choices=DENOMINATORS,
+    )
+    tokenize: str | None = setting(
+        None,
+        "Apply one of sacreBLEU's tokenisers to {sides}.  [default: none, or the model's]",
+        choices=TOKENIZERS,
+    )
+    src_tokenize: str | None = setting(
+        None, "Apply another tokeniser to the source.", choices=TOKENIZERS
+    )
+    lowercase: bool = setting(False, "Lowercase {sides}.")
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model is named, or the text to train one on."""
+        return self.model is not None or None not in {self.train_src, self.train_tgt}
+
+    @property
+    def has_links(self) -> bool:
+        """Whether files of links are named."""
+        return bool(self.src_ref_align or self.src_hyp_align)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether links come from anywhere."""
+        return self.has_model or self.has_links
+
+    @property
+    def tokens(self) -> Tokenizer:
+        """How texts are cut into words where no aligner has its own way."""
+        return Tokenizer(self.tokenize or "none", self.lowercase)
+
+    @property
+    def of_model(self) -> dict[str, Any]:
+        """How a model is used, by the options of :meth:`coverage_eval.Aligner.load`."""
+        return {
+            "symmetrize": self.symmetrize,
+            "tokenize": self.tokenize,
+            "src_tokenize": self.src_tokenize,
+            "lowercase": self.lowercase or None,
+            "sink": self.sink,
+        }
+
+    def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
+        """Refuse what is wrong before any file is read: at most one origin of links, whole.
+
+        Args:
+            texts: The other files that the command names.
+            needs_reference_links: Whether links of the reference must be there, too.
+
+        Raises:
+            click.UsageError: The first thing that is wrong.
+        """
+        training = (self.train_src, self.train_tgt)
+        links = (*self.src_ref_align, *self.src_hyp_align)
+        files = (*texts, self.src, *training, self.stopwords, *links)
+        together = bool(self.src_ref_align) == bool(self.src_hyp_align)
+        of_models = {"symmetrize", "tokenize", "src_tokenize"}
+        for_models = listed_options(of_models & given_options()) if self.has_links else ""
+        of_links = {"sink", "stopwords", "denominator"}
+        for_links = "" if self.is_given else listed_options(of_links & given_options())
+        wrong = {
+            "--train-src and --train-tgt go together": any(training) and not all(training),
+            "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
+            "--src-hyp-align": (self.model is not None) + any(training) + self.has_links > 1,
+            "--src-ref-align and --src-hyp-align go together": self.has_links
+            and not (together if needs_reference_links else self.src_hyp_align),
+            "--src is needed to align the texts": self.has_model and self.src is None,
+            "--save-model goes with --train-src": self.save_model is not None and not all(training),
+            f"{for_models} is not for links from files, which are taken as they are": for_models,
+            f"{for_links} is for figures of links: name a model, or files of links": for_links,
+        }
+        for message, applies in wrong.items():
+            if applies:
+                raise click.UsageError(message)
+        try:
+            check_stdin(*files)
+        except DataError as error:
+            raise click.UsageError(str(error)) from None
+
+    def check_files(self, texts: Sequence[Text]) -> None:
+        """Refuse files that are not there, after :meth:`check` and before minutes of training.
+
+        Args:
+            texts: The other files that the command names.
+
+        Raises:
+            DataError: The first of them.
+        """
+        check_source(*texts, self.src, self.train_src, self.train_tgt, self.stopwords)
+
+    def settings(self) -> dict[str, Any]:
+        """Settings of metrics of links, by the names of their fields.
+
+        Raises:
+            DataError: As :meth:`StopWords.read`.
+        """
+        words = StopWords.read(self.stopwords) if self.stopwords else StopWords()
+        return {"stopwords": words, "denominator": self.denominator}
+
+    def make(self, add_data: Callable[..., None] | None = None) -> Aligner | None:
+        """The aligner; None if no origin of links is named.
+
+        Args:
+            add_data: Adds to a newly trained model what a command needs beside it, before it is
+                saved; it is given the model, a function that reads the training text again, and
+                the options of training.
+
+        Raises:
+            DataError: Unreadable files, or ``save_model`` cannot be written, which is found before
+                the training.
+            AlignerError: A damaged model, or the aligner failed.
+        """
+        if self.has_links:
+            return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
+        if self.model is not None:
+            return Aligner.load(
+                self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads
+            )
+        return self._train(add_data) if self.has_model else None
+
+    def _train(self, add_data: Callable[..., None] | None) -> ModelAligner:
+        assert self.train_src is not None
+        assert self.train_tgt is not None
+        if self.save_model is not None:
+            check_target(self.save_model)
+        if add_data is not None:
+            check_readable_again(self.train_src, self.train_tgt)
+        read = partial(read_parallel, self.train_src, self.train_tgt)
+        options: dict[str, Any] = {
+            "sink": self.sink,
+            "fast_align": self.fast_align,
+            "threads": self.threads,
+            "progress": True,
+        }
+        aligner = Aligner.train_pairs(
+            read(),
+            symmetrize=self.symmetrize,
+            tokenize=self.tokenize or "none",
+            src_tokenize=self.src_tokenize,
+            lowercase=self.lowercase,
+            **options,
+        )
+        if add_data is not None:
+            add_data(aligner, read, **options)
+        if self.save_model is not None:
+            aligner.save(self.save_model)
+        return aligner
+
+
+_WORDS = {"tokenize", "src_tokenize", "lowercase"}
+_OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
+_FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *_WORDS}
+"""What a command may be told that takes a model file, and its texts from elsewhere."""
+
+
+def alignment_options(
+    words_of: str = "every side", *, links: bool = True, frozen: bool = False
+) -> Callable[[F], Callable[..., Any]]:
+    """Add the options; the command receives them as one ``alignment``.
+
+    Args:
+        words_of: What ``--tokenize`` and ``--lowercase`` apply to, in the words of the help.
+        links: Whether the command has to do with links; else there are none of their options.
+        frozen: Leave out what names files of texts or links, or trains: a model file is all.
+    """
+    names = {item.name for item in fields(AlignmentOptions)}
+    unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
+    options = click_options(AlignmentOptions, without=unfit, sides=words_of)
+    return options_as("alignment", AlignmentOptions, options)
+
+
+def word_options() -> Callable[[Any], Any]:
+    """``--tokenize``, ``--src-tokenize`` and ``--lowercase``, whose defaults are a model's own."""
+    names = {item.name for item in fields(AlignmentOptions)}
+    options = click_options(AlignmentOptions, without=names - _WORDS, sides="every side")
+    return partial(add_options, options=options)

@@ -1,0 +1,190 @@
+"""The command ``coverage-eval``: its commands by name, and what becomes of errors."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import io
+import os
+import signal
+import sys
+import threading
+import warnings as python_warnings  # a module of this package has the name
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from importlib import import_module
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import click
+
+from coverage_eval.cli.options import parse_size
+from coverage_eval.cli.output import say
+from coverage_eval.data.files import MAX_LINE_BYTES
+from coverage_eval.errors import CoverageEvalError
+from coverage_eval.metrics.registry import METRICS
+from coverage_eval.tables.table import escape_controls
+from coverage_eval.version import __version__
+from fast_align_wrapper.errors import AlignerError
+
+# Command → its line in --help. The module of the same name ("-" as "_") has it as ``command`` and
+# is imported when the command is used: --help stays fast, and modules may import what they need.
+# The commands of single metrics come before these, and are made from the metrics.
+COMMANDS = {
+    "compare": "Compare systems: scores, intervals and paired tests in one table.",
+    "meta": "What each score sees of errors that people marked, or that are put in.",
+    "report": "Write one HTML file that a person reads: which system, what, where, how measured.",
+    "profile": "Every cheap figure of one output: repetition, length, coverage.",
+    "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
+    "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
+    "simplex": "Draw attention transformations on the probability simplex.",
+    "audit": "Check the papers' printed tables and claims.",
+    "reproduce": "Run experiments of the papers again, printed figures beside ours.",
+    "doctor": "Show what is installed, what is missing, and the command that adds it.",
+    "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
+    "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
+    "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
+    "inject": "Put errors of known kind, rate and place into correct translations.",
+    "spark": "Score Parquet files on Spark: the same figures, segment by segment and in all.",
+    "rescore": "Choose from n-best lists with length and coverage penalties.",
+}
+
+
+def _summaries() -> dict[str, str]:
+    """Every command with its line in --help."""
+    metrics = {name: entry.summary for name, entry in METRICS.items() if entry.command}
+    return metrics | COMMANDS
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """All commands: those of single metrics, then the others."""
+        return list(_summaries())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, or None if there is none of that name."""
+        if cmd_name not in _summaries():
+            return None
+        if cmd_name not in COMMANDS:
+            from coverage_eval.cli.commands.score import score_command
+
+            return score_command(cmd_name)
+        module = import_module(f"coverage_eval.cli.commands.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_summaries().items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="coverage-eval")
+@click.option(
+    "--max-line-bytes", type=parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
+    show_default=True, help="Refuse texts with a line of more bytes than this, such as 1G.",
+)  # fmt: skip
+def cli(max_line_bytes: int) -> None:
+    """Find and explain coverage errors in machine translation.
+
+    \b
+    Example:
+      coverage-eval rep hyp.txt ref.txt --sentence-level
+      coverage-eval compare --ref ref.txt a.txt b.txt
+    """
+    MAX_LINE_BYTES.set(max_line_bytes)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    say(str(message), "warning")
+
+
+@contextmanager
+def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
+    """What holds for the whole process while a command runs, put back when it ends."""
+    before = sys.argv, sys.stderr, gc.get_threshold()
+    handlers = dict(_exit_on_signals())
+    try:
+        sys.argv = ["coverage-eval", *argv]
+        if sys.stderr is None:  # a shell's 2>&-
+            sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        # Texts become millions of small objects, hardly ever in circles: seek those less often.
+        gc.set_threshold(50_000)
+        with python_warnings.catch_warnings():
+            python_warnings.showwarning = _show_warning
+            yield
+    finally:
+        sys.argv, sys.stderr, threshold = before
+        gc.set_threshold(*threshold)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def _exit_on_signals() -> Iterator[tuple[int, Any]]:
+    """Let ``kill`` and a closed terminal end the run as Ctrl-C does: cleaning up behind it.
+
+    Yields:
+        Each signal that is handled otherwise from now on, and how it was handled before. There is
+        none outside the main thread, where Python lets nobody handle signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            yield number, signal.signal(number, lambda received, _: sys.exit(128 + received))
+
+
+def _show_usage(error: click.ClickException) -> None:
+    """As click does, but the command line itself may have come from a stranger, too."""
+    shown = io.StringIO()
+    error.show(shown)
+    click.echo("\n".join(map(escape_controls, shown.getvalue().rstrip().split("\n"))), err=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; a user's mistake ends in one line on stderr and exit status 1.
+
+    It can be called any number of times in one process: what it sets for the process (handlers of
+    signals, how warnings are shown, ``sys.argv``, the garbage collector) is put back at its end.
+
+    Args:
+        argv: The arguments, without the name of the command; by default those of the process.
+
+    Returns:
+        The exit status: 0, 1 for bad data, 2 for a usage error, or what the command says.
+
+    Raises:
+        SystemExit: The process is asked to end by SIGTERM or SIGHUP.
+    """
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    with _settings_of_a_run(arguments):
+        # Settings of this run, such as the longest line, end with it.
+        return copy_context().run(_run, arguments)
+
+
+def _run(argv: Sequence[str]) -> int:
+    """The exit status of a command line."""
+    try:
+        status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
+    except click.ClickException as error:
+        _show_usage(error)
+        status = error.exit_code
+    except click.Abort:
+        say("interrupted", "error")
+        status = 1
+    except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
+        say(str(error), "error")
+        status = 1
+    except OSError as error:
+        # Final files and standard output are named where they are written.
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+        file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
+        say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        status = 1
+    return status
