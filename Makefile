@@ -40,7 +40,7 @@ test-torch: $(TORCH)
 
 # Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
 test-spark: $(SPARK)
-	$(SPARK_PY) -m pytest tests/scale/test_spark.py tests/scale/test_recipes.py
+	$(SPARK_PY) -m pytest tests/spark
 
 # What is not there (Chromium, node and its packages) is said, and its tests are skipped.
 test-browser: $(BROWSER) $(PACKAGES)
@@ -67,9 +67,9 @@ test-wheel: wheel
 # The oldest Python and the oldest versions of all dependencies that the package allows, under tests
 # of what calls them: scores, tables, statistics, pictures and commands.
 LOWEST_PYTHON ?= $(shell ls -d $(HOME)/.pyenv/versions/3.10.*/bin/python 2>/dev/null | head -n 1)
-LOWEST_TESTS := tests/metrics tests/tables tests/plotting tests/comparison/test_table.py \
-  tests/comparison/test_rendering.py tests/attention/test_registry.py tests/cli/test_common.py \
-  tests/cli/test_drop.py tests/test_api.py
+LOWEST_TESTS := $(wildcard tests/metrics/test_*.py) tests/metrics/omissions tests/tables \
+  tests/plotting tests/comparison/test_table.py tests/comparison/test_rendering.py \
+  tests/attention/test_registry.py tests/cli/test_common.py tests/cli/test_drop.py tests/test_api.py
 test-lowest: $(PACKAGING)
 	$(BIN)/uv venv --quiet --clear --python $(or $(LOWEST_PYTHON),python3.10) $(LOWEST_VENV)
 	VIRTUAL_ENV=$(LOWEST_VENV) $(BIN)/uv pip compile --quiet --resolution lowest-direct \

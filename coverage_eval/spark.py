@@ -1,16 +1,15 @@
-"""Test sets past one machine: batches of Arrow rows scored by any engine, and by Spark.
+"""Test sets too large for one machine: any engine, or Spark, scores batches of Arrow rows.
 
-Batches are Arrow's, which Spark, Ray, Polars, pandas and ``datasets`` all give and take. Every row
-that comes in goes out once, with its keys: with figures, or with the reason why it has none. On
-Spark, the model file goes to every executor once (``SparkContext.addFile``). Rows are written under
-``status=scored`` and ``status=set_aside`` by Spark's own commit of tasks, so a task that fails, is
-repeated or runs twice leaves each row once.
+Spark, Ray, Polars, pandas and ``datasets`` all read and write Arrow's batches. Every row is
+returned once, with its keys and with figures, or with the reason why it has none. Spark sends the
+model file to each executor once (``SparkContext.addFile``). It writes rows under ``status=scored``
+and ``status=set_aside`` and commits them task by task, so each row is there once, even if a task
+fails, is repeated or runs twice.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import pickle
 import sys
@@ -48,10 +47,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SET_ASIDE = "set_aside"
-"""The column with the reason why a row has no figures."""
+"""The column that says why a row has no figures."""
 
 _MOST_COLLECTED = 20_000_000
-"""Rows whose statistics are collected for resampling: some gigabytes of memory."""
+"""At most this many rows are collected for resampling, which takes some gigabytes of memory."""
 
 MakeFigures = Callable[["Aligner | None"], "Mapping[str, Metric]"]
 
@@ -62,7 +61,7 @@ class ReadBatch(NamedTuple):
     Attributes:
         batch: The batch.
         rows: The rows that can be scored, in their order.
-        reasons: Of every row of the batch, why it cannot be scored; None if it can.
+        reasons: For every row of the batch, why it cannot be scored; None if it can.
     """
 
     batch: pa.RecordBatch
@@ -78,7 +77,7 @@ class BatchColumns:
         hypotheses: The column of each system's output, by the system's name.
         references: Columns of references.
         source: The column of the source.
-        keys: Further columns, which are kept beside the scores.
+        keys: Further columns to keep beside the scores.
     """
 
     hypotheses: Mapping[str, str]
@@ -88,13 +87,13 @@ class BatchColumns:
 
     @property
     def texts(self) -> list[str]:
-        """The columns of text, those of each row's hypotheses first."""
+        """The columns of text, hypotheses first."""
         source = [] if self.source is None else [self.source]
         return [*self.hypotheses.values(), *self.references, *source]
 
     @property
     def needed(self) -> list[str]:
-        """All columns that are read, each once."""
+        """All columns to read, each once."""
         return list(dict.fromkeys([*self.keys, *self.texts]))
 
     def check(self, schema: pa.Schema) -> None:
@@ -110,7 +109,7 @@ class BatchColumns:
                 raise DataError(f"column {name!r} holds {kind}, and text is needed")
 
     def check_names(self, names: Sequence[str]) -> None:
-        """The same of the columns' names alone.
+        """Refuse a table without columns of these names.
 
         Raises:
             DataError: A column is not there.
@@ -120,11 +119,11 @@ class BatchColumns:
                 raise DataError(f"there is no column {name!r}; there are: {', '.join(names)}")
 
     def read(self, batch: pa.RecordBatch, *, most_cells: int = MAX_CELLS) -> ReadBatch:
-        """The rows of a batch; those that cannot be scored are named, and left out.
+        """The rows of a batch that can be scored, and why the others cannot.
 
         Args:
             batch: With these columns.
-            most_cells: Source × target words beyond which a row is not aligned.
+            most_cells: Rows with more source × target words are not aligned.
         """
         columns = [_decoded(batch.column(name), name) for name in self.texts]
         rows: list[Row] = []
@@ -145,13 +144,13 @@ class BatchColumns:
 
 
 class _Wrong(NamedTuple):
-    """A cell that is no text."""
+    """A cell that is not text."""
 
     reason: str
 
 
 def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
-    """The texts of a column; what is none is said in its place."""
+    """The texts of a column, with the reason in place of each cell that is not text."""
     kind = pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()
     most = MAX_LINE_BYTES.get()
     for cell in column.cast(kind).to_pylist():
@@ -168,7 +167,7 @@ def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
 
 
 def _too_long(row: Row, most_cells: int) -> str | None:
-    """Why posteriors of a row would not fit in memory, if they would not."""
+    """Why the posteriors of a row do not fit in memory; None if they do."""
     if row.source is None:
         return None
     source, *targets = (str(text).count(" ") + 1 for text in (row.source, *row[0], *row[1]))
@@ -179,7 +178,7 @@ def _too_long(row: Row, most_cells: int) -> str | None:
 
 @dataclass(frozen=True)
 class BatchScorer:
-    """Scores batches of rows by some figures.
+    """Scores batches of rows.
 
     >>> import coverage_eval as ce
     >>> columns = BatchColumns({"mine": "hyp"}, ("ref",), keys=("id",))
@@ -191,7 +190,7 @@ class BatchScorer:
     Args:
         columns: Where the texts are.
         figures: Metrics by name.
-        evidence: Whether evidence is kept, as JSON.
+        evidence: Whether to keep evidence, as JSON.
     """
 
     columns: BatchColumns
@@ -199,16 +198,16 @@ class BatchScorer:
     evidence: bool = True
 
     def schema(self, given: pa.Schema) -> pa.Schema:
-        """The columns of scored batches: keys, the reason, and a figure each.
+        """The columns of scored batches: keys, the reason, and one column for each figure.
 
-        A figure is a struct with a field for each system, itself a struct of ``score`` (null where
-        undefined), the statistics by name, and ``evidence``.
+        A figure is a struct with a field for each system. The field is a struct, too: ``score``
+        (null if undefined), the statistics by name, and ``evidence``.
 
         Args:
-            given: Of the batches to be scored.
+            given: The schema of the batches to score.
 
         Raises:
-            DataError: They lack a column, or it holds no text.
+            DataError: A column is missing, or does not hold text.
         """
         self.columns.check(given)
         keys = [given.field(name) for name in self.columns.keys]
@@ -230,7 +229,7 @@ class BatchScorer:
         return pa.struct([*fields, *([("evidence", pa.string())] if self.evidence else [])])
 
     def score_table(self, table: pa.Table) -> pa.Table:
-        """Score a table; each row stands where it stood.
+        """Score a table; rows keep their order.
 
         Raises:
             DataError: As :meth:`schema`.
@@ -241,7 +240,7 @@ class BatchScorer:
         return pa.Table.from_batches(batches, schema)
 
     def score_batches(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Score a stream of batches, of which few are held; one aligner serves all of them.
+        """Score a stream of batches with one aligner; few batches are in memory at a time.
 
         Raises:
             DataError, AlignerError: As :meth:`score_table`.
@@ -293,7 +292,7 @@ class BatchScorer:
         return pa.StructArray.from_arrays(systems, list(self.columns.hypotheses))
 
     def result(self, scored: pa.Table | pa.RecordBatch) -> Result:
-        """What was counted of a scored table, segment by segment; rows set aside are left out."""
+        """The counts of a scored table, segment by segment, without the rows set aside."""
         kept = scored.filter(scored[SET_ASIDE].is_null())
         systems = list(self.columns.hypotheses)
         statistics = {
@@ -310,7 +309,7 @@ class BatchScorer:
         return self.result_of(statistics, kept.num_rows)
 
     def result_of(self, statistics: Mapping[str, Statistics], segments: int) -> Result:
-        """A result of statistics ``[systems, segments, k]``, or of sums ``[systems, 1, k]``."""
+        """A result from statistics ``[systems, segments, k]`` or sums ``[systems, 1, k]``."""
         typed = {
             name: found.astype(self.figures[name].statistic_type)
             for name, found in statistics.items()
@@ -335,7 +334,7 @@ def make_metrics(
     """Metrics with their settings, by the names of :data:`coverage_eval.metrics.registry.METRICS`.
 
     Args:
-        aligner: What links the texts, for metrics that need it.
+        aligner: Links the texts, for metrics that need links.
         metrics: Settings by name.
     """
     return {
@@ -345,7 +344,7 @@ def make_metrics(
 
 
 def make_profile(aligner: Aligner | None, **settings: Any) -> dict[str, Metric]:
-    """The figures of :func:`coverage_eval.profile`, of the same settings."""
+    """The figures of :func:`coverage_eval.profile`, with the same settings."""
     return dict(make_figures(aligner=aligner, **settings))
 
 
@@ -361,14 +360,14 @@ def make_omissions(
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """Texts, figures and how they are aligned; its parts can be pickled, and no model is in it.
+    """What to score, by which figures, and how to align it; can be pickled, and holds no model.
 
     Args:
         columns: Where the texts are.
-        make: Makes the figures of an aligner, or of None: a function of this module with its
+        make: Makes the figures from an aligner or None: a function of this module with its
             settings (:func:`functools.partial`).
         alignment: Options of :meth:`coverage_eval.Aligner.load`.
-        evidence: Whether evidence is kept.
+        evidence: Whether to keep evidence.
     """
 
     columns: BatchColumns
@@ -381,7 +380,7 @@ class ScoringJob:
         return None if model is None else Aligner.load(model, **self.alignment, **options)
 
     def scorer(self, model: str | None = None, **options: Any) -> BatchScorer:
-        """What scores batches, with an aligner of its own.
+        """A scorer of batches, with its own aligner.
 
         Args:
             model: The model's file on this machine.
@@ -393,7 +392,7 @@ class ScoringJob:
 
 @lru_cache(maxsize=2)
 def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
-    """The scorer of a job in a worker process, with one aligner for all its tasks.
+    """The scorer of a job in a worker process; all tasks of the process share one aligner.
 
     Args:
         pickled: The job, pickled by the driver of the same program.
@@ -404,13 +403,13 @@ def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The session that runs, that of ``spark-submit``, or a new one.
+    """The running session, that of ``spark-submit``, or a new one.
 
     Args:
-        master: Of a new one; by default all cores of this machine.
+        master: Spark's master for a new one; by default all cores of this machine.
 
     Raises:
-        MissingDependencyError: There is no PySpark, or no Java.
+        MissingDependencyError: PySpark or Java is not installed.
     """
     try:
         from pyspark.sql import SparkSession
@@ -448,13 +447,13 @@ def score_frame(frame: DataFrame, job: ScoringJob, model: str | None = None) -> 
 
     Args:
         frame: Has the job's columns.
-        job: What is scored and how.
+        job: What to score, and how.
         model: The file of the aligner's model, on the driver.
 
     Returns:
         The keys, ``set_aside`` (why a row has no figures; null if it has), and a figure a column, a
         struct of the systems' scores, statistics and evidence; see
-        :meth:`coverage_eval.scale.batch_scorer.BatchScorer.schema`.
+        :meth:`BatchScorer.schema`.
 
     Raises:
         DataError: A column is not there, or holds no text.
@@ -488,17 +487,17 @@ def _score_partition(
 
 
 def write_scored(scored: DataFrame, path: str) -> DataFrame:
-    """Write scored rows as Parquet: what was set aside, and the rest, in folders of their own.
+    """Write scored rows as Parquet, with rows set aside in their own folder.
 
     Args:
         scored: Of :func:`score_frame`.
-        path: A folder that is not there yet.
+        path: A new folder.
 
     Returns:
         The rows, read from there.
 
     Raises:
-        DataError: It is there, or Spark ended with an error.
+        DataError: The folder exists, or Spark ended with an error.
     """
     from pyspark.sql import functions
 
@@ -512,8 +511,7 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
 def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
     """The sums of scored rows, and how many rows were set aside.
 
-    Counts are summed as whole numbers. Fractions are summed by :func:`math.fsum` in each partition
-    and over the sorted sums of partitions, so the order of partitions changes nothing.
+    Sums are exact until they are rounded once, so partitions change nothing.
 
     Args:
         scored: Of :func:`score_frame`, or as written.
@@ -527,23 +525,23 @@ def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
     )
     parts = [json.loads(row["sums"]) for row in summed.toLocalIterator()]
     sums = {
-        name: np.array(
-            [[[_total(cell) for cell in zip(*row, strict=True)]] for row in zip(*rows, strict=True)]
+        name: sum(
+            (np.array(part["sums"][name], object) for part in parts),
+            np.zeros((len(systems), len(ones)), object),
         )
-        for name, rows in (
-            (name, [part["sums"][name] for part in parts]) for name in scorer.figures
-        )
+        for name, ones in names.items()
     }
-    result = scorer.result_of(sums, sum(part["scored"] for part in parts))
+    rounded = {name: (found / _LEAST_FLOATS)[:, None] for name, found in sums.items()}
+    result = scorer.result_of(rounded, sum(part["scored"] for part in parts))
     return result, sum(part["set_aside"] for part in parts)
 
 
 def collect_frame(scored: DataFrame, scorer: BatchScorer) -> Result:
-    """What was counted, segment by segment in the order of the keys, for resampling.
+    """The counts of all segments in the order of the keys, for resampling.
 
     Args:
         scored: Of :func:`score_frame`, or as written.
-        scorer: What scored them; its keys say the order.
+        scorer: What scored them; its keys give the order.
 
     Raises:
         DataError: There are no keys, or too many rows for the memory of one machine.
@@ -572,9 +570,7 @@ def _sum_partition(
 ) -> Iterator[pa.RecordBatch]:
     """The sums of a partition's rows, in one row of JSON: by figure, system and statistic."""
     scored = set_aside = 0
-    sums: dict[str, list[list[list[float]]]] = {
-        name: [[[0] for _ in names] for _ in systems] for name, names in statistics.items()
-    }
+    sums = {name: np.zeros((len(systems), len(ones)), object) for name, ones in statistics.items()}
     for batch in batches:
         kept = batch.filter(batch[SET_ASIDE].is_null())
         scored += kept.num_rows
@@ -583,21 +579,24 @@ def _sum_partition(
             for place, system in enumerate(systems):
                 for number, one in enumerate(names):
                     values = _numbers(kept[name], system, one).tolist()
-                    sums[name][place][number].append(_total(values))
-    totals = {name: [[_total(cell) for cell in row] for row in rows] for name, rows in sums.items()}
+                    sums[name][place, number] += sum(map(_in_least_floats, values))
+    totals = {name: found.tolist() for name, found in sums.items()}
     found = {"scored": scored, "set_aside": set_aside, "sums": totals}
     yield pa.RecordBatch.from_pydict({"sums": [json.dumps(found)]})
 
 
-def _total(values: Iterable[float]) -> float:
-    """Whole numbers are added as such; fractions are sorted and rounded once."""
-    held = list(values)
-    return sum(held) if all(isinstance(one, int) for one in held) else math.fsum(sorted(held))
+_LEAST_FLOATS = 2**1074
+"""In 1. Every float is a whole number of the least one above 0, and whole numbers add exactly."""
+
+
+def _in_least_floats(value: float) -> int:
+    above, below = value.as_integer_ratio()
+    return above * (_LEAST_FLOATS // below)
 
 
 @contextmanager
 def _one_line_errors(what: str) -> Iterator[None]:
-    """What Spark says, in one line."""
+    """Report Spark's errors in one line."""
     from pyspark.errors import PySparkException
 
     try:

@@ -8,7 +8,7 @@ compares shares is silent on texts of less than twenty segments.
 The thresholds were set on two corpora, one of image descriptions and one of short sentences, on
 outputs of real systems, and on the same texts spoiled in each of these ways; beside each threshold
 stand the figures of sound and of spoiled text. Checks of what aligns the texts are in
-:mod:`coverage_eval.data.alignment_checks`.
+:mod:`coverage_eval.alignment.alignment_checks`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
-from coverage_eval.data.alignment_checks import check_given_links, check_model
+from coverage_eval.alignment.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.input_checks import Finding, check_texts
@@ -486,7 +486,7 @@ def check_inputs(
 
     Returns:
         The findings, and figures of
-        :func:`~coverage_eval.data.alignment_checks.check_model` if there is a model.
+        :func:`~coverage_eval.alignment.alignment_checks.check_model` if there is a model.
 
     Raises:
         AlignerError: The aligner failed.

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import RunCli
-from tests.meteor.texts import DANISH, ENGLISH, GERMAN
+from tests.metrics.meteor.texts import DANISH, ENGLISH, GERMAN
 
 pytest.importorskip("pycocoevalcap", reason="the meteor extra is not installed")
 pytest.importorskip("snowballstemmer", reason="the meteor extra is not installed")

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.inputs import corpus_options, word_options
@@ -38,7 +39,6 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
-from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import (
     Text,

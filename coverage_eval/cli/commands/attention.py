@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import click
 
+from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import read_gold
 from coverage_eval.attention_maps import FORMATS, AttentionMap, hard_links, save, score_table
 from coverage_eval.attention_maps.dumps import ORIENTATIONS, Orientation
@@ -48,7 +49,6 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
-from coverage_eval.data.alignment_checks import check_gold
 from coverage_eval.data.disk_list import DiskList
 from coverage_eval.data.files import check_stdin, read_segments, source_name
 from coverage_eval.errors import DataError

@@ -16,8 +16,8 @@ import pytest
 from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
-from tests.meteor.counts import count
-from tests.meteor.jar import as_added_up
+from tests.metrics.meteor.counts import count
+from tests.metrics.meteor.jar import as_added_up
 
 CONFIGURATIONS = [("full", "full"), ("exact-stem", "exact_stem")]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coverage_eval.data.alignment_checks import _fits, check_model
+from coverage_eval.alignment.alignment_checks import _fits, check_model
 from coverage_eval.data.sample import Sample, SampledText
 from coverage_eval.special_tokens import SINK
 from fast_align_wrapper import FastAlign

@@ -11,8 +11,8 @@ import pytest
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.statistics import score_parts
-from tests.meteor.jar import as_added_up, jar_scores, jar_statistics
-from tests.meteor.real_text import Rows, awkward_text, corpus_lines, manual_lines, perturbed
+from tests.metrics.meteor.jar import as_added_up, jar_scores, jar_statistics
+from tests.metrics.meteor.real_text import Rows, awkward_text, corpus_lines, manual_lines, perturbed
 
 pytestmark = pytest.mark.usefixtures("java")
 

@@ -15,7 +15,7 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 import pyarrow.parquet as pq
 
 from tests.conftest import ROOT, RunCli
-from tests.scale.texts import write_texts
+from tests.spark.texts import write_texts
 
 PAGE = ROOT / "notebooks" / "docs" / "pages" / "scale.md"
 FILES: dict[str, str] = dict(
@@ -41,20 +41,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     return folder
 
 
-def run(folder: Path, name: str) -> tuple[list[dict[str, Any]], str]:
-    """The rows that a recipe writes, and what it prints."""
+def run(folder: Path, *words: str) -> str:
+    """What a recipe prints."""
     done = subprocess.run(
-        [sys.executable, name], cwd=folder, capture_output=True, text=True, check=False,
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, "HF_HOME": str(folder / "cache"), "RAY_DEDUP_LOGS": "0"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    rows = pq.read_table(folder / "scored.parquet").to_pylist()
-    return sorted(rows, key=lambda row: row["id"]), done.stdout
+    return done.stdout
+
+
+def read_scored(path: Path) -> list[dict[str, Any]]:
+    """The rows that a recipe writes."""
+    return sorted(pq.read_table(path).to_pylist(), key=lambda row: row["id"])
 
 
 @pytest.fixture(scope="module")
 def expected(folder: Path) -> list[dict[str, Any]]:
-    rows, printed = run(folder, "with_pandas.py")
+    printed = run(folder, "with_pandas.py")
+    rows = read_scored(folder / "scored.parquet")
     assert rows[0]["rep"]["mine"]["score"] == 100.0  # a word twice weighs 2, of 2 words
     assert [row["set_aside"] for row in rows if row["set_aside"]] == ["hyp: there is no text"]
     assert printed.startswith("DROP|refs:1|aligner:")
@@ -70,5 +75,24 @@ def test_every_engine_gives_the_same_rows(
 ) -> None:
     target = folder / "scored.parquet"
     target.unlink()
-    rows, _ = run(folder, f"with_{engine}.py")
-    assert rows == expected
+    run(folder, f"with_{engine}.py")
+    assert read_scored(target) == expected
+
+
+def test_an_array_of_jobs_gives_the_scores_and_intervals_of_one_run(
+    folder: Path, expected: list[dict[str, Any]], run_cli: RunCli
+) -> None:
+    for number in range(3):
+        run(folder, "array_job.py", str(number), "3")
+    parts = [pq.read_table(folder / f"scored-{number:04}.parquet") for number in range(3)]
+    assert pa.concat_tables(parts).to_pylist() == expected
+    rows = pq.read_table(folder / "texts.parquet").to_pylist()[:-1]  # the last has no hypothesis
+    for name in ("src", "ref", "hyp"):
+        text = "".join(f"{row[name]}\n" for row in rows)
+        (folder / f"whole.{name}").write_text(text, encoding="utf-8")
+    drop = ("--src", "whole.src", "--model", "model")
+    scores = []
+    for command in (("rep",), ("drop", *drop)):
+        words = (command[0], "whole.hyp", "whole.ref", *command[1:], "--confidence")
+        scores.append(run_cli(*words, cwd=folder).stdout)
+    assert run(folder, "join.py") == "".join(scores)

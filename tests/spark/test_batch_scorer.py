@@ -6,10 +6,10 @@ import json
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from functools import partial, reduce
-from operator import add
+from functools import partial
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,26 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow", minversion="15")
 
-from coverage_eval.scale.totals import Totals
-
 import coverage_eval as ce
-from coverage_eval.data.dataset import make_rows
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.omissions import OmissionFinder, Omissions
 from coverage_eval.metrics.profile import make_figures
 from coverage_eval.metrics.registry import METRICS, make_metric
 from coverage_eval.metrics.score import plain_evidence
-from coverage_eval.spark import BatchColumns, BatchScorer, ScoringJob, make_metrics, worker_scorer
-from tests.scale.texts import OUTPUTS, SOURCES, TARGETS
+from coverage_eval.spark import (
+    _LEAST_FLOATS,
+    BatchColumns,
+    BatchScorer,
+    ScoringJob,
+    _sum_partition,
+    make_metrics,
+    make_omissions,
+    worker_scorer,
+)
+from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))
 
@@ -60,21 +68,64 @@ def test_batches_have_the_statistics_scores_and_evidence_of_one_run(
     scorer = BatchScorer(COLUMNS, figures)
     scored = pa.Table.from_batches(scorer.score_batches(_batches(table, size)))
     assert scored.schema == scorer.schema(table.schema)
-    texts = {name: table[name].to_pylist() for name in ("a", "b")}
-    rows = make_rows(texts, table["ref"].to_pylist(), table["src"].to_pylist())
-    for name, metric in figures.items():
-        expected = metric.count(metric.observe(rows))
-        assert expected.dtype == metric.statistic_type
-        found = list(metric.explain(metric.observe(rows)))
-        for number, system in enumerate(texts):
-            cells = [row[system] for row in scored[name].to_pylist()]
-            ours = [[cell[one] for one in metric.statistic_names] for cell in cells]
-            np.testing.assert_array_equal(ours, expected[number])
-            scores = [cell["score"] for cell in cells]
-            assert scores == metric.segment_scores(expected[number])
-            told = [json.loads(cell["evidence"]) for cell in cells]
-            plain = [json.loads(json.dumps(plain_evidence(row[number]))) for row in found]
-            assert told == plain
+    expected = _measured(table, figures)
+    found = scorer.result(scored)
+    _assert_same(found, expected)
+    assert (found.systems, found.segments) == (expected.systems, expected.segments)
+    for name, system in product(figures, "ab"):
+        assert found.score(name, system) == expected.score(name, system)
+        cells = [row[system] for row in scored[name].to_pylist()]
+        assert [cell["score"] for cell in cells] == expected.segment_scores(name, system)
+        plain = map(plain_evidence, expected.evidence_of(name, system))
+        assert [json.loads(cell["evidence"]) for cell in cells] == [
+            json.loads(json.dumps(one)) for one in plain
+        ]
+
+
+def _measured(table: Any, figures: Mapping[str, Metric]) -> Result:
+    outputs = {name: table[name].to_pylist() for name in ("a", "b")}
+    dataset = Dataset.of_lists(outputs, table["ref"].to_pylist(), table["src"].to_pylist())
+    return measure(dataset, figures, evidence=True)
+
+
+def _assert_same(one: Result, other: Result) -> None:
+    assert list(one.statistics) == list(other.statistics)
+    for name, statistics in other.statistics.items():
+        np.testing.assert_array_equal(one.statistics[name], statistics, strict=True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_slices_scored_by_jobs_of_their_own_join_to_the_whole(data: st.DataObject) -> None:
+    texts = st.lists(st.text("ab \t", max_size=12), min_size=1, max_size=8)
+    outputs = data.draw(texts)
+    table = pa.table({"hyp": outputs, "ref": [f"a {text[::2]}" for text in outputs]})
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(outputs)), max_size=4)))
+    columns = BatchColumns({"mine": "hyp"}, ("ref",))
+    job = ScoringJob(columns, partial(make_metrics, metrics={"rep": {}, "bleu": {}, "chrf": {}}))
+    slices = [
+        table.slice(start, end - start) for start, end in pairwise([0, *cuts, len(outputs)])
+    ]  # some of them empty
+    scorer = job.scorer()
+    joined = Result.join([scorer.result(job.scorer().score_table(part)) for part in slices])
+    whole = scorer.result(scorer.score_table(table))
+    _assert_same(joined, whole)
+    assert joined.segments == len(outputs)
+    references = table["ref"].to_pylist()
+    for name, metric in scorer.figures.items():
+        expected = metric.corpus_score(outputs, references, resamples=20)
+        assert joined.score(name, resamples=20) == expected
+
+
+def test_results_of_other_metrics_or_systems_do_not_join(table: Any) -> None:
+    rep = BatchScorer(COLUMNS, {"rep": ce.REP()})
+    results = [rep.result(rep.score_table(table))]
+    for columns, metric in ((COLUMNS, ce.REP(n=3)), (BatchColumns({"a": "a"}, ("ref",)), ce.REP())):
+        other = BatchScorer(columns, {"rep": metric})
+        results.append(other.result(other.score_table(table)))
+    for other in results[1:]:
+        with pytest.raises(ValueError, match="results of other systems or metrics"):
+            Result.join([results[0], other])
 
 
 def _installed() -> list[str]:
@@ -88,19 +139,26 @@ def _installed() -> list[str]:
 def test_all_figures_of_a_profile_and_omissions(table: Any, aligner: ce.Aligner) -> None:
     columns = BatchColumns({"a": "a"}, ("ref",), "src", ("id",))
     figures = make_figures({"references", "sources"}, aligner)
-    share = Omissions(OmissionFinder.of(aligner, referenced=True), 0.3)
-    scored = BatchScorer(columns, {**figures, "omissions": share}).score_table(table)
-    totals = Totals.of(scored, [*figures, "omissions"])
+    options = {"additions": False, "referenced": True, "threshold": 0.3}
+    omissions = make_omissions(aligner, **options)
+    assert omissions == {"omissions": Omissions(aligner, 0.3, referenced=True)}
+    additions = make_omissions(aligner, **{**options, "additions": True, "referenced": False})
+    scorer = BatchScorer(columns, {**figures, **omissions, **additions})
+    scored = scorer.score_table(table)
+    found = scorer.result(scored)
     texts = [table[name].to_pylist() for name in ("a", "ref", "src")]
     expected = ce.profile(*texts, aligner)
-    for name, metric in figures.items():
-        (summed,) = totals.statistics(name, metric)["a"]
-        np.testing.assert_allclose(summed, expected[name].statistics.sum(axis=0), rtol=1e-14)
-        assert summed.dtype == expected[name].statistics.dtype
-    found = share.finder.find_texts(texts[0], texts[2], texts[1])
+    for name in figures:
+        statistics = found.statistics_of(name, "a")
+        np.testing.assert_array_equal(statistics, expected[name].statistics, strict=True)
+    segments = OmissionFinder.of(aligner, referenced=True).find_texts(texts[0], texts[2], texts[1])
     cells = [row["a"] for row in scored["omissions"].to_pylist()]
-    assert [cell["score"] for cell in cells] == [one.score for one in found]
-    assert [cell["segments_found"] for cell in cells] == [share.is_found(one) for one in found]
+    assert [cell["score"] for cell in cells] == [one.score for one in segments]
+    assert [cell["segments_found"] for cell in cells] == [one.score >= 0.3 for one in segments]
+    assert any(cell["segments_found"] for cell in cells)
+    added = OmissionFinder.of(aligner, "target").find_texts(texts[0], texts[2])
+    cells = [row["a"] for row in scored["additions"].to_pylist()]
+    assert [cell["score"] for cell in cells] == [one.score for one in added]
 
 
 def test_every_row_comes_out_once_with_figures_or_a_reason(aligner: ce.Aligner) -> None:
@@ -156,23 +214,23 @@ def test_wrong_columns_are_said() -> None:
     st.randoms(use_true_random=False),
     st.integers(1, 7),
 )
-def test_totals_do_not_depend_on_order_or_batches(
-    values: list[float], random: Any, size: int
-) -> None:
-    def total(values: list[float], size: int) -> Totals:
-        statistics = [{"lost_coverage": v, "expected_coverage": 1.0} for v in values]
-        batch = pa.RecordBatch.from_pydict(
-            {"set_aside": pa.nulls(len(values), pa.string()), "f": [{"a": s} for s in statistics]}
-        )
-        parts = [batch.slice(start, size) for start in range(0, len(values), size)]
-        plain = [Totals.from_plain(Totals.of(part, ["f"]).to_plain()) for part in parts]
-        return reduce(add, plain, Totals())
+def test_sums_of_partitions_are_exact(values: list[float], random: Any, size: int) -> None:
+    def total(values: list[float], size: int) -> int:
+        cells = [{"a": {"lost": value}} for value in [*values, 0.5]]
+        aside = pa.array([None] * len(values) + ["too long"], pa.string())
+        batch = pa.RecordBatch.from_pydict({"set_aside": aside, "f": cells})
+        parts = [batch.slice(start, size) for start in range(0, len(cells), size)]
+        found = _sum_partition(iter(parts), statistics={"f": ["lost"]}, systems=["a"])
+        sums = json.loads(next(found)["sums"][0].as_py())
+        assert (sums["scored"], sums["set_aside"]) == (len(values), 1)
+        whole: int = sums["sums"]["f"][0][0]
+        return whole
 
     shuffled = list(values)
     random.shuffle(shuffled)
     found = total(shuffled, size)
     assert found == total(values, len(values))
-    assert found.sums["f"]["a"][0] == sum(map(Fraction, values))
+    assert Fraction(found, _LEAST_FLOATS) == sum(map(Fraction, values))
 
 
 def test_a_job_travels_pickled_and_a_worker_loads_its_model_once(

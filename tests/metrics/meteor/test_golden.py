@@ -12,10 +12,10 @@ from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.statistics import score_parts
-from tests.meteor.counts import count
-from tests.meteor.jar import as_added_up
+from tests.metrics.meteor.counts import count
+from tests.metrics.meteor.jar import as_added_up
 
-FOLDER = Path(__file__).parents[1] / "golden" / "meteor"
+FOLDER = Path(__file__).parents[2] / "golden" / "meteor"
 
 CONFIGURATIONS = {
     "full": (METEOR(), 1),

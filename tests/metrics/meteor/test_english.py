@@ -14,7 +14,7 @@ from coverage_eval.metrics.meteor.nltk_variant import NLTKMeteor
 from coverage_eval.metrics.meteor.words import FEWEST_WORDS, object_to_other_languages
 from coverage_eval.testbed.grammar import generate
 from fast_align_wrapper.text import Segment
-from tests.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
+from tests.metrics.meteor.texts import DANISH, DUTCH, ENGLISH, GERMAN, JAPANESE, SPANISH
 
 
 def looks_english(segments: Iterable[Segment]) -> bool:

@@ -30,7 +30,7 @@ from coverage_eval.cli import cli
 from coverage_eval.errors import DataError
 from coverage_eval.spark import spark_session
 from tests.conftest import COMMAND, RunCli
-from tests.scale.texts import write_texts
+from tests.spark.texts import write_texts
 
 TIMES = 8
 TEXTS = ("--hyp-col", "a", "--ref-col", "ref", "--key-col", "id")

@@ -1,7 +1,7 @@
 """Batches and Spark: where time goes, throughput by partitions, memory of a worker.
 
 Processor time, and wall time where Spark works, which says something where nothing else runs:
-``python tests/bench/bench_scale.py [SEGMENTS]``.
+``python tests/bench/bench_spark.py [SEGMENTS]``.
 """
 
 from __future__ import annotations
@@ -93,10 +93,11 @@ def on_spark(path: str, model: str, rows: int) -> None:
     session = spark_session()
     session.sparkContext.setLogLevel("OFF")
     for name, file in (("rep", None), ("drop", model)):
+        scorer = job(name).scorer(file)
         for partitions in (1, 1, 2, 4, 8, 64):  # the first starts the workers
             frame = read_frame(session, path).repartition(partitions)
             start, before = time.perf_counter(), _seconds_of_all()
-            sum_frame(score_frame(frame, job(name), file), [name])
+            sum_frame(score_frame(frame, job(name), file), scorer)
             seconds, used = time.perf_counter() - start, _seconds_of_all() - before
             print(
                 f"spark {name:5} {partitions:3} partitions {rows / seconds:9,.0f} segments/s, "

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold
-from coverage_eval.data.alignment_checks import check_gold
 from fast_align_wrapper.links import Link, Links
 from tests.data.spoil import pairs
 

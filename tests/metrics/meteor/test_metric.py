@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.meteor import METEOR
 from coverage_eval.metrics.meteor.statistics import FIELDS, score_parts
-from tests.meteor.counts import count
+from tests.metrics.meteor.counts import count
 
 words = st.sampled_from(
     ["the", "The", "cat", "cats", "car", "automobile", "as", "a", "result", "of", "because", ",",
