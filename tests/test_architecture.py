@@ -22,7 +22,7 @@ ARROWS = {
     "fast_align_wrapper": "",
     "version": "",
     "coverage_eval": "version",
-    "errors": "",
+    "errors": "fast_align_wrapper",
     "special_tokens": "",  # by itself, because pictures of attention leave them out, too
     "tables": "",
     "attention": "errors",

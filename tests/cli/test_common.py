@@ -15,7 +15,8 @@ from pathlib import Path
 import click
 import pytest
 
-from coverage_eval.cli import COMMANDS, cli
+from coverage_eval.cli import cli
+from coverage_eval.cli.main import COMMANDS
 from tests.conftest import COMMAND, RunCli
 
 HYP = "a b a b\nc\n\n"

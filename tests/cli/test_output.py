@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 
-from coverage_eval.cli import COMMANDS
+from coverage_eval.cli.main import COMMANDS
 from tests.conftest import COMMAND, RunCli
 
 # Commands that print no figures: they write links, maps, pictures or models, or say what is there.
