@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_table_of_commands_says_what_the_commands_say(name: str) -> None:
-    module = importlib.import_module(f"coverage_eval.cli.{name.replace('-', '_')}")
+    module = importlib.import_module(f"coverage_eval.cli.commands.{name.replace('-', '_')}")
     assert isinstance(module.command, click.Command)
     assert module.command.help is not None
     assert module.command.help.splitlines()[0].strip() == COMMANDS[name]

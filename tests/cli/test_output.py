@@ -30,7 +30,9 @@ SILENT = {
 
 def all_commands() -> Iterator[tuple[str, click.Command]]:
     for name in COMMANDS:
-        command = importlib.import_module(f"coverage_eval.cli.{name.replace('-', '_')}").command
+        command = importlib.import_module(
+            f"coverage_eval.cli.commands.{name.replace('-', '_')}"
+        ).command
         if isinstance(command, click.Group):
             yield from ((f"{name} {key}", each) for key, each in command.commands.items())
         else:

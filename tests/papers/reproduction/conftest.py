@@ -54,11 +54,11 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def finished_run(
-    corpus: dict[str, str], tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli
+    corpus: dict[str, str], tmp_path_factory: pytest.TempPathFactory, run_process: RunCli
 ) -> Path:
     """A run of all eight systems by the installed command."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    run_cli(
+    run_process(
         "reproduce", "table1", *as_arguments(corpus), "-o", folder, *TINY, "--tune-on", TUNED_ON,
         env=ONE_THREAD, timeout=1500,
     )  # fmt: skip

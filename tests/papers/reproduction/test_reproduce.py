@@ -109,7 +109,7 @@ def test_penalties_were_chosen_on_the_validation_set(
 
 
 def test_other_weights_are_chosen_without_training(
-    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, run_process: RunCli, tmp_path: Path
 ) -> None:
     """A run of an earlier version, whose manifest does not say so, chose them on lists."""
     run = tmp_path / "run"
@@ -120,7 +120,7 @@ def test_other_weights_are_chosen_without_training(
     options = (
         *as_arguments(corpus), "-o", run, *TINY, "--resume", "--system", "softmax + COVPENALTY",
     )  # fmt: skip
-    run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
+    run_process("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
     changed = [p for p in before if p.stat().st_mtime_ns != before[p]]
     assert changed == [run / "systems" / name / "test.hyp"]
     made = _made(run)
@@ -131,7 +131,7 @@ def test_other_weights_are_chosen_without_training(
     del manifest["made"][name]["tuning"]
     (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     before = {p: p.stat().st_mtime_ns for p in before}
-    run_cli("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
+    run_process("reproduce", "table1", *options, "--tune-by", "lists", env=ONE_THREAD)
     assert {p: p.stat().st_mtime_ns for p in before} == before
     done = run_cli("reproduce", "table1", *options, "--scoring", "additive", check=False)
     assert done.returncode == 1
@@ -221,11 +221,11 @@ def test_two_runs_of_one_seed_are_no_two_seeds(finished_run: Path, run_cli: RunC
 
 @pytest.mark.parametrize("name", ["softmax + COVPENALTY", "csparsemax", "csoftmax"])
 def test_a_trained_system_translates_other_text(
-    finished_run: Path, run_cli: RunCli, tmp_path: Path, name: str
+    finished_run: Path, run_process: RunCli, tmp_path: Path, name: str
 ) -> None:
     """The test set, once more, with predicted fertilities and chosen weights."""
     dump = tmp_path / "dump.jsonl"
-    done = run_cli(
+    done = run_process(
         "reproduce", "translate", finished_run, finished_run / "test.src", "--system", name,
         "--attention", dump, env=ONE_THREAD,
     )  # fmt: skip
@@ -334,7 +334,7 @@ def test_translations_are_kept_and_give_the_scores_again(
 
 
 def test_a_finished_run_is_scored_again_at_once(
-    finished_run: Path, corpus: dict[str, str], run_cli: RunCli
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, run_process: RunCli
 ) -> None:
     """Nothing is trained or decoded, so that nothing but the table is written."""
     before = {p: p.stat().st_mtime_ns for p in finished_run.glob("systems/*/*")}
@@ -342,7 +342,7 @@ def test_a_finished_run_is_scored_again_at_once(
     options = (
         *as_arguments(corpus), "-o", finished_run, *TINY, "--tune-on", TUNED_ON,
     )  # fmt: skip
-    run_cli("reproduce", "table1", *options, "--resume", env=ONE_THREAD)
+    run_process("reproduce", "table1", *options, "--resume", env=ONE_THREAD)
     assert {p: p.stat().st_mtime_ns for p in before} == before
     done = run_cli("reproduce", "table1", *options, check=False)
     assert done.returncode == 1
@@ -353,11 +353,11 @@ def test_a_finished_run_is_scored_again_at_once(
 
 
 def test_table2_goes_on_in_the_folder_of_table1(
-    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
+    finished_run: Path, corpus: dict[str, str], run_process: RunCli, tmp_path: Path
 ) -> None:
     run = tmp_path / "run"
     shutil.copytree(finished_run, run)
-    run_cli(
+    run_process(
         "reproduce", "table2", *as_arguments(corpus), "-o", run, *TINY, "--tune-on", TUNED_ON,
         "--resume", "--system", "PREDICTED c = 0.2", env=ONE_THREAD,
     )  # fmt: skip
@@ -378,17 +378,17 @@ def _killed_after(arguments: list[str], path: Path, lines: int) -> None:
     assert process.returncode == -signal.SIGKILL, "it was to be killed while it ran"
 
 
-def test_a_killed_run_goes_on_to_the_same_files(tmp_path: Path, run_cli: RunCli) -> None:
+def test_a_killed_run_goes_on_to_the_same_files(tmp_path: Path, run_process: RunCli) -> None:
     options = as_arguments(write_corpus(tmp_path, {"train": 300, "valid": 30, "test": 30}))
     settings = ["--preset", "tiny", "--beam", "2", "--system", "csparsemax", "--epochs", "3"]
     unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
     command = ["reproduce", "table1", *options, *settings]
-    run_cli(*command, "-o", unbroken, env=ONE_THREAD)
+    run_process(*command, "-o", unbroken, env=ONE_THREAD)
     model = "constrained_sparsemax-predicted-c0.2"
     arguments = [*command, "-o", str(killed), "--resume"]
     _killed_after(arguments, killed / "models" / "fertility-predictor" / "epochs.jsonl", 1)
     _killed_after(arguments, killed / "models" / model / "epochs.jsonl", 2)
-    run_cli(*arguments, env=ONE_THREAD)
+    run_process(*arguments, env=ONE_THREAD)
     for name in ("test.hyp", "test.nbest", "test.coverage.jsonl", "test.fertilities"):
         one, other = (run / "systems" / model / name for run in (unbroken, killed))
         assert one.read_bytes() == other.read_bytes(), name
