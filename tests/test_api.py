@@ -45,7 +45,7 @@ MODULES = [
 
 
 OPTIONAL_ROOMS = {
-    "papers.reproduction": ["torch", "tokenizers"], "torch": ["torch"], "scale": ["pyarrow"]
+    "papers.reproduction": ["torch", "tokenizers"], "torch": ["torch"], "spark": ["pyarrow"]
 }  # fmt: skip
 """Rooms whose modules may need what an extra installs."""
 

@@ -200,7 +200,7 @@ class Comparison:
         """Tables of where the systems differ: by length, frequency and position, commonest errors.
 
         Args:
-            names: Names of ``coverage_eval.comparison.breakdown.BREAKDOWNS``, such as
+            names: Names of ``coverage_eval.comparison.breakdowns.BREAKDOWNS``, such as
                 ``dropped-words``; by default all that the metrics allow.
             top: Words, n-grams or segments in each list.
             frequencies: How often each source word stands in the training text; by default, how

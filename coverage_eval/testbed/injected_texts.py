@@ -30,7 +30,7 @@ class Spoiling:
     """Errors of one kind at several rates; the output at each rate is a system.
 
     Attributes:
-        kind: A name of :data:`coverage_eval.testbed.error_kinds.KINDS`.
+        kind: A name of :data:`coverage_eval.testbed.injection.KINDS`.
         rates: Expected words concerned per word, each once.
         repair: What replaces words that are left out, one of ``REPAIRS`` there.
         seed: Seed of the random choices.
