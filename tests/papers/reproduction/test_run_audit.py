@@ -243,8 +243,8 @@ def test_a_folder_without_figures_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "folder",
-    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").glob("*/table1.csv")),
-    ids=lambda path: path.name,
+    sorted(path.parent for path in (ROOT / "notebooks" / "reproduction").rglob("table1.csv")),
+    ids=lambda path: "-".join(path.parts[-2:]),
 )
 def test_what_was_kept_is_read_by_the_audit(folder: Path, run_cli: RunCli) -> None:
     done = run_cli("audit", "run", folder, "-f", "json")
