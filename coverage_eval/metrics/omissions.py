@@ -34,7 +34,7 @@ from coverage_eval.data.dataset import (
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
 from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
-from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
 Floats = NDArray[np.float64]
 
@@ -427,6 +427,10 @@ class Omissions(Metric):
         """The finder's settings, then the threshold."""
         kind = "score" if self.finder.calibration is None else "P"
         return {**self.finder.settings, "at": f"{kind}>={self._least:g}"}
+
+    def sign(self, *, references: int) -> Signature:
+        """As of any metric, but references that are not looked at are not named."""
+        return super().sign(references=references if self.referenced else 0)
 
     @property
     def _least(self) -> float:
