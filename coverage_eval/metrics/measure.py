@@ -168,7 +168,7 @@ class Metric(Formula):
     ) -> Result:
         self.check_needs(references, sources)
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
-        return measure(dataset, {self.name: self}, jobs=jobs, evidence=self.scores_are_evidence)
+        return measure(dataset, {self.name: self}, jobs=jobs)
 
 
 def one_segment(
@@ -370,7 +370,8 @@ def measure(
         metrics: The metrics by name.
         jobs: Processes for metrics of text, which get whole batches; aligners have threads of
             their own. The result does not depend on it.
-        evidence: Keep on the disk what evidence needs, so that it can be asked for.
+        evidence: Keep on the disk what evidence needs, so that it can be asked for; always kept
+            where it has the scores of segments.
         checks: Look for what is probably wrong about the texts.
         progress: Count segments in a bar, where standard error is a terminal.
 
@@ -383,6 +384,7 @@ def measure(
     require_integer("jobs", jobs, 1)
     for metric in metrics.values():
         metric.prepare()
+    evidence = evidence or any(metric.scores_are_evidence for metric in metrics.values())
     requests = {name: metric.requests() for name, metric in metrics.items()}
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}

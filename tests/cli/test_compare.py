@@ -77,6 +77,12 @@ def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) 
         for key in ("score", "signature", "statistics"):
             assert found["drops", metric][key] == score[key]
     assert found["drops", "Omissions"]["score"] > found["few", "Omissions"]["score"]
+    done = run_cli(
+        "compare", *TEXTS, *MODEL, "few", "drops", "--metrics", "omissions",
+        "--fail-if-worse", "omissions", cwd=corpus, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "drops is worse than few by Omissions" in done.stderr
 
 
 def test_words_and_sink_are_those_of_drop(run_cli: RunCli, corpus: Path) -> None:
