@@ -19,7 +19,7 @@ from coverage_eval.cli.options import (
     given_options,
     output_options,
     parse_list,
-    parse_named_files,
+    parse_score_files,
     seed_option,
     strict_option,
 )
@@ -47,7 +47,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 
 
 @click.command("meta", cls=Command)
-@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_named_files)
+@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_score_files)
 @click.option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
 @click.option(
     "--inject", metavar="FILE",
