@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
@@ -205,6 +206,7 @@ class ComparisonOptions(TestingOptions):
         "Count source words in this text, for their frequency classes.  "
         "[default: --train-src, or else --src]",
         metavar="FILE",
+        group="Advanced",
     )
     bleu_tokenize: str = setting(
         "13a",
@@ -243,10 +245,10 @@ class ComparisonOptions(TestingOptions):
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
             ("--src-hyp-align", "systems"): (self.alignment.src_hyp_align, self.systems),
         }
-        for (option, what), (files, named) in links.items():
+        for (flag, what), (files, named) in links.items():
             if files and len(files) != len(named):
                 raise click.UsageError(
-                    f"{option}: {len(files)} of them for {len(named)} {what}; "
+                    f"{flag}: {len(files)} of them for {len(named)} {what}; "
                     "give it once for each, in their order"
                 )
         for name in self.scores:
@@ -299,28 +301,29 @@ _OPTIONS = (
     click.argument(
         "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
     ),
-    click.option(
+    option(
         "--ref", required=True, multiple=True, metavar="FILE",
         help="Read the reference from this file; give it once for each of several references.",
     ),
     alignment_options(words_of="every side, for rep, drop and softdrop"),
-    click.option(
+    option(
         "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
         help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
     ),
-    click.option(
+    option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
+        group="Metrics",
         help="Show the scores of segments in this file as a column, too, with intervals and tests: "
         "CSV, JSON of comet-score, or .seg.score of the WMT metrics task; of a folder, all of "
         "these.",
     ),
-    click.option(
-        "--lower-is-better", metavar="LIST", callback=parse_list("score", ()),
+    option(
+        "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
         help="Take lower values of these --scores, separated by commas, for better.",
     ),
-    *click_options(TestingOptions),
-    *click_options(ComparisonOptions, without=_TESTING),
+    *click_options(TestingOptions, group="Statistics"),
+    *click_options(ComparisonOptions, without=_TESTING, group="Metrics"),
     jobs_option,
     strict_option,
 )  # fmt: skip
@@ -343,6 +346,7 @@ class ComparisonFiles:
         "Write all evidence there, one segment of one system a line (JSON Lines).",
         metavar="FILE",
         type=OutputFile(),
+        group="Output",
     )
     wmt: str | None = setting(
         None,
@@ -350,12 +354,14 @@ class ComparisonFiles:
         "NAME-REF.seg.score and NAME-REF.sys.score; those of errors negated.",
         metavar="FOLDER",
         type=NoFile(),
+        group="Output",
     )
     plot: str | None = setting(
         None,
         "Draw the table as bars with intervals into a .png, .svg or .pdf file.",
         metavar="FILE",
         type=PictureFile(),
+        group="Output",
     )
 
     def check(self) -> None:
@@ -395,23 +401,25 @@ WORSE = 3
 
 @click.command("compare", cls=Command)
 @comparison_options
-@click.option(
+@option(
     "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
+    group="Output",
     help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
-@click.option(
-    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
-    help="List so many words, n-grams or segments in a breakdown.",
+@option(
+    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
+    help="List this many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @options_as("files", ComparisonFiles)
-@click.option(
+@option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    group="Statistics",
     help="End with exit status 3 if a system is significantly worse than the baseline by one of "
     "these metrics, separated by commas; by at least so much of those with a number, as in "
     "rep,drop=0.5.",
 )  # fmt: skip
-@click.option(
-    "--level", default=SIGNIFICANT, show_default=True,
+@option(
+    "--level", default=SIGNIFICANT, show_default=True, group="Statistics",
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
     help="With --fail-if-worse, take a difference as one if its p is below this.",
 )  # fmt: skip
