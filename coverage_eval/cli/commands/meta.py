@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     Command,
@@ -19,7 +20,7 @@ from coverage_eval.cli.options import (
     given_options,
     output_options,
     parse_list,
-    parse_named_files,
+    parse_score_files,
     seed_option,
     strict_option,
 )
@@ -47,67 +48,67 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 
 
 @click.command("meta", cls=Command)
-@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_named_files)
-@click.option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
-@click.option(
+@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_score_files)
+@option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
+@option(
     "--inject", metavar="FILE",
     help="Put errors into this text, of correct translations, and score it by this command.",
 )  # fmt: skip
-@click.option(
+@option(
     "--kind", "kinds", multiple=True, metavar="KIND",
     help="Evaluate this kind of error; with --inject, give it once for each of several kinds of "
     f"{', '.join(KINDS)}.  [default: omission; with --inject, all]",
 )  # fmt: skip
-@click.option(
+@option(
     "--labels-format", "label_format", type=click.Choice(list(LABEL_FORMATS)),
     help="Read labels as this.  [default: by their first line]",
 )  # fmt: skip
-@click.option(
+@option(
     "--system", metavar="NAME",
     help="Evaluate only this system; of HalOmi, a pair such as deu_Latn-eng_Latn.",
 )  # fmt: skip
-@click.option(
+@option(
     "--texts", metavar="FOLDER", type=click.Path(),
     help="Write the labels' own texts there, to be scored: src.txt and hyp.txt, and labels.tsv to "
     "go with them.",
 )  # fmt: skip
-@click.option("--hyp", metavar="FILE",
+@option("--hyp", metavar="FILE",
               help="Read the labelled translations from this file, for baselines.")  # fmt: skip
-@click.option("--ref", metavar="FILE", help="Read the reference from this file.")
-@click.option(
+@option("--ref", metavar="FILE", help="Read the reference from this file.")
+@option(
     "--columns", metavar="LIST",
     help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
 )  # fmt: skip
-@click.option(
+@option(
     "--flip", metavar="LIST",
     help="Read these columns the other way round: as pointing at errors by high values where they "
     "are taken to do so by low ones, or by low where by high.",
 )  # fmt: skip
-@click.option(
+@option(
     "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED),
     help=f"With --inject, compute these scores, separated by commas, of: {', '.join(COMPUTED)}.  "
     "[default: those that the texts allow]",
 )  # fmt: skip
-@click.option(
+@option(
     "--rate", "rates", multiple=True, type=FiniteRange(0, HIGHEST_RATE),
     help="With --inject, make an output at this rate of words concerned; give it once for each.  "
     f"[default: {', '.join(map(str, DEFAULT_RATES))}]",
 )  # fmt: skip
-@click.option(
+@option(
     "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
     help="With --inject, put function words, or words of another segment, in the place of those "
     "left out.",
 )  # fmt: skip
-@click.option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
+@option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
               help="With --inject, seed the errors with this number.")  # fmt: skip
-@click.option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
+@option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
               help="Show precision where this share of the errors is found.")  # fmt: skip
-@click.option(
+@option(
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @seed_option
-@click.option(
+@option(
     "--plot", metavar="FILE", type=PictureFile(),
     help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
 )  # fmt: skip
