@@ -204,7 +204,7 @@ _SMALL = 0.5
 """A significant difference below one word, segment or point in 200 is called small."""
 
 
-class Finding(NamedTuple):
+class VerdictSentence(NamedTuple):
     """A sentence of the verdict.
 
     Attributes:
@@ -226,7 +226,7 @@ def plain_verdict(comparison: Comparison) -> list[str]:
     return [prefix.get(item.size, "") + item.text for item in find_differences(comparison)]
 
 
-def find_differences(comparison: Comparison) -> list[Finding]:
+def find_differences(comparison: Comparison) -> list[VerdictSentence]:
     """Which differences from the baseline are real, which are small, and which are none.
 
     A difference is real at p < 0.05, corrected as in the table. Metrics of errors come first, and
@@ -277,17 +277,17 @@ def _short(share: float) -> str:
     return f"{share:.0f}" if share >= 10 else format_figure(share, 1)
 
 
-def _alone(comparison: Comparison) -> Finding:
+def _alone(comparison: Comparison) -> VerdictSentence:
     ((system, cells),) = comparison.rows.items()
     figures = []
     for name in _metric_order(comparison):
         share = share_in_words(comparison, name, system)
         figure = f"{cells[name].score.metric} {_formatted(cells[name])}"
         figures.append(f"{figure} ({share})" if share else figure)
-    return Finding("untested", "", system, f"{system} has {', '.join(figures)}.")
+    return VerdictSentence("untested", "", system, f"{system} has {', '.join(figures)}.")
 
 
-def _of_metric(comparison: Comparison, name: str) -> Iterator[Finding]:
+def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
     """What a metric finds of each system; one sentence where no system differs."""
     metric, baseline = comparison.metrics[name], comparison.baseline
     cells = {system: comparison.rows[system][name] for system in comparison.others}
@@ -306,7 +306,7 @@ def _of_metric(comparison: Comparison, name: str) -> Iterator[Finding]:
         text = f"No system {does} than {baseline}: {metric.name} {listed}, {baseline} {base}."
         if not words:
             text = text.replace(f" than {baseline}:", ":", 1)
-        yield Finding("none", metric.name, same[0] if len(same) == 1 else "", text)
+        yield VerdictSentence("none", metric.name, same[0] if len(same) == 1 else "", text)
         return
     subject = words.subject if words else metric.name
     for system in same:
@@ -317,10 +317,10 @@ def _of_metric(comparison: Comparison, name: str) -> Iterator[Finding]:
         )
         if cells[system].adjusted is None:
             text = f"{system} and {baseline} do not differ in {subject} ({figures})."
-        yield Finding("none", metric.name, system, text)
+        yield VerdictSentence("none", metric.name, system, text)
 
 
-def _difference(comparison: Comparison, name: str, system: str) -> Finding:
+def _difference(comparison: Comparison, name: str, system: str) -> VerdictSentence:
     metric, baseline = comparison.metrics[name], comparison.baseline
     cell, base = (comparison.rows[who][name] for who in (system, baseline))
     figures = f"{_formatted(cell)} against {_formatted(base)}, {_tested(cell)}"
@@ -333,7 +333,7 @@ def _difference(comparison: Comparison, name: str, system: str) -> Finding:
         if words := _WORDS.get(metric.name):
             percent = "%" if "%" in words.meaning else ""
             text += f": {words.meaning.format(_short(ours))}, against {_short(theirs)}{percent}"
-    return Finding(size, metric.name, system, f"{text}.")
+    return VerdictSentence(size, metric.name, system, f"{text}.")
 
 
 def _tested(cell: Figure) -> str:
