@@ -61,20 +61,22 @@ class Unit:
     """
 
     name: str
-    aligner: ModelAligner
+    aligner: Aligner
     normal: NormalCoverage | None
 
 
-def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
+def load_units(aligner: Aligner, side: str = "source") -> tuple[Unit, ...]:
     """The units that a model file has: words alone, unless it was made for omissions.
 
     Args:
-        aligner: The model of words.
+        aligner: The model of words, or other soft links, which are of words alone.
         side: One of :data:`SIDES`.
 
     Raises:
         AlignerError, DataError: A damaged model file.
     """
+    if not isinstance(aligner, ModelAligner):
+        return (Unit("words", aligner, None),)
     found = [Unit("words", aligner, _load_normal(aligner, "words", side))]
     stems = aligner.model.attached_model(_STEMS)
     if stems is not None:
@@ -251,21 +253,26 @@ class OmissionFinder:
             raise ValueError("additions are found without references")
         if side not in SIDES:
             raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
-        if not isinstance(aligner, ModelAligner):
-            raise DataError("omissions need a model: links from files have no probabilities")
-        path = aligner.model.attachment(_calibration_name(side, referenced=referenced))
+        if not aligner.covers:
+            raise DataError(
+                "omissions need a model or soft links: links from files have no probabilities"
+            )
+        path = None
+        if isinstance(aligner, ModelAligner):
+            path = aligner.model.attachment(_calibration_name(side, referenced=referenced))
         calibration = None if path is None else Calibration.load(path)
         return cls(load_units(aligner, side), side, referenced, calibration)
 
     def calibrated(self, calibration: Calibration) -> OmissionFinder:
         """This finder with probabilities, which are kept with its model from now on."""
         name = _calibration_name(self.side, referenced=self.referenced)
+        assert isinstance(self.aligner, ModelAligner)  # what is given is of one text
         self.aligner.model.attach(name, calibration.save)
         return replace(self, calibration=calibration)
 
     @property
-    def aligner(self) -> ModelAligner:
-        """The model of words."""
+    def aligner(self) -> Aligner:
+        """The model of words, or what else covers them."""
         return self.units[0].aligner
 
     @property
@@ -279,7 +286,7 @@ class OmissionFinder:
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
         normal = [unit.normal.digest for unit in self.units if unit.normal is not None]
         units = [
-            unit.name if unit.name == "words" else f"{unit.name}:{unit.aligner.model.hash}"
+            f"{unit.name}:{unit.aligner.settings['model']}" if unit.name != "words" else unit.name
             for unit in self.units
         ]
         return {
@@ -417,6 +424,10 @@ class Omissions(Metric):
 
     def __post_init__(self) -> None:
         _ = self.finder  # which refuses links and damaged models
+
+    def for_systems(self, systems: Sequence[str]) -> Omissions:
+        """The metric with the soft links of the systems in their order."""
+        return replace(self, aligner=self.aligner.for_systems(systems))
 
     @cached_property
     def finder(self) -> OmissionFinder:

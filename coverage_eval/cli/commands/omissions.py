@@ -95,7 +95,7 @@ def command(
     """
     _check(hyp, ref, alignment, additions=additions, calibrates=calibrates)
     aligner = alignment.make(add_omission_data)
-    assert isinstance(aligner, ModelAligner)
+    assert aligner is not None
     dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
     side = "target" if additions else "source"
     if calibrates:
@@ -125,8 +125,12 @@ def _check(
 ) -> None:
     """Refuse what is wrong before any work."""
     alignment.check([hyp, *ref])
-    if not alignment.has_model:
-        raise click.UsageError("give one of: --model M; --train-src F with --train-tgt F")
+    if not (alignment.has_model or alignment.has_coverage):
+        raise click.UsageError(
+            "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
+        )
+    if calibrates and not alignment.has_model:
+        raise click.UsageError("--calibrate makes new texts, which --coverage is not of")
     if additions and ref:
         raise click.UsageError("--additions is about HYP and source: no --ref")
     if "rate" in given_options() and not calibrates:
@@ -146,6 +150,7 @@ def _calibrate(
     finder.calibrated(calibration)
     file = alignment.save_model or alignment.model
     if file is not None:
+        assert isinstance(finder.aligner, ModelAligner)
         finder.aligner.save(file)
     kept = f"{file}: " if file else ""
     say(
