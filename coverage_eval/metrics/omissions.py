@@ -4,8 +4,8 @@ A word's *loss* is the coverage to be expected less the coverage found. Referenc
 other systems (peers), are witnesses of what can be covered: a word is expected to be covered as
 they cover it on average. Where there are none, it is expected to be covered as it normally is, and
 the loss is divided by its spread. The loss of a word that may be added, which the source covers
-too little, grows by ½ where no peer says the word, and shrinks by ½ where all do. A segment's score
-is the best run of losses, each less a penalty, and a share of the sum of all:
+too little, is greater where few peers say the word, and less where all do. A segment's score is the
+best run of losses, each less a penalty, and a share of the sum of all:
 
     score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
 
@@ -172,6 +172,10 @@ LEAST_SPREAD = 0.3
 PEERS_SPREAD = 0.375
 """What losses against peers are divided by where there are no references: segments in which all
 peers agree with the hypothesis are scored by normal coverage, on the same scale."""
+
+SAID_WEIGHT, SAID_SHARE = 0.5, 0.7
+"""How much it counts whether peers say a word that may be added, and the share of them that say a
+usual word."""
 
 MANY_PEERS = 3
 """As many peers, and more, have one calibration."""
@@ -391,7 +395,7 @@ class OmissionFinder:
                     loss = _unusual(unit, words[-1], covered)
                     if peers:
                         said = [unit.aligner.tokens(texts[place]) for place in peers]
-                        loss += 0.5 - _share(words[-1], said)
+                        loss += SAID_WEIGHT * (SAID_SHARE - _share(words[-1], said))
                     losses.append(loss)
                     continue
                 words.append(item.source)
