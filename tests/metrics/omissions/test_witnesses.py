@@ -114,7 +114,7 @@ def test_a_copy_changes_nothing(
     special: ModelAligner, side: str, peers: list[list[str]], copied: list[str]
 ) -> None:
     if copied is PEERS[0] and not peers:
-        pytest.skip("a copy of no other peer")
+        peers = [copied]
     without = find(special, peers, side=side)
     assert plain(find(special, [copied, *peers], side=side)) == plain(without)
     assert plain(find(special, [*peers, copied], side=side)) == plain(without)
