@@ -60,6 +60,7 @@ class CorpusOptions:
         "of WMT's MQM files they need no names.",
         flag="--from",
         metavar="FILE",
+        group="Options",
     )
     src_col: str | None = setting(
         None, "Take this column as the source.", metavar="NAME", type=NoFile()
@@ -261,7 +262,8 @@ def corpus_options(command: F) -> Callable[..., Any]:
     if "ref" not in sides:
         unfit |= {"test_set", "languages"}
     one = "a system's output; give it once for each system" if "systems" in sides else "HYP"
-    return add_options(with_corpus, click_options(CorpusOptions, without=unfit, hypothesis=one))
+    options = click_options(CorpusOptions, without=unfit, group="Input", hypothesis=one)
+    return add_options(with_corpus, options)
 
 
 def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> dict[str, Any]:
@@ -289,27 +291,33 @@ class AlignmentOptions:
     """The source, an aligner and what counts of its links, as the command line names them."""
 
     src: Text | None = setting(  # noqa: RUF009
-        None, "Read the source text from this file.", metavar="FILE"
+        None, "Read the source text from this file.", metavar="FILE", group="Options"
     )
-    model: str | None = setting(None, "Align by this model, made by 'align train'.", metavar="FILE")
+    model: str | None = setting(
+        None, "Align by this model, made by 'align train'.", metavar="FILE", group="Options"
+    )
     train_src: str | None = setting(None, "Train a model on this source text.", metavar="FILE")
     train_tgt: str | None = setting(None, "Train it on this target side.", metavar="FILE")
     save_model: str | None = setting(
         None, "Keep the trained model in this file.", metavar="FILE", type=OutputFile()
     )
-    sink: bool = setting(False, "Append <SINK> to every source; it does not count.")
+    sink: bool = setting(
+        False, "Append <SINK> to every source; it does not count.", group="Advanced"
+    )
     fast_align: str | None = setting(
         None,
         "Run this fast_align executable, or the one in this folder.  "
         "[default: FAST_ALIGN, or the one included]",
         metavar="FILE",
         type=click.Path(),
+        group="Advanced",
     )
     threads: int | None = setting(
         None,
         "Run the aligner in this many threads; the result does not depend on it.  "
         "[default: all cores]",
         type=WholeRange(1),
+        group="Advanced",
     )
     src_ref_align: tuple[str, ...] = setting(
         (),
@@ -331,22 +339,27 @@ class AlignmentOptions:
         choices=SYMMETRIZATIONS,
     )
     stopwords: str | None = setting(
-        None, "Leave the source words in this file, one a line, out of account.", metavar="FILE"
+        None,
+        "Leave the source words in this file, one a line, out of account.",
+        metavar="FILE",
+        group="Metrics",
     )
     denominator: str = setting(
         DEFAULT_DENOMINATOR,
         "Relate DROP to the source words aligned with the reference, or to all source words.",
         choices=DENOMINATORS,
+        group="Metrics",
     )
     tokenize: str | None = setting(
         None,
         "Apply one of sacreBLEU's tokenisers to {sides}.  [default: none, or the model's]",
         choices=TOKENIZERS,
+        group="Metrics",
     )
     src_tokenize: str | None = setting(
-        None, "Apply another tokeniser to the source.", choices=TOKENIZERS
+        None, "Apply another tokeniser to the source.", choices=TOKENIZERS, group="Metrics"
     )
-    lowercase: bool = setting(False, "Lowercase {sides}.")
+    lowercase: bool = setting(False, "Lowercase {sides}.", group="Metrics")
 
     @property
     def has_model(self) -> bool:
@@ -504,7 +517,7 @@ def alignment_options(
     """
     names = {item.name for item in fields(AlignmentOptions)}
     unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
-    options = click_options(AlignmentOptions, without=unfit, sides=words_of)
+    options = click_options(AlignmentOptions, without=unfit, group="Alignment", sides=words_of)
     return options_as("alignment", AlignmentOptions, options)
 
 

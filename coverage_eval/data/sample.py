@@ -44,6 +44,11 @@ class SampledText:
         return self.counts.total()
 
     @cached_property
+    def bytes(self) -> int:
+        """Its length without spaces, in UTF-8."""
+        return sum(n * len(token.encode(errors="replace")) for token, n in self.counts.items())
+
+    @cached_property
     def words(self) -> list[frozenset[str]]:
         """The words of each segment in lower case, without punctuation."""
         lowered = {token: token.lower() for token in self.counts if any(map(str.isalnum, token))}

@@ -23,7 +23,7 @@ from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.input_checks import Finding, check_texts
+from coverage_eval.data.input_checks import Finding, check_texts, gravest_first
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError, require_integer
@@ -63,6 +63,14 @@ class Metric(Formula):
 
     def prepare(self) -> None:
         """Make once what counting any batch needs, before processes start."""
+
+    def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
+        """The metric for systems in an order, which links or scores by name are put in.
+
+        Raises:
+            DataError: It has links or scores of other systems.
+        """
+        return self
 
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
         """Why the metric does not fit such texts, as of another language; by default it fits all.
@@ -487,7 +495,7 @@ def check_inputs(
         aligner: What links the texts; by default that of the metrics.
 
     Returns:
-        The findings, and figures of
+        The findings, gravest first, and figures of
         :func:`~coverage_eval.alignment.alignment_checks.check_model` if there is a model.
 
     Raises:
@@ -513,10 +521,10 @@ def check_inputs(
     if isinstance(aligner, GivenLinks):
         findings += check_given_links(aligner.columns)
     if not isinstance(aligner, ModelAligner) or dataset.source is None:
-        return findings, {}
+        return gravest_first(findings), {}
     sample = _sample(dataset, aligner.tokens, aligner.source_tokens)
     of_model, unknown = check_model(sample, aligner.model)
-    return [*findings, *of_model], unknown
+    return gravest_first([*findings, *of_model]), unknown
 
 
 def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:

@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
@@ -36,30 +37,30 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 @click.command("omissions", cls=Command)
 @corpus_options
 @click.argument("hyp")
-@click.option(
+@option(
     "--ref", multiple=True, metavar="FILE",
     help="Expect of HYP what this reference covers; give it once for each of several references.",
 )  # fmt: skip
-@click.option(
+@option(
     "--additions",
     is_flag=True,
     help="Find words of HYP that nothing in the source supports, instead.",
 )
-@click.option(
+@option(
     "--calibrate",
     "calibrates",
     is_flag=True,
     help="Learn probabilities from errors put into HYP, which is taken to be right, and keep them "
     "in the model file.",
 )
-@click.option(
+@option(
     "--rate",
     default=DEFAULT_RATE,
     show_default=True,
     type=FiniteRange(0, 0.5, min_open=True),
     help="Calibrate for a text that lacks so many of its words, or has so many added.",
 )
-@click.option(
+@option(
     "--threshold", type=FiniteRange(0),
     help="Count segments with at least this probability, or score if there are no probabilities.  "
     "[default: 0.5, or a score of 4, with --ref of 1.5]",

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
@@ -106,11 +107,11 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
     """The form of the metric that options ask for, and the settings left."""
     settings = dict(options)
     chosen = name
-    for (option, value), form in METRICS[name].forms.items():
-        if settings.get(option) == value:
+    for (flag, value), form in METRICS[name].forms.items():
+        if settings.get(flag) == value:
             chosen = form
-        if value is True or settings.get(option) == value:
-            settings.pop(option, None)
+        if value is True or settings.get(flag) == value:
+            settings.pop(flag, None)
     mode = settings.pop("compat", None) if _compat_modes(name) else None
     if mode:
         named = given_options() & set(_compat_modes(name)[mode])
@@ -204,26 +205,32 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
     for kind in kinds.values():
         found = {item.name: item for item in fields(kind) if "help" in item.metadata} | found
     forms = METRICS[name].forms
-    choices = {option: value for option, value in forms if value is not True}
+    choices = {name: value for name, value in forms if value is not True}
     options = [
         click_option(
             item,
             None if item.default is MISSING else item.default,
             further_choice=choices.get(item.name),
+            group="Metrics",
         )
         for item in found.values()
     ]
-    for (option, value), form in forms.items():
+    for (flag, value), form in forms.items():
         if value is True:
-            options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
+            summary = METRICS[form].summary
+            options.append(option(f"--{flag}", is_flag=True, help=summary, group="Metrics"))
     if presets := METRICS[name].presets:
         listed = "; ".join(
             f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
             for preset, own in presets.items()
         )
         help_text = f"Use the settings that were found best for a purpose. {listed}."
-        options.append(click.option("--preset", type=click.Choice(list(presets)), help=help_text))
+        options.append(
+            option("--preset", type=click.Choice(list(presets)), help=help_text, group="Metrics")
+        )
     if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
-        options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
+        options.append(
+            option("--compat", type=click.Choice(list(modes)), help=settings, group="Metrics")
+        )
     return options
