@@ -337,7 +337,7 @@ class AlignmentOptions:
         (),
         "Take soft links of source and hypothesis from this file, made by any aligner or "
         "attention: JSON Lines, a row [source words] or a matrix [target words][source words] for "
-        "each segment; give it once for each system, in their order.",
+        "each segment; give it once for each system, in their order, and then for each peer.",
         metavar="FILE",
         multiple=True,
     )

@@ -107,6 +107,16 @@ def test_systems_by_name_and_a_sink() -> None:
         ce.compare({"c": ["x"]}, ["x"], ["u v"], aligner, metrics=["softdrop"])
 
 
+def test_peers_are_witnesses() -> None:
+    soft = {"hyp": [[0.9, 0.1]], "peer": [[0.8, 0.9]]}
+    finder = OmissionFinder.of(Aligner.from_posteriors([], soft), peers=1)
+    (found,) = finder.find_texts(["x"], ["u v"], peers=[["y"]])
+    assert found.peers == 1
+    assert found.losses.argmax() == 1
+    with pytest.raises(DataError, match="soft links of 0 references and 2 hypotheses and peers"):
+        OmissionFinder.of(Aligner.from_posteriors([], soft)).find_texts(["x"], ["u v"])
+
+
 def test_an_empty_side_is_data() -> None:
     aligner = Aligner.from_posteriors([], [[], [[]], [0.2]])
     rows = [Row(("",), (), "x y"), Row(("a",), (), ""), Row(("a",), (), "x")]
