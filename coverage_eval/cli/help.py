@@ -33,7 +33,8 @@ class Option(click.Option):
         **attributes: Any,
     ) -> None:
         # click's own default is a mark of its own, which the site would show.
-        attributes.setdefault("default", False if attributes.get("is_flag") else None)
+        if not attributes.get("required"):  # a default would count as given
+            attributes.setdefault("default", False if attributes.get("is_flag") else None)
         super().__init__(*names, **attributes)
         self.group = group
         self._old = list(old)

@@ -18,7 +18,7 @@ from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.registry import make_metric, metric_class
-from coverage_eval.metrics.score import Score, Statistics, interval_ends
+from coverage_eval.metrics.score import Interval, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -31,6 +31,7 @@ from coverage_eval.metrics.significance import (
     sample_scores,
 )
 from coverage_eval.tables.formats import render
+from coverage_eval.tables.table import SIGNIFICANT
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
     from coverage_eval.report.page import Report
     from coverage_eval.tables.table import Table
-
-SIGNIFICANT = 0.05
-"""The level at which pictures mark a difference and sentences call it one."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,8 @@ class Cell:
     Attributes:
         score: The corpus score, with its interval.
         difference: The score minus the baseline's; None for the baseline.
+        difference_interval: Its 95% interval, from resamples of the same segments for both; None
+            for the baseline and without resamples.
         p_value: Of the paired test against the baseline; None for the baseline.
         adjusted: The same, by Holm over all systems of the metric.
         best: Whether no other system is better by this metric.
@@ -89,6 +89,7 @@ class Cell:
     p_value: float | None = None
     adjusted: float | None = None
     best: bool = False
+    difference_interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Comparison:
         >>> import coverage_eval as ce
         >>> systems = {"good": ["a house"], "bad": ["a house house"]}
         >>> report = ce.compare(systems, ["a house"], metrics=["rep"]).to_report()
-        >>> "bad repeats most" in report.html
+        >>> "No system repeats significantly more or less than good" in report.html
         True
 
         Its ``save`` writes the file.
@@ -431,7 +432,11 @@ def _column(
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     cells = {}
     for system, score in scores.items():
+        difference_interval = None
         if system in sampled:
+            if system != baseline:
+                differences = sampled[system] - sampled[baseline]
+                difference_interval = percentile_interval(differences, seed=seed)
             score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
         cells[system] = Cell(
             score,
@@ -439,5 +444,6 @@ def _column(
             found[system].p_value if system in found else None,
             adjusted.get(system),
             best=score.score == best,
+            difference_interval=difference_interval,
         )
     return cells

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
-from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
-from coverage_eval.tables.table import format_figure, format_p
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.tables.table import SIGNIFICANT, format_figure, format_p
 
 _SHOWN = 5
 """Segments that are named of each system and metric."""

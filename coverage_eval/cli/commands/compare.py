@@ -41,7 +41,7 @@ from coverage_eval.comparison.breakdowns import (
     break_down,
     read_frequencies,
 )
-from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, Testing, compare_result
+from coverage_eval.comparison.comparison import Comparison, Testing, compare_result
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import (
     present_comparison,
@@ -64,6 +64,7 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
+from coverage_eval.tables.table import SIGNIFICANT
 from coverage_eval.testbed.score_files import read_given
 
 F = TypeVar("F", bound=Callable[..., Any])
