@@ -31,9 +31,10 @@ from coverage_eval.data.dataset import (
     answer_ahead,
     make_batches,
 )
+from coverage_eval.data.input_checks import warn_of
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
-from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, check_inputs
 from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
 Floats = NDArray[np.float64]
@@ -296,9 +297,11 @@ class OmissionFinder:
         sources: Sequence[str],
         references: Sequence[str] | None = None,
     ) -> list[FoundSegment]:
-        """As :meth:`find`, of lists of segments."""
+        """As :meth:`find`, of lists of segments; texts that look wrong are warned of."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
-        return list(self.find(dataset.rows()))
+        found = list(self.find(dataset.rows()))
+        warn_of(check_inputs(dataset, aligner=self.aligner)[0])
+        return found
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Look through segments one by one; memory does not grow with the text.
