@@ -74,12 +74,14 @@ class CoveredRow(NamedTuple):
         references: Coverage by each reference, ``[source words]``, 0 to 1.
         hypotheses: Coverage by each hypothesis.
         lengths: Words of each hypothesis.
+        peers: Coverage by each peer.
     """
 
     source: Sequence[str]
     references: tuple[Floats, ...]
     hypotheses: tuple[Floats, ...]
     lengths: tuple[int, ...] = ()
+    peers: tuple[Floats, ...] = ()
 
 
 class PosteriorRow(NamedTuple):
@@ -89,11 +91,13 @@ class PosteriorRow(NamedTuple):
         source: The source's tokens, without a sink.
         references: Posteriors of source and each reference.
         hypotheses: Posteriors of source and each hypothesis.
+        peers: Posteriors of source and each peer.
     """
 
     source: Sequence[str]
     references: tuple[Posterior, ...]
     hypotheses: tuple[Posterior, ...]
+    peers: tuple[Posterior, ...] = ()
 
 
 class Aligner(ABC):
@@ -334,7 +338,7 @@ class ModelAligner(Aligner):
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
         """Links of a test set, row by row; see :meth:`Aligner.align`."""
-        pending, pairs = self._pairs(rows)
+        pending, pairs = self._pairs(row._replace(peers=()) for row in rows)
         links = self.model.align(pairs, self.symmetrize)
         for row, source, found in _together(pending, links):
             kept = tuple(self._without_sink(item, source) for item in found)
@@ -343,13 +347,15 @@ class ModelAligner(Aligner):
 
     def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        rows = _with(rows, references=side == "source")
+        if side == "target":
+            rows = (row._replace(references=(), peers=()) for row in rows)
         for row in self.posteriors(rows, SIDES[side]):
             yield CoveredRow(
                 row.source,
                 tuple(one.coverage for one in row.references),
                 tuple(one.coverage for one in row.hypotheses),
                 tuple(len(one.matrix) for one in row.hypotheses),
+                tuple(one.coverage for one in row.peers),
             )
 
     def posteriors(
@@ -368,8 +374,8 @@ class ModelAligner(Aligner):
         pending, pairs = self._pairs(rows)
         for row, source, found in _together(pending, self.model.posteriors(pairs, direction)):
             kept = tuple(replace(one, matrix=one.matrix[:, : len(source)]) for one in found)
-            split = len(row.references)
-            yield PosteriorRow(source, kept[:split], kept[split:])
+            split, last = len(row.references), len(found) - len(row.peers)
+            yield PosteriorRow(source, kept[:split], kept[split:last], kept[last:])
 
     def _pairs(
         self, rows: Iterable[Row]
@@ -384,7 +390,7 @@ class ModelAligner(Aligner):
                 source = self.source_tokens(row.source)
                 pending.append((row, source))
                 aligned = with_sink(source, sink=self.sink)
-                for text in (*row.references, *row.hypotheses):
+                for text in (*row.references, *row.hypotheses, *row.peers):
                     yield aligned, self.tokens(text)
 
         return pending, pairs()
@@ -524,7 +530,7 @@ def _together(
     """Each row with its source and what came of its pairs."""
     for first in results:
         row, source = pending.popleft()
-        rest = len(row.references) + len(row.hypotheses) - 1
+        rest = len(row.references) + len(row.hypotheses) + len(row.peers) - 1
         yield row, source, (first, *islice(results, rest))
 
 
