@@ -38,9 +38,10 @@ from coverage_eval.data.dataset import (
     answer_ahead,
     make_batches,
 )
+from coverage_eval.data.input_checks import warn_of
 from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
-from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, check_inputs
 from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
 Floats = NDArray[np.float64]
@@ -348,9 +349,11 @@ class OmissionFinder:
         references: Sequence[str] | None = None,
         peers: Sequence[Sequence[str]] = (),
     ) -> list[FoundSegment]:
-        """As :meth:`find`, of lists of segments; each peer is one."""
+        """As :meth:`find`, of lists of segments, each peer one; warns of texts that look wrong."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        return list(self.find(dataset.rows()))
+        found = list(self.find(dataset.rows()))
+        warn_of(check_inputs(dataset, aligner=self.aligner)[0])
+        return found
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Look through segments one by one; memory does not grow with the text.

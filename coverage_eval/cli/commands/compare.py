@@ -524,6 +524,8 @@ def _make_gate(
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     try:
         return find_worse(comparison, gate)
+    except DataError:
+        raise
     except ValueError as error:  # a metric was left out, as it does not fit the texts
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 

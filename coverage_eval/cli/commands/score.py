@@ -25,7 +25,8 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
-from coverage_eval.metrics.measure import Metric, Result, measure
+from coverage_eval.data.input_checks import gravest_first
+from coverage_eval.metrics.measure import Metric, Result, measure, second_outputs
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.tables.table import LazyRows, Printable
 
@@ -69,12 +70,9 @@ def score_command(name: str) -> click.Command:
         result = measure(
             dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
         )
-        show(
-            warn(
-                present_result(result, output), result.findings, result.unknown_words, strict=strict
-            ),
-            output,
-        )
+        findings = gravest_first([*second_outputs(dataset), *result.findings])
+        printed = present_result(result, output)
+        show(warn(printed, findings, result.unknown_words, strict=strict), output)
 
     command.__doc__ = _help(name, kinds[name])
     options = [
