@@ -453,7 +453,7 @@ def test_bleu_of_the_papers_scripts(run_cli: RunCli, files: tuple[Path, Path]) -
     for option in (by_hand[:2], by_hand[2:3], by_hand[3:]):
         result = run_cli("bleu", *files, "--compat", "acl2018", *option, check=False)
         assert result.returncode == 2
-        assert f"--compat acl2018 sets {option[0]} itself" in result.stderr
+        assert f"--paper acl2018 sets {option[0]} itself" in result.stderr
 
 
 @pytest.mark.parametrize("path", ALL_COMMANDS)

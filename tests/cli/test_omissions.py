@@ -1,4 +1,4 @@
-"""``omissions`` and ``align train --for omissions``, by the installed command."""
+"""``omissions`` and ``align train --prepare-for omissions``, by the installed command."""
 
 from __future__ import annotations
 

@@ -29,7 +29,6 @@ from coverage_eval.cli.options import (
     output_options,
     parse_differences,
     parse_list,
-    parse_named_files,
     strict_option,
 )
 from coverage_eval.cli.output import save_figure, say, show, warn
@@ -280,17 +279,10 @@ class ComparisonOptions(TestingOptions):
 _TESTING = {item.name for item in fields(TestingOptions)}
 
 _OPTIONS = (
-    click.argument(
-        "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
-    ),
-    option(
-        "--ref", required=True, multiple=True, metavar="FILE",
-        help="Read the reference from this file; give it once for each of several references.",
-    ),
     alignment_options(words_of="every side, for rep, drop and softdrop"),
     option(
-        "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-        help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
+        "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+        help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
     ),
     *click_options(TestingOptions, group="Statistics"),
@@ -302,7 +294,8 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options(options_as("options", ComparisonOptions, _OPTIONS)(command))
+    add = corpus_options("systems", options=("ref",), needed=("systems", "ref"))
+    return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
 STDOUT = "-"
@@ -371,9 +364,10 @@ WORSE = 3
     "rep,drop=0.5.",
 )  # fmt: skip
 @option(
-    "--level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    "--p-value", "level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    old=["--level"],
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
-    help="With --fail-if-worse, take a difference as one if its p is below this.",
+    help="With --fail-if-worse, p-value below which a difference counts.",
 )  # fmt: skip
 @output_options
 def command(
@@ -429,7 +423,7 @@ def _make_gate(
     """What must not be worse; a usage error if it could not be found, however bad it is."""
     if guarded is None:
         if "level" in given_options():
-            raise click.UsageError("--level goes with --fail-if-worse")
+            raise click.UsageError("--p-value goes with --fail-if-worse")
         return None
     unknown = [name for name in guarded if name not in options.columns.names]
     if unknown:

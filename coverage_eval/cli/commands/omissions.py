@@ -35,12 +35,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrate
 
 
 @click.command("omissions", cls=Command)
-@corpus_options
-@click.argument("hyp")
-@option(
-    "--ref", multiple=True, metavar="FILE",
-    help="Expect of HYP what this reference covers; give it once for each of several references.",
-)  # fmt: skip
+@corpus_options("hyp", options=("ref",))
 @option(
     "--additions",
     is_flag=True,
@@ -85,8 +80,8 @@ def command(
     unpacked), or a column of a table: --from. Prints the percentage of segments with an omission;
     with --sentence-level, each segment's score and the spans of source words that are missing,
     positions from 1 (in JSON from 0). A reference helps, and so does a model that was trained here
-    or by 'align train --for omissions'. Once calibrated, a model gives each segment the probability
-    of an omission.
+    or by 'align train --prepare-for omissions'. Once calibrated, a model gives each segment the
+    probability of an omission.
 
     \b
     Example:

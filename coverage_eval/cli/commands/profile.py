@@ -9,7 +9,6 @@ from coverage_eval.cli.options import (
     Command,
     ScoreOutput,
     jobs_option,
-    references_option,
     scoring_options,
     strict_option,
 )
@@ -21,9 +20,7 @@ from coverage_eval.metrics.profile import make_figures, profile_of
 
 
 @click.command("profile", cls=Command)
-@corpus_options
-@click.argument("hyp")
-@references_option
+@corpus_options("hyp", options=("ref",))
 @alignment_options()
 @jobs_option
 @strict_option

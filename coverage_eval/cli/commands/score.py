@@ -32,7 +32,7 @@ from coverage_eval.tables.table import LazyRows, Printable
 Option = Callable[[Any], Any]
 
 _FILES = "HYP and REF are text files with one segment a line ('-' reads standard input, .gz and\n"
-_FILES += ".zst are unpacked), or columns of a table: --from. Several REFs are several references."
+_FILES += ".zst are unpacked), or columns of a table: --from. Name several references by --ref."
 
 
 def score_command(name: str) -> click.Command:
@@ -78,9 +78,7 @@ def score_command(name: str) -> click.Command:
 
     command.__doc__ = _help(name, kinds[name])
     options = [
-        corpus_options,
-        click.argument("hyp"),
-        click.argument("ref", nargs=-1, required=True),
+        corpus_options("hyp", "ref"),
         *setting_options(name, kinds),
         alignment_options() if aligned else jobs_option,
         scoring_options,
@@ -116,7 +114,7 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
     if mode:
         named = given_options() & set(_compat_modes(name)[mode])
         if named:
-            raise click.UsageError(f"--compat {mode} sets {listed_options(named)} itself")
+            raise click.UsageError(f"--paper {mode} sets {listed_options(named)} itself")
         settings |= _compat_modes(name)[mode]
     return chosen, settings
 
@@ -146,13 +144,13 @@ def _preset(
     """The options with the settings of a preset in them."""
     settings = METRICS[name].presets[preset]
     if "links" not in kind.needs:
-        raise click.UsageError(f"--preset {preset} is not for {kind.name}")
+        raise click.UsageError(f"--purpose {preset} is not for {kind.name}")
     if alignment.has_links:
         raise click.UsageError(
-            f"--preset {preset} is not for links from files, which are taken as they are"
+            f"--purpose {preset} is not for links from files, which are taken as they are"
         )
     if named := given_options() & settings.keys():
-        raise click.UsageError(f"--preset {preset} sets {listed_options(named)} itself")
+        raise click.UsageError(f"--purpose {preset} sets {listed_options(named)} itself")
     return replace(alignment, **settings)
 
 
@@ -224,13 +222,27 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
             f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
             for preset, own in presets.items()
         )
-        help_text = f"Use the settings that were found best for a purpose. {listed}."
+        help_text = f"Use the settings that were found best for this. {listed}."
         options.append(
-            option("--preset", type=click.Choice(list(presets)), help=help_text, group="Metrics")
+            option(
+                "--purpose",
+                "preset",
+                type=click.Choice(list(presets)),
+                old=["--preset"],
+                help=help_text,
+                group="Metrics",
+            )
         )
     if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
         options.append(
-            option("--compat", type=click.Choice(list(modes)), help=settings, group="Metrics")
+            option(
+                "--paper",
+                "compat",
+                type=click.Choice(list(modes)),
+                old=["--compat"],
+                help=settings,
+                group="Metrics",
+            )
         )
     return options
