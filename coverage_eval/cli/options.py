@@ -20,6 +20,7 @@ import click
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.score import setting
@@ -512,17 +513,22 @@ threshold_option = option(
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
-    """A callback for names separated by commas, in capitals or not."""
+    """A callback for names separated by commas, in capitals or not.
+
+    Args:
+        what: What they are names of, for messages.
+        known: Those that there are; empty if that is found out later.
+    """
 
     def parse(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
         if value is None:
             return None
-        names = [name.strip().lower() for name in value.split(",")]
+        names = [name.strip() for name in value.split(",")]
+        names = [name.lower() if name.lower() in known else name for name in names]
         for name in names:
-            if name not in known:
-                near = suggest(name, known)
-                listed = ", ".join(known)
-                raise click.BadParameter(f"unknown {what} {name!r}{near or '; one of ' + listed}")
+            if known and name not in known:
+                said = suggest(name, known) or f"; one of {', '.join(known)}"
+                raise click.BadParameter(f"unknown {what} {name!r}{said}")
         if len(set(names)) < len(names):
             raise click.BadParameter(f"a {what} is named twice in {value!r}")
         return names
@@ -538,7 +544,8 @@ def parse_differences(
         return None
     pairs = [item.partition("=") for item in value.split(",")]
     names = ",".join(name for name, _, _ in pairs)
-    known = parse_list("metric", METRICS)(context, parameter, names) or []
+    columns = (*METRICS, *context.params.get("scores", ()))  # the eager --scores
+    known = parse_list("metric", columns)(context, parameter, names) or []
     numbers = FiniteRange(0)
     return {
         name: numbers.convert(number, parameter, context) if equals else 0.0
@@ -562,6 +569,21 @@ def parse_named_files(
         if name in files:
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         files[name] = path
+    return files
+
+
+def parse_score_files(
+    context: click.Context, parameter: click.Parameter, values: Sequence[str]
+) -> dict[str, str]:
+    """As :func:`parse_named_files`; a folder stands for all files of segments' scores in it."""
+    files: dict[str, str] = {}
+    for name, path in parse_named_files(context, parameter, values).items():
+        inside = sorted(Path(path).glob(f"*{SEGMENT_SCORES}")) if Path(path).is_dir() else []
+        found = {item.name.removesuffix(SEGMENT_SCORES): str(item) for item in inside}
+        for own, file in (found or {name: path}).items():
+            if own in files:
+                raise click.BadParameter(f"the name {own!r} is given twice; give names: NAME=FILE")
+            files[own] = file
     return files
 
 

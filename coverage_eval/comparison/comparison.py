@@ -16,7 +16,6 @@ from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
-from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.registry import make_metric, metric_class
 from coverage_eval.metrics.score import Score, Statistics, interval_ends
@@ -319,7 +318,7 @@ def compare(
     if len(chosen) < len(named):
         names = ", ".join(name for name, _ in named)
         raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
-    chosen = {name: _of_systems(metric, list(systems)) for name, metric in chosen.items()}
+    chosen = {name: metric.for_systems(list(systems)) for name, metric in chosen.items()}
     for metric in chosen.values():
         metric.check_needs(references, sources)
     if not chosen:
@@ -341,13 +340,6 @@ def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
     for name in systems:
         if not isinstance(name, str):
             raise TypeError(f"the name of a system is a string, not {name!r}")
-
-
-def _of_systems(metric: Metric, systems: Sequence[str]) -> Metric:
-    """The metric with the links of the systems in their order."""
-    if not isinstance(metric, AlignedMetric):
-        return metric
-    return replace(metric, aligner=metric.aligner.for_systems(systems))
 
 
 def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[str, Metric]:

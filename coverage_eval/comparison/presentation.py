@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
 from coverage_eval.comparison.comparison import Cell as Figure
+from coverage_eval.data.files import write_lines
+from coverage_eval.data.wmt import SEGMENT_SCORES, score_lines, wmt_name
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.score import interval_ends, plain_evidence
 from coverage_eval.tables.table import (
@@ -258,6 +265,63 @@ def _subject(metric: Metric) -> str:
 
 def _formatted(cell: Figure) -> str:
     return format_figure(cell.score.score)
+
+
+NOTE = "coverage-eval.txt"
+"""Beside files of scores, what they are."""
+
+
+def write_wmt(
+    comparison: Comparison, folder: str | os.PathLike[str], references: Sequence[str]
+) -> int:
+    """Write the metrics' scores as the WMT metrics task has them, and a note of what they are.
+
+    For each metric, ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the references, or
+    is ``src`` where the metric looks at none. Metrics of errors are negated, since the task takes
+    higher for better. An undefined score of a segment, which the task does not allow, is 0: there
+    was nothing to err about. Scores that another program gave are left out.
+
+    Args:
+        comparison: The systems.
+        folder: Where to write; made if it is not there.
+        references: The references' names, of letters, digits and ``_``.
+
+    Returns:
+        Number of undefined scores.
+
+    Raises:
+        DataError: A system's name has a space, or the files cannot be written.
+        ValueError: The comparison was made from statistics alone.
+    """
+    spaced = [system for system in comparison.rows if len(system.split()) != 1]
+    if spaced:
+        raise DataError(f"the name {spaced[0]!r} has a space, and the task's files are split there")
+    notes = []
+    undefined = 0
+    for name, metric in comparison.metrics.items():
+        if isinstance(metric, GivenScores):
+            continue
+        sign = 1.0 if metric.higher_is_better else -1.0
+        signature = comparison.signatures[metric.name]
+        used = {"refs", "nrefs"} & {pair.partition(":")[0] for pair in signature.split("|")}
+        label = re.sub(r"[^\w.]+", "_", metric.name)
+        file = f"{label}-{'.'.join(references) if used else 'src'}"
+        segments, whole = {}, {}
+        for system, cells in comparison.rows.items():
+            scores = comparison.measured.segment_scores(name, system)
+            undefined += scores.count(None)
+            # 0.0 is added so that no zero has a sign.
+            segments[wmt_name(system)] = [sign * (score or 0.0) + 0.0 for score in scores]
+            whole[wmt_name(system)] = [sign * cells[name].score.score + 0.0]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_lines(Path(folder) / f"{file}{SEGMENT_SCORES}", score_lines(segments))
+        write_lines(Path(folder) / f"{file}.sys.score", score_lines(whole))
+        negated = "" if metric.higher_is_better else ", negated: higher is better"
+        notes.append(f"{file}: {signature}{negated}")
+    if undefined:
+        notes.append(f"{undefined} undefined scores of segments are 0")
+    write_lines(Path(folder) / NOTE, notes)
+    return undefined
 
 
 Record = dict[str, Any]

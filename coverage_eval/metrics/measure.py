@@ -64,6 +64,14 @@ class Metric(Formula):
     def prepare(self) -> None:
         """Make once what counting any batch needs, before processes start."""
 
+    def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
+        """The metric for systems in an order, which links or scores by name are put in.
+
+        Raises:
+            DataError: It has links or scores of other systems.
+        """
+        return self
+
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
         """Why the metric does not fit such texts, as of another language; by default it fits all.
 

@@ -29,6 +29,7 @@ from coverage_eval.cli.options import (
     output_options,
     parse_differences,
     parse_list,
+    parse_score_files,
     strict_option,
 )
 from coverage_eval.cli.output import save_figure, say, show, warn
@@ -41,10 +42,15 @@ from coverage_eval.comparison.breakdowns import (
 )
 from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, Testing, compare_result
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
-from coverage_eval.comparison.presentation import present_comparison, write_details
+from coverage_eval.comparison.presentation import (
+    present_comparison,
+    write_details,
+    write_wmt,
+)
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
@@ -57,6 +63,7 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
+from coverage_eval.testbed.score_files import read_given
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -191,6 +198,8 @@ class ComparisonOptions(TestingOptions):
     strict: bool
     ref: tuple[Text, ...]
     metrics: list[str] | None
+    scores: Mapping[str, str]
+    lower_is_better: list[str] | None
     frequencies: str | None = setting(
         None,
         "Count source words in this text, for their frequency classes.  "
@@ -229,7 +238,7 @@ class ComparisonOptions(TestingOptions):
             raise click.UsageError(
                 f"the baseline {self.baseline!r} is none of the systems {listed}"
             )
-        others = [*filter(None, [self.frequencies]), *texts]
+        others = [*filter(None, [self.frequencies]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
@@ -241,6 +250,12 @@ class ComparisonOptions(TestingOptions):
                     f"{flag}: {len(files)} of them for {len(named)} {what}; "
                     "give it once for each, in their order"
                 )
+        for name in self.scores:
+            if name in METRICS:
+                raise click.UsageError(f"--scores {name}: is a metric of this program; rename it")
+        unknown = [name for name in self.lower_is_better or () if name not in self.scores]
+        if unknown:
+            raise click.UsageError(f"--lower-is-better {unknown[0]}: it is not among the --scores")
         _ = self.columns
 
     def measure(self, *, evidence: bool, suspects: str | None = None) -> Result:
@@ -255,12 +270,15 @@ class ComparisonOptions(TestingOptions):
             AlignerError: The aligner failed.
         """
         columns, alignment = self.columns, self.alignment
-        alignment.check_files([*self.ref, *self.systems.values()])
+        alignment.check_files([*self.ref, *self.systems.values(), *self.scores.values()])
         of_links = alignment.settings()
         dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
         columns.leave_out_unfit(dataset)
         aligner = alignment.make() if columns.need_aligner else None
         metrics = columns.make({"aligner": aligner, **of_links})
+        for name, file in self.scores.items():
+            lower = name in (self.lower_is_better or ())
+            metrics[name] = read_given(name, file, list(self.systems), lower=lower)
         if suspects is not None and aligner is not None:
             metrics[suspects] = Omissions(aligner)
         result = measure(
@@ -284,6 +302,17 @@ _OPTIONS = (
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
+    ),
+    option(
+        "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
+        group="Metrics",
+        help="Show the scores of segments in this file as a column, too, with intervals and tests: "
+        "CSV, JSON of comet-score, or .seg.score of the WMT metrics task; of a folder, all of "
+        "these.",
+    ),
+    option(
+        "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
+        help="Take lower values of these --scores, separated by commas, for better.",
     ),
     *click_options(TestingOptions, group="Statistics"),
     *click_options(ComparisonOptions, without=_TESTING, group="Metrics"),
@@ -312,6 +341,14 @@ class ComparisonFiles:
         type=OutputFile(),
         group="Output",
     )
+    wmt: str | None = setting(
+        None,
+        "Write each metric's scores into this folder as the WMT metrics task has them: "
+        "NAME-REF.seg.score and NAME-REF.sys.score; those of errors negated.",
+        metavar="FOLDER",
+        type=NoFile(),
+        group="Output",
+    )
     plot: str | None = setting(
         None,
         "Draw the table as bars with intervals into a .png, .svg or .pdf file.",
@@ -329,8 +366,19 @@ class ComparisonFiles:
         if self.details == STDOUT:
             raise click.UsageError("--details writes a file: standard output has the table")
 
-    def write(self, comparison: Comparison) -> None:
-        """Write those that are named."""
+    def write(self, comparison: Comparison, references: Sequence[Text]) -> None:
+        """Write those that are named.
+
+        Args:
+            comparison: The systems.
+            references: Their references.
+        """
+        if self.wmt:
+            undefined = write_wmt(comparison, self.wmt, [*map(wmt_reference, references)])
+            if undefined:
+                say(
+                    f"{self.wmt}: {undefined} undefined scores of segments are written as 0", "note"
+                )
         if self.plot:
             from coverage_eval.plotting.canvas import figure_of
 
@@ -410,7 +458,7 @@ def command(
         outcome = {"gate": gate_as_dict(gate, worse)}
         printout = replace(printout, data=printout.data | outcome)
     show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
-    files.write(comparison)
+    files.write(comparison, options.ref)
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
@@ -425,7 +473,7 @@ def _make_gate(
         if "level" in given_options():
             raise click.UsageError("--p-value goes with --fail-if-worse")
         return None
-    unknown = [name for name in guarded if name not in options.columns.names]
+    unknown = [name for name in guarded if name not in {*options.columns.names, *options.scores}]
     if unknown:
         raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
     others = len(options.systems) - 1

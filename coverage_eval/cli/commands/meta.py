@@ -20,7 +20,7 @@ from coverage_eval.cli.options import (
     given_options,
     output_options,
     parse_list,
-    parse_named_files,
+    parse_score_files,
     seed_option,
     strict_option,
 )
@@ -48,7 +48,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 
 
 @click.command("meta", cls=Command)
-@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_named_files)
+@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_score_files)
 @option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
 @option(
     "--inject", metavar="FILE",
