@@ -45,6 +45,10 @@ class Option(click.Option):
         self.names = names
         self._old = list(old)
 
+    def value_is_missing(self, value: Any) -> bool:
+        """As click does, which takes a default of None for a value."""
+        return value is None or super().value_is_missing(value)
+
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """As click does, with the old names, too."""
         shown = self.opts
@@ -77,7 +81,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
         name: What was typed.
         known: What there is.
     """
-    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.7)
+    near = get_close_matches(name.lower(), list(known), n=1, cutoff=0.66)
     return f"; did you mean {near[0]}?" if near else ""
 
 

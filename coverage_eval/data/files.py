@@ -367,8 +367,8 @@ def find_test_set(name: str, languages: str) -> FoundTestSet:
             folder = Path(files[0]).parent
             raise MissingDependencyError(
                 f"test set {name} {languages} is not in {folder} and cannot be downloaded: "
-                f"{error}. Where there is a network, run: sacrebleu -t {name} -l {languages} "
-                f"--echo src > /dev/null; then copy that folder here"
+                f"{getattr(error, 'reason', error)}. Where there is a network, run: sacrebleu "
+                f"-t {name} -l {languages} --echo src > /dev/null; then copy that folder here"
             ) from error
     return FoundTestSet(files[0], tuple(files[1:]))
 

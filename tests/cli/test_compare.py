@@ -339,7 +339,7 @@ def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> N
     before = (corpus / "ref").read_text()
     for arguments in (
         ("compare", "--ref", "few", "--ref", "ref", "many", "-o", "ref"),
-        ("rep", "few", "many", "ref", "-o", "ref"),
+        ("rep", "few", "-r", "many", "-r", "ref", "-o", "ref"),
     ):
         result = run_cli(*arguments, cwd=corpus, check=False)
         assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
@@ -388,10 +389,6 @@ class ComparisonFiles:
                 write_details(comparison, file)
 
 
-WORSE = 3
-"""The exit status where a system is worse than the baseline."""
-
-
 @click.command("compare", cls=Command)
 @comparison_options
 @option(
@@ -462,7 +459,7 @@ def command(
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
-        click.get_current_context().exit(WORSE)
+        click.get_current_context().exit(CLOSED)
 
 
 def _make_gate(

@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.gate import SegmentGate, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
+    FiniteRange,
     ScoreOutput,
     add_options,
     click_option,
@@ -50,6 +52,8 @@ def score_command(name: str) -> click.Command:
         ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
+        gate: SegmentGate,
+        threshold: float | None,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
@@ -62,7 +66,10 @@ def score_command(name: str) -> click.Command:
                 f"--errors-only is not for {kind.name}, which finds no single errors"
             )
         alignment = _checked(name, kind, alignment, texts, settings.pop("preset", None))
+        if gate.is_given and threshold is None and kind.higher_is_better:
+            raise click.UsageError(f"say what a bad segment is: --threshold, as {kind.name} cannot")
         alignment.check_files(texts)
+        gate.check(hyp)
         aligner = alignment.make()
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
@@ -75,6 +82,12 @@ def score_command(name: str) -> click.Command:
             ),
             output,
         )
+        if gate.is_given:
+            scores = result.segment_scores(chosen)
+            least = threshold or 0.0
+            sign = -1 if kind.higher_is_better else 1
+            bad = [score is not None and sign * score > sign * least for score in scores]
+            gate.apply(dataset, hyp, bad, {chosen: scores})
 
     command.__doc__ = _help(name, kinds[name])
     options = [
@@ -82,6 +95,14 @@ def score_command(name: str) -> click.Command:
         *setting_options(name, kinds),
         alignment_options() if aligned else jobs_option,
         scoring_options,
+        option(
+            "--threshold",
+            type=FiniteRange(),
+            group="Output",
+            help="With --fail-above, --keep or --reject, take segments with a worse score than "
+            "this for bad.  [default: 0]",
+        ),
+        gate_options,
         strict_option,
     ]
     return click.command(name, cls=Command)(add_options(command, options))
