@@ -53,7 +53,7 @@ from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.drop import AlignedMetric, StopWords
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -215,11 +215,25 @@ class ComparisonOptions(TestingOptions):
         choices=TOKENIZERS,
     )
     meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
+    leave_out: str | None = setting(
+        None,
+        "For rep: count no n-gram that holds a word of this file, one a line.",
+        metavar="FILE",
+    )
+    leave_out_punctuation: bool = setting(
+        False, "For rep: count no n-gram that holds a token of punctuation alone."
+    )
 
     @cached_property
     def columns(self) -> ChosenMetrics:
         """The metrics asked for; a usage error if one of them cannot be had."""
+        left_out = {
+            "leave_out": StopWords.read(self.leave_out) if self.leave_out else None,
+            "leave_out_punctuation": self.leave_out_punctuation,
+        }
         settings = {
+            "rep": left_out,
+            "rep-letters": left_out,
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
@@ -239,7 +253,7 @@ class ComparisonOptions(TestingOptions):
             raise click.UsageError(
                 f"the baseline {self.baseline!r} is none of the systems {listed}"
             )
-        others = [*filter(None, [self.frequencies]), *self.scores.values(), *texts]
+        others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),

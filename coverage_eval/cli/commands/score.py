@@ -27,6 +27,7 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
+from coverage_eval.metrics.drop import StopWords
 from coverage_eval.metrics.measure import Metric, Result, measure
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.tables.table import LazyRows, Printable
@@ -71,6 +72,8 @@ def score_command(name: str) -> click.Command:
         alignment.check_files(texts)
         gate.check(hyp)
         aligner = alignment.make()
+        if settings.get("leave_out"):
+            settings["leave_out"] = StopWords.read(settings["leave_out"])
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
         result = measure(
