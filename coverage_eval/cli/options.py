@@ -457,10 +457,28 @@ def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) ->
     return strict
 
 
-strict_option = option(
-    "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
-    help="End with an error where there would be a warning.",
+FORCED = "coverage_eval.forced"
+"""Where the context of a command keeps whether ``--force`` was given."""
+
+
+def _keep_force(context: click.Context, _: click.Parameter, force: bool) -> None:
+    context.meta[FORCED] = force
+
+
+strict_option: Option = partial(
+    add_options,
+    options=(
+        option(
+            "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
+            help="End with an error where there would be a warning.",
+        ),
+        option(
+            "--force", is_flag=True, expose_value=False, callback=_keep_force, group="Advanced",
+            help="Go on where the texts look so wrong that a score means nothing.",
+        ),
+    ),
 )  # fmt: skip
+"""How a command takes what the checks of its texts find; it receives ``strict``."""
 
 
 threads_option = option(

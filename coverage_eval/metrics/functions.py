@@ -60,7 +60,9 @@ def rep(
     metric = REP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return metric.corpus_score(hypotheses, references, jobs=jobs, resamples=resamples, seed=seed)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def letter_rep(
@@ -88,7 +90,9 @@ def letter_rep(
     metric = LetterREP(
         n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
     )
-    return metric.corpus_score(hypotheses, references, jobs=jobs, resamples=resamples, seed=seed)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def drop(
@@ -124,7 +128,7 @@ def drop(
     """
     metric = DROP(aligner, stopwords, denominator, compat)
     return metric.corpus_score(
-        hypotheses, references, sources, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses, references, sources, checks=True, jobs=jobs, resamples=resamples, seed=seed
     )
 
 
@@ -150,7 +154,7 @@ def soft_drop(
     """
     metric = SoftDROP(aligner, stopwords)
     return metric.corpus_score(
-        hypotheses, references, sources, jobs=jobs, resamples=resamples, seed=seed
+        hypotheses, references, sources, checks=True, jobs=jobs, resamples=resamples, seed=seed
     )
 
 
@@ -181,7 +185,9 @@ def bleu(
         seed: Their seed.
     """
     metric = BLEU(tokenize, lowercase, smooth)
-    return metric.corpus_score(hypotheses, references, jobs=jobs, resamples=resamples, seed=seed)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def chrf(
@@ -201,7 +207,9 @@ def chrf(
     Arguments are those of :func:`bleu`.
     """
     metric = CHRF(lowercase)
-    return metric.corpus_score(hypotheses, references, jobs=jobs, resamples=resamples, seed=seed)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def ter(
@@ -223,7 +231,9 @@ def ter(
     :class:`coverage_eval.metrics.sacrebleu_adapters.TER`.
     """
     metric = TER(cased, normalize)
-    return metric.corpus_score(hypotheses, references, jobs=jobs, resamples=resamples, seed=seed)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def meteor(
@@ -257,4 +267,6 @@ def meteor(
     from coverage_eval.metrics.meteor.metric import METEOR
 
     metric = METEOR(variant, norm, lower, scale)
-    return metric.corpus_score(hypotheses, references, jobs=jobs, resamples=resamples, seed=seed)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )

@@ -113,6 +113,7 @@ def command() -> None:
 @memory_option
 @timeout_option
 @fast_align_option
+@strict_option
 def train(
     src: Text,
     tgt: Text,
@@ -126,6 +127,7 @@ def train(
     lowercase: bool,
     stem: int,
     purpose: str | None,
+    strict: bool,
     **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT and write one model file.
@@ -153,7 +155,7 @@ def train(
         progress=True,
         **settings,
     ) as aligner:
-        echo_findings(check_inputs(dataset, tokens=aligner.tokens)[0])
+        echo_findings(check_inputs(dataset, tokens=aligner.tokens)[0], strict=strict)
         model = aligner.model
         if purpose == "omissions":
             add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True, **settings)

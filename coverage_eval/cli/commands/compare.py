@@ -41,7 +41,7 @@ from coverage_eval.comparison.breakdowns import (
     break_down,
     read_frequencies,
 )
-from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, Testing, compare_result
+from coverage_eval.comparison.comparison import Comparison, Testing, compare_result
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import (
     present_comparison,
@@ -64,6 +64,7 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
+from coverage_eval.tables.table import SIGNIFICANT
 from coverage_eval.testbed.score_files import read_given
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,6 +84,8 @@ class ChosenMetrics:
         self._chosen_here = asked is None
         if asked is None:
             names, missing = default_metrics(aligned=alignment.is_given)
+            if alignment.has_coverage:
+                names = ["softdrop" if name == "drop" else name for name in names]
             if missing:
                 say(f"no METEOR in the table: {missing}", "note")
         else:
@@ -92,13 +95,16 @@ class ChosenMetrics:
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
-                "--train-tgt; or links from files"
+                "--train-tgt; or links or --coverage from files"
             )
         covered = [name for name in self.names if "coverages" in metric_class(name).needs]
         if covered and alignment.has_links:
             raise click.UsageError(
-                f"metric {covered[0]} needs a model: links have no probabilities"
+                f"metric {covered[0]} needs a model or --coverage: links have no probabilities"
             )
+        linked = [name for name in self.names if "links" in metric_class(name).needs]
+        if linked and alignment.has_coverage:
+            raise click.UsageError(f"metric {linked[0]} needs links: soft links are none")
         self._check_given()
         for name in self.names:
             if name not in needy:
@@ -258,6 +264,8 @@ class ComparisonOptions(TestingOptions):
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
             ("--src-hyp-align", "systems"): (self.alignment.src_hyp_align, self.systems),
+            ("--ref-coverage", "references"): (self.alignment.ref_coverage, self.ref),
+            ("--coverage", "systems"): (self.alignment.coverage, self.systems),
         }
         for (flag, what), (files, named) in links.items():
             if files and len(files) != len(named):
@@ -501,6 +509,8 @@ def _make_gate(
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     try:
         return find_worse(comparison, gate)
+    except DataError:
+        raise
     except ValueError as error:  # a metric was left out, as it does not fit the texts
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from operator import itemgetter
 
 import click
@@ -22,23 +22,27 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_found, present_scores, say, show, warn
-from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omissions import (
     Additions,
-    OmissionFinder,
     Omissions,
     add_omission_data,
 )
 from coverage_eval.tables.table import LazyRows
-from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibrate
+from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibrated_finders
 
 
 @click.command("omissions", cls=Command)
 @corpus_options("hyp", options=("ref",))
+@option(
+    "--peer", "peers", multiple=True, metavar="FILE",
+    help="Expect of HYP what this other system's output covers; give it once for each. With "
+    "several witnesses, references among them, their mean is expected.",
+)  # fmt: skip
 @option(
     "--additions",
     is_flag=True,
@@ -74,6 +78,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
 def command(
     hyp: Text,
     ref: tuple[Text, ...],
+    peers: tuple[Text, ...],
     additions: bool,
     calibrated: str | None,
     rate: float,
@@ -89,25 +94,27 @@ def command(
     HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
     unpacked), or a column of a table: --from. Prints the percentage of segments with an omission;
     with --sentence-level, each segment's score and the spans of source words that are missing,
-    positions from 1 (in JSON from 0). A reference helps, and so does a model that was trained here
-    or by 'align train --prepare-for omissions'. Once calibrated, a model gives each segment the
-    probability of an omission.
+    positions from 1 (in JSON from 0). Outputs of other systems help (--peer), three of them more
+    than a reference; what all of them leave out, too, they do not show. So does a model that was
+    trained here or by 'align train --prepare-for omissions'. Once calibrated, a model gives each
+    segment the probability of an omission.
 
     \b
     Example:
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
+      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
       coverage-eval omissions right.txt --src src.txt --model de-en.model --calibrate own.model
     """
-    _check(hyp, ref, alignment, additions=additions, calibrated=calibrated)
+    _check([hyp, *ref, *peers], alignment, additions and bool(ref), calibrated)
     gate.check(hyp)
     aligner = alignment.make(add_omission_data)
-    assert isinstance(aligner, ModelAligner)
-    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
+    assert aligner is not None
+    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers)
     side = "target" if additions else "source"
     if calibrated:
-        finder = OmissionFinder.of(aligner, side, referenced=bool(ref))
-        _calibrate(finder, dataset.rows(), rate, calibrated, strict=strict)
+        assert isinstance(aligner, ModelAligner)
+        _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
     metric = (
         Additions(aligner, threshold) if additions else Omissions(aligner, threshold, bool(ref))
     )
@@ -145,42 +152,43 @@ def command(
 
 
 def _check(
-    hyp: Text,
-    ref: tuple[Text, ...],
-    alignment: AlignmentOptions,
-    *,
-    additions: bool,
-    calibrated: str | None,
+    texts: Sequence[Text], alignment: AlignmentOptions, has_unfit_ref: bool, calibrated: str | None
 ) -> None:
     """Refuse what is wrong before any work."""
-    alignment.check([hyp, *ref])
-    if not alignment.has_model:
-        raise click.UsageError("give one of: --model M; --train-src F with --train-tgt F")
-    if additions and ref:
+    alignment.check(texts)
+    if not (alignment.has_model or alignment.has_coverage):
+        raise click.UsageError(
+            "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
+        )
+    if calibrated and not alignment.has_model:
+        raise click.UsageError("--calibrate makes new texts, which --coverage is not of")
+    if has_unfit_ref:
         raise click.UsageError("--additions is about HYP and source: no --ref")
     if "rate" in given_options() and not calibrated:
         raise click.UsageError("--rate goes with --calibrate")
-    alignment.check_files([hyp, *ref])
+    alignment.check_files(texts)
     if calibrated:
         assert alignment.src is not None  # the check above asks for it
-        check_readable_again(hyp, *ref, alignment.src)
+        check_readable_again(*texts, alignment.src)
         check_target(calibrated)
 
 
 def _calibrate(
-    finder: OmissionFinder, rows: Iterable[Row], rate: float, file: str, *, strict: bool
+    aligner: ModelAligner, side: str, dataset: Dataset, rate: float, file: str, *, strict: bool
 ) -> None:
-    """Give the finder's model probabilities, and write it with them."""
-    calibration = calibrate(finder, rows, rate)
-    if calibration.segments < ENOUGH:
-        said = (
-            f"calibrated on {calibration.segments} segments, which is too few to rely on the "
-            f"probabilities: use {ENOUGH} or more, of text beside the one that is judged"
+    """Give the model probabilities for each number of peers, and write it with them."""
+    for finder in calibrated_finders(aligner, side, dataset, rate):
+        calibration = finder.calibration
+        assert calibration is not None
+        if calibration.segments < ENOUGH and not finder.peers:
+            said = (
+                f"calibrated on {calibration.segments} segments, which is too few to rely on the "
+                f"probabilities: use {ENOUGH} or more, of text beside the one that is judged"
+            )
+            echo_findings([Finding("small-calibration", said)], strict=strict)
+        peers = f" with {finder.peers} peers" if finder.peers else ""
+        say(
+            f"{file}: calibrated{peers} on {calibration.segments} segments at a rate of {rate:g} "
+            f"per word; calibration error on held-out segments: {calibration.error:.3f}"
         )
-        echo_findings([Finding("small-calibration", said)], strict=strict)
-    finder.calibrated(calibration)
-    finder.aligner.save(file)
-    say(
-        f"{file}: calibrated on {calibration.segments} segments at a rate of {rate:g} per word; "
-        f"calibration error on held-out segments: {calibration.error:.3f}"
-    )
+    aligner.save(file)

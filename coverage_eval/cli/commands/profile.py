@@ -41,21 +41,16 @@ def _limits(
 @click.command("profile", cls=Command)
 @corpus_options("hyp", options=("ref",))
 @option(
-    "--above",
-    metavar="FIGURE=X",
-    multiple=True,
-    type=NoFile(),
-    callback=_limits,
-    group="Output",
+    "--above", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
     help="With --fail-above, --keep or --reject, take segments with more than this for bad, such "
-    "as seq-rep-4=0.2; give it once for each.",
-)
+    "as seq-rep-4=20; give it once for each.",
+)  # fmt: skip
 @option(
     "--below", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
     help="Take segments with less than this for bad.",
 )  # fmt: skip
 @gate_options
-@alignment_options()
+@alignment_options(coverage=False)
 @jobs_option
 @strict_option
 @scoring_options
