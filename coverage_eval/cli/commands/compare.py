@@ -48,6 +48,7 @@ from coverage_eval.comparison.presentation import (
     write_details,
     write_wmt,
 )
+from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
@@ -316,6 +317,11 @@ class ComparisonOptions(TestingOptions):
         text = self.frequencies or self.alignment.train_src
         return read_frequencies(text, result.source_tokens) if text else None
 
+    def count_target_frequencies(self, result: Result) -> Mapping[str, int] | None:
+        """How often each target word stands in the training text; None if there is none."""
+        text = self.alignment.train_tgt
+        return read_frequencies(text, result.tokens) if text else None
+
 
 _TESTING = {item.name for item in fields(TestingOptions)}
 
@@ -422,6 +428,11 @@ class ComparisonFiles:
     "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
     help="List this many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
+@option(
+    "--ref-labels", metavar="FILE", group="Output",
+    help="Read a label of each word of the first reference, such as its part of speech, from this "
+    "file, for --breakdown word-labels.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -441,6 +452,7 @@ def command(
     options: ComparisonOptions,
     breakdown: list[str] | None,
     top: int,
+    ref_labels: str | None,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -463,13 +475,21 @@ def command(
     asked = breakdown or []
     if asked:
         output.require_several("--breakdown")
-        check_source(options.frequencies or options.alignment.train_src)
+        check_source(options.frequencies or options.alignment.train_src, ref_labels)
     _check_breakdowns(asked, options.columns)
+    if "word-labels" in asked and ref_labels is None:
+        raise click.UsageError("--breakdown word-labels needs --ref-labels")
     result = options.measure(evidence=bool(asked or files.details))
     comparison = compare_result(result, baseline=options.baseline, testing=options.how)
     tables = []
     if asked:
-        chosen = Options(top, options.count_frequencies(result), comparison.baseline)
+        chosen = Options(
+            top,
+            options.count_frequencies(result),
+            comparison.baseline,
+            options.count_target_frequencies(result),
+            None if ref_labels is None else read_word_labels(ref_labels),
+        )
         tables = break_down(result, None if "all" in asked else asked, chosen)
     printout = present_comparison(comparison, tables)
     worse = _find_worse(comparison, gate) if gate else []
