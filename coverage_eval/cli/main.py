@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gc
 import io
@@ -23,7 +24,7 @@ import click
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.tables.table import escape_controls
+from coverage_eval.tables.table import escape_controls, spell_utf16
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
@@ -87,10 +88,19 @@ def _parse_size(text: str) -> int:
     return parse_size(text)
 
 
-def _say(message: str, kind: str) -> None:
-    from coverage_eval.cli.output import say
+def say(message: str, kind: str = "") -> None:
+    """Print a line on standard error.
 
-    say(message, kind)
+    Names of files, words of corpora and what other programs said are part of messages: none of
+    their characters may end the line or command a terminal.
+
+    Args:
+        message: What to say.
+        kind: ``error``, ``warning`` or ``note``; by default just what happened.
+    """
+    head = f"coverage-eval: {kind}: " if kind else ""
+    sys.stderr.write(f"{head}{escape_controls(message)}\n")
+    sys.stderr.flush()
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -111,25 +121,46 @@ def cli(max_line_bytes: int) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _say(str(message), "warning")
+    say(str(message), "warning")
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    """What a stream's encoding lacks, as JSON spells it: "↓" as \\u2193."""
+    assert isinstance(error, UnicodeEncodeError)
+    return spell_utf16(error.object[error.start : error.end]), error.end
+
+
+codecs.register_error("coverage-eval", _spell)
 
 
 @contextmanager
 def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
     """What holds for the whole process while a command runs, put back when it ends."""
-    before = sys.argv, sys.stderr, gc.get_threshold()
+    before = sys.argv, sys.stderr, gc.get_threshold(), "OPENBLAS_NUM_THREADS" in os.environ
     handlers = dict(_exit_on_signals())
+    spelt: list[tuple[io.TextIOWrapper, str | None]] = []
     try:
         sys.argv = ["coverage-eval", *argv]
         if sys.stderr is None:  # a shell's 2>&-
             sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # not a notebook's
+                spelt.append((stream, stream.errors))
+                stream.reconfigure(errors="coverage-eval")
+        # OpenBLAS takes memory for each of its threads when NumPy is imported. Where it gets no
+        # memory or no thread, it says so in many lines, or tries for ever.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Texts become millions of small objects, hardly ever in circles: seek those less often.
         gc.set_threshold(50_000)
         with python_warnings.catch_warnings():
             python_warnings.showwarning = _show_warning
             yield
     finally:
-        sys.argv, sys.stderr, threshold = before
+        for stream, errors in spelt:
+            stream.reconfigure(errors=errors)
+        sys.argv, sys.stderr, threshold, was_set = before
+        if not was_set:
+            os.environ.pop("OPENBLAS_NUM_THREADS", None)
         gc.set_threshold(*threshold)
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -154,7 +185,9 @@ def _show_usage(error: click.ClickException) -> None:
     """As click does, but the command line itself may have come from a stranger, too."""
     shown = io.StringIO()
     error.show(shown)
-    click.echo("\n".join(map(escape_controls, shown.getvalue().rstrip().split("\n"))), err=True)
+    lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))
+    sys.stderr.writelines(f"{line}\n" for line in lines)
+    sys.stderr.flush()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -186,15 +219,31 @@ def _run(argv: Sequence[str]) -> int:
         _show_usage(error)
         status = error.exit_code
     except click.Abort:
-        _say("interrupted", "error")
+        say("interrupted", "error")
         status = 1
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
-        _say(str(error), "error")
+        say(str(error), "error")
         status = 1
     except OSError as error:
         # Final files and standard output are named where they are written.
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
-        _say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        status = 1
+    except (MemoryError, ImportError, RuntimeError) as error:
+        refusal = _refusal(error)
+        if refusal is None:  # a mistake of this program
+            raise
+        say(refusal, "error")
         status = 1
     return status
+
+
+def _refusal(error: Exception) -> str | None:
+    """What the system refused, if the error comes of that."""
+    said = str(error)
+    if isinstance(error, MemoryError) or "failed to map segment" in said:
+        return "out of memory; allow this process more, or give it less text at once"
+    if "can't start new thread" in said:
+        return "the system refuses a thread; allow more processes (ulimit -u), or use -j 1"
+    return None

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.main import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -31,7 +32,7 @@ from coverage_eval.cli.options import (
     parse_named_files,
     strict_option,
 )
-from coverage_eval.cli.output import save_figure, say, show, warn
+from coverage_eval.cli.output import save_figure, show, warn
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
     DEFAULT_TOP,

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.main import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -23,7 +24,7 @@ from coverage_eval.cli.options import (
     seed_option,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, save_figure, say, show
+from coverage_eval.cli.output import echo_findings, save_figure, show
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer

@@ -11,6 +11,7 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.main import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -19,7 +20,7 @@ from coverage_eval.cli.options import (
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import present_found, present_scores, say, show, warn
+from coverage_eval.cli.output import present_found, present_scores, show, warn
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.metrics.measure import measure
