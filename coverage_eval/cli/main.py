@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import gc
 import io
@@ -22,10 +21,11 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import HelpFormat, explain, option, suggest
+from coverage_eval.cli.messages import SPELT, say
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
-from coverage_eval.tables.table import escape_controls, spell_utf16
+from coverage_eval.tables.table import escape_controls
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
 
@@ -99,21 +99,6 @@ def _parse_size(text: str) -> int:
     return parse_size(text)
 
 
-def say(message: str, kind: str = "") -> None:
-    """Print a line on standard error.
-
-    Names of files, words of corpora and what other programs said are part of messages: none of
-    their characters may end the line or command a terminal.
-
-    Args:
-        message: What to say.
-        kind: ``error``, ``warning`` or ``note``; by default just what happened.
-    """
-    head = f"coverage-eval: {kind}: " if kind else ""
-    sys.stderr.write(f"{head}{escape_controls(message)}\n")
-    sys.stderr.flush()
-
-
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="coverage-eval", default=False)
 @option(
@@ -135,15 +120,6 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(str(message), "warning")
 
 
-def _spell(error: UnicodeError) -> tuple[str, int]:
-    """What a stream's encoding lacks, as JSON spells it: "↓" as \\u2193."""
-    assert isinstance(error, UnicodeEncodeError)
-    return spell_utf16(error.object[error.start : error.end]), error.end
-
-
-codecs.register_error("coverage-eval", _spell)
-
-
 @contextmanager
 def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
     """What holds for the whole process while a command runs, put back when it ends."""
@@ -157,7 +133,7 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # not a notebook's
                 spelt.append((stream, stream.errors))
-                stream.reconfigure(errors="coverage-eval")
+                stream.reconfigure(errors=SPELT)
         # OpenBLAS takes memory for each of its threads when NumPy is imported. Where it gets no
         # memory or no thread, it says so in many lines, or tries for ever.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

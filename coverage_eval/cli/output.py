@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.cli.main import say
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
 from coverage_eval.data.files import atomic_path, write_lines
 from coverage_eval.data.input_checks import Finding, Gravity

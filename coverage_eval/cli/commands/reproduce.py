@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import option
-from coverage_eval.cli.main import say
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,

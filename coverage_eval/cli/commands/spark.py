@@ -14,7 +14,7 @@ from coverage_eval.cli.commands.compare import TestingOptions
 from coverage_eval.cli.commands.score import choose_form, setting_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
-from coverage_eval.cli.main import say
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
