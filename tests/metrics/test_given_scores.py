@@ -23,7 +23,10 @@ VALUES = {"a": RNG.normal(0.9, 0.1, 30).tolist(), "b": RNG.normal(0.7, 0.2, 30).
 
 def test_means_intervals_and_p_values_are_those_of_scipy() -> None:
     comparison = compare(
-        {"b": TEXT, "a": TEXT}, TEXT, metrics=[GivenScores("COMET", VALUES), "rep"], resamples=4000
+        {"b": TEXT[::-1], "a": TEXT},
+        TEXT,
+        metrics=[GivenScores("COMET", VALUES), "rep"],
+        resamples=4000,
     )
     cells = {system: row["comet"] for system, row in comparison.rows.items()}
     for system, cell in cells.items():
