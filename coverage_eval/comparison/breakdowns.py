@@ -390,16 +390,20 @@ class Breakdown:
         needs: The evidence that a metric among the columns must have, such as ``dropped``; None
             if any will do.
         needs_source: Whether the source text must be there.
+        needs_references: Whether a reference must be.
     """
 
     make: Callable[[Result, Options], Table]
     needs: str | None = None
     needs_source: bool = False
+    needs_references: bool = False
 
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(lambda r, _: scores_by_length(r, "source"), needs_source=True),
-    "reference-length": Breakdown(lambda r, _: scores_by_length(r, "reference")),
+    "reference-length": Breakdown(
+        lambda r, _: scores_by_length(r, "reference"), needs_references=True
+    ),
     "frequency": Breakdown(
         lambda r, o: dropped_by_frequency(r, o.frequencies), "dropped", needs_source=True
     ),
@@ -457,4 +461,6 @@ def _missing(result: Result, item: Breakdown) -> str | None:
         return f"a metric with evidence of {item.needs} words among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
+    if item.needs_references and not result.references:
+        return "a reference"
     return None
