@@ -49,8 +49,14 @@ WRONG_MODEL = 0.5
 SWAPPED = 0.2
 """Each side is better known to the model's other side by this share; -1 to -0.4 where it is not."""
 
+FEWEST_TOKENS = 4
+"""On each side; of fewer than twenty segments, swapped sides are only a doubt."""
+
 MODEL_CASED = 0.05
 """Share of the vocabulary with a capital letter from which on a model counts as cased."""
+
+FEW_PAIRS = 50
+"""Pairs that a model was trained on; links of one of 300 are poor, but links."""
 
 TOKENS_RATIO = 1.25
 """Target tokens by source tokens, in the text and in training: 1.04 times apart on new text, 1.3 on
@@ -98,7 +104,7 @@ def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[s
     case = list(seen.check_case())
     if case:
         found = [finding for finding in found if finding.check != "unknown-tokens"]
-    found += case
+    found += [*case, *seen.check_training()]
     return found or list(seen.check_token_ratio()) or list(seen.check_fit()), shares
 
 
@@ -133,9 +139,9 @@ class _ModelAndTexts:
             self.unknown(text, side) - self.unknown(text, 1 - side)
             for text, side in ((self.source, 0), (target, 1))
         ]
-        if min(gains) > SWAPPED and self.source.has_enough:
+        if min(gains) > SWAPPED and min(self.source.tokens, target.tokens) >= FEWEST_TOKENS:
             yield Finding(
-                "swapped-sides",
+                "swapped-sides" if self.source.has_enough else "sides",
                 f"{self.source.name} and {target.name}: the model knows the words of each as "
                 "those of its other side; swap source and target, or give the model of the other "
                 "direction",
@@ -161,6 +167,15 @@ class _ModelAndTexts:
                 "model-case",
                 f"{named(seen)}: share of words with a capital letter; treat case as in the "
                 "training text of the model",
+            )
+
+    def check_training(self) -> Iterator[Finding]:
+        """A model that has seen next to nothing."""
+        if self.model.manifest.pairs < FEW_PAIRS:
+            yield Finding(
+                "small-model",
+                f"the model was trained on {self.model.manifest.pairs} pairs, too few for links "
+                "that mean anything; a few thousand pairs of the same kind of text are enough",
             )
 
     def check_unknown_tokens(self) -> Iterator[Finding]:

@@ -333,6 +333,20 @@ class AlignmentOptions:
         metavar="FILE",
         multiple=True,
     )
+    coverage: tuple[str, ...] = setting(
+        (),
+        "Take soft links of source and hypothesis from this file, made by any aligner or "
+        "attention: JSON Lines, a row [source words] or a matrix [target words][source words] for "
+        "each segment; give it once for each system, in their order, and then for each peer.",
+        metavar="FILE",
+        multiple=True,
+    )
+    ref_coverage: tuple[str, ...] = setting(
+        (),
+        "Take soft links of source and reference from this file; give it once for each reference.",
+        metavar="FILE",
+        multiple=True,
+    )
     symmetrize: str = setting(
         DEFAULT_SYMMETRIZATION,
         "Join the links of the two directions in this way.",
@@ -372,9 +386,19 @@ class AlignmentOptions:
         return bool(self.src_ref_align or self.src_hyp_align)
 
     @property
+    def has_coverage(self) -> bool:
+        """Whether files of soft links are named."""
+        return bool(self.coverage or self.ref_coverage)
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether links of either kind come from files, which are taken as they are."""
+        return self.has_links or self.has_coverage
+
+    @property
     def is_given(self) -> bool:
         """Whether links come from anywhere."""
-        return self.has_model or self.has_links
+        return self.has_model or self.is_taken
 
     @property
     def tokens(self) -> Tokenizer:
@@ -403,20 +427,28 @@ class AlignmentOptions:
             click.UsageError: The first thing that is wrong.
         """
         training = (self.train_src, self.train_tgt)
-        links = (*self.src_ref_align, *self.src_hyp_align)
+        links = (
+            *self.src_ref_align, *self.src_hyp_align, *self.coverage, *self.ref_coverage
+        )  # fmt: skip
         files = (*texts, self.src, *training, self.stopwords, *links)
         together = bool(self.src_ref_align) == bool(self.src_hyp_align)
         of_models = {"symmetrize", "tokenize", "src_tokenize"}
-        for_models = listed_options(of_models & given_options()) if self.has_links else ""
+        for_models = listed_options(of_models & given_options()) if self.is_taken else ""
         of_links = {"sink", "stopwords", "denominator"}
         for_links = "" if self.is_given else listed_options(of_links & given_options())
         wrong = {
             "--train-src and --train-tgt go together": any(training) and not all(training),
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
-            "--src-hyp-align": (self.model is not None) + any(training) + self.has_links > 1,
+            "--src-hyp-align; --coverage": (self.model is not None)
+            + any(training)
+            + self.has_links
+            + self.has_coverage
+            > 1,
+            "--ref-coverage goes with --coverage": bool(self.ref_coverage) and not self.coverage,
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
             "--src is needed to align the texts": self.has_model and self.src is None,
+            "--coverage needs --src": self.has_coverage and self.src is None,
             "--save-model goes with --train-src": self.save_model is not None and not all(training),
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} is for figures of links: name a model, or files of links": for_links,
@@ -464,6 +496,8 @@ class AlignmentOptions:
         """
         if self.has_links:
             return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
+        if self.has_coverage:
+            return Aligner.from_posteriors(self.ref_coverage, self.coverage, sink=self.sink)
         if self.model is not None:
             return Aligner.load(
                 self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads
@@ -506,17 +540,23 @@ _FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *_WORDS}
 
 
 def alignment_options(
-    words_of: str = "every side", *, links: bool = True, frozen: bool = False
+    words_of: str = "every side",
+    *,
+    links: bool = True,
+    coverage: bool = True,
+    frozen: bool = False,
 ) -> Callable[[F], Callable[..., Any]]:
     """Add the options; the command receives them as one ``alignment``.
 
     Args:
         words_of: What ``--tokenize`` and ``--lowercase`` apply to, in the words of the help.
         links: Whether the command has to do with links; else there are none of their options.
+        coverage: Whether it has to do with soft links.
         frozen: Leave out what names files of texts or links, or trains: a model file is all.
     """
     names = {item.name for item in fields(AlignmentOptions)}
     unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
+    unfit |= set() if coverage else {"coverage", "ref_coverage"}
     options = click_options(AlignmentOptions, without=unfit, group="Alignment", sides=words_of)
     return options_as("alignment", AlignmentOptions, options)
 

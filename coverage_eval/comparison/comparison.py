@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
@@ -82,6 +83,8 @@ class Cell:
         p_value: Of the paired test against the baseline; None for the baseline.
         adjusted: The same, by Holm over all systems of the metric.
         best: Whether no other system is better by this metric.
+        merit: False where a low score of errors only shows that an output says little: it is
+            neither the best nor tested.
     """
 
     score: Score
@@ -89,6 +92,7 @@ class Cell:
     p_value: float | None = None
     adjusted: float | None = None
     best: bool = False
+    merit: bool = True
     difference_interval: Interval | None = None
 
 
@@ -125,6 +129,12 @@ class Comparison:
     def others(self) -> list[str]:
         """The systems that the baseline is compared with."""
         return [system for system in self.rows if system != self.baseline]
+
+    @property
+    def silent(self) -> list[str]:
+        """The systems that say little or nothing, as the checks of the texts found."""
+        findings = self.result.findings if self.result else ()
+        return [item.text for item in findings if item.check == "says-little"]
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -199,6 +209,8 @@ class Comparison:
         *,
         top: int = DEFAULT_TOP,
         frequencies: Mapping[str, int] | None = None,
+        target_frequencies: Mapping[str, int] | None = None,
+        word_labels: Sequence[Sequence[str]] | None = None,
     ) -> list[Table]:
         """Tables of where the systems differ: by length, frequency and position, commonest errors.
 
@@ -208,12 +220,15 @@ class Comparison:
             top: Words, n-grams or segments in each list.
             frequencies: How often each source word stands in the training text; by default, how
                 often it stands in the source itself.
+            target_frequencies: The same of target words, and the reference.
+            word_labels: Of each segment, a label of each word of the first reference.
 
         Raises:
             ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
                 among the columns, or the source is not there.
         """
-        return break_down(self.measured, names, Options(top, frequencies, self.baseline))
+        options = Options(top, frequencies, self.baseline, target_frequencies, word_labels)
+        return break_down(self.measured, names, options)
 
     def to_report(self, **settings: Any) -> Report:
         """One HTML file that a person reads, with a browser of segments; a notebook shows it.
@@ -332,7 +347,8 @@ def compare(
     if not chosen:
         raise ValueError("no metric to compare by")
     dataset = Dataset.of_lists(systems, references, sources)
-    result = measure(dataset, chosen, jobs=jobs, evidence=True)
+    result = measure(dataset, chosen, jobs=jobs, evidence=True, checks=True)
+    warn_of(result.findings)
     tokens = Tokenizer(tokenize, lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
     result = replace(result, tokens=tokens, source_tokens=source_tokens)
@@ -374,7 +390,27 @@ def compare_result(
     comparison = compare_statistics(
         statistics, result.metrics, baseline=baseline, testing=testing, references=result.references
     )
-    return replace(comparison, result=result)
+    comparison = replace(comparison, result=result)
+    return _without_false_merit(comparison) if comparison.silent else comparison
+
+
+def _without_false_merit(comparison: Comparison) -> Comparison:
+    """The same without marks and tests for outputs that have few errors as they say little."""
+    rows = {system: dict(cells) for system, cells in comparison.rows.items()}
+    for name, metric in comparison.metrics.items():
+        if metric.higher_is_better:
+            continue
+        speaking = [
+            cells[name].score.score for s, cells in rows.items() if s not in comparison.silent
+        ]
+        for system, cells in rows.items():
+            cell, difference = cells[name], cells[name].difference or 0.0
+            better = system if difference < 0 else comparison.baseline
+            best = system not in comparison.silent and cell.score.score == min(speaking)
+            if better in comparison.silent and (difference or system == better):
+                cell = replace(cell, p_value=None, adjusted=None, merit=False)
+            cells[name] = replace(cell, best=best)
+    return replace(comparison, rows=rows)
 
 
 def compare_statistics(

@@ -242,7 +242,13 @@ def find_differences(comparison: Comparison) -> list[VerdictSentence]:
     if not comparison.others:
         return [_alone(comparison)]
     order = ("real", "untested", "small", "none")
-    found = [item for name in _metric_order(comparison) for item in _of_metric(comparison, name)]
+    found = [
+        VerdictSentence(
+            "real", "", system, f"{system} says so little that no low score of it is a merit."
+        )
+        for system in comparison.silent
+    ]
+    found += [item for name in _metric_order(comparison) for item in _of_metric(comparison, name)]
     return sorted(found, key=lambda item: order.index(item.size))
 
 
@@ -296,7 +302,13 @@ def _alone(comparison: Comparison) -> VerdictSentence:
 def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
     """What a metric finds of each system; one sentence where no system differs."""
     metric, baseline = comparison.metrics[name], comparison.baseline
-    cells = {system: comparison.rows[system][name] for system in comparison.others}
+    cells = {
+        system: comparison.rows[system][name]
+        for system in comparison.others
+        if comparison.rows[system][name].merit
+    }
+    if not cells:
+        return
     systems = sorted(cells, key=lambda system: -abs(cells[system].difference or 0))
     base = _formatted(comparison.rows[baseline][name])
     same = [system for system in systems if not _differs(cells[system])]

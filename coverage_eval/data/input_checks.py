@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
@@ -24,6 +25,7 @@ from itertools import chain
 from statistics import StatisticsError, correlation, fmean, median, pstdev
 from typing import NamedTuple, TypeVar
 
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.sample import FEWEST_SEGMENTS, Sample, SampledText
 
 T = TypeVar("T")
@@ -47,7 +49,15 @@ GRAVITY: Mapping[str, Gravity] = {
     ),
     **dict.fromkeys(
         (
-            *("says-little", "blank", "no-links", "model-fit", "out-of-step", "nearer-source"),
+            *(
+                "says-little",
+                "blank",
+                "sides",
+                "no-links",
+                "model-fit",
+                "out-of-step",
+                "nearer-source",
+            ),
             *("source-out-of-step", "equal"),
         ),
         Gravity.DOUBT,
@@ -81,6 +91,18 @@ def gravest_first(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda f: (f.gravity, order.get(f.check, len(order))))
 
 
+def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
+    """Issue a Python warning for each finding but notes: what the command line prints.
+
+    Args:
+        findings: The findings.
+        stacklevel: As in :func:`warnings.warn`, counted from the caller.
+    """
+    for finding in findings:
+        if finding.gravity < Gravity.NOTE:
+            warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
+
+
 def check_texts(sample: Sample) -> list[Finding]:
     """Look at the texts alone.
 
@@ -91,7 +113,6 @@ def check_texts(sample: Sample) -> list[Finding]:
         The findings of every check; none if all looks as it should.
     """
     checks = (
-        check_second_output,
         check_length,
         check_forms,
         check_entities,
@@ -402,8 +423,11 @@ RELATED = 0.5
 
 
 def check_second_output(sample: Sample) -> Iterator[Finding]:
-    """Outputs taken for references: near to the hypothesis, as the last reference is not."""
-    if len(sample.hypotheses) != 1 or len(sample.references) < 2 or not sample.pieces:
+    """Outputs taken for references: near to the hypothesis, as the last reference is not.
+
+    A command line that lists files can have meant ``HYP HYP REF``; it calls this by itself.
+    """
+    if len(sample.references) < 2 or not sample.pieces:
         return
     (output,), (*first, last) = sample.hypotheses, sample.references
     usual = shared_words(output, last)

@@ -23,7 +23,13 @@ from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.input_checks import Finding, check_texts, gravest_first
+from coverage_eval.data.input_checks import (
+    Finding,
+    check_second_output,
+    check_texts,
+    gravest_first,
+    warn_of,
+)
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError, require_integer
@@ -100,6 +106,7 @@ class Metric(Formula):
         jobs: int = 1,
         resamples: int = 0,
         seed: int = DEFAULT_SEED,
+        checks: bool = False,
     ) -> Score:
         """Score a corpus.
 
@@ -111,12 +118,14 @@ class Metric(Formula):
             jobs: Number of processes; the result does not depend on it.
             resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
             seed: Their seed.
+            checks: Warn of texts that look wrong, as the commands and :func:`coverage_eval.rep` do.
 
         Raises:
             DataError: Unequal numbers of segments, none at all, or an undefined score.
             TypeError: A single string where a list of segments is meant.
         """
-        result = self._measure(hypotheses, references, sources, peers, jobs)
+        result = self._measure(hypotheses, references, sources, peers, jobs, checks=checks)
+        warn_of(result.findings, stacklevel=4)
         return result.score(self.name, resamples=resamples, seed=seed)
 
     def statistics(
@@ -186,10 +195,12 @@ class Metric(Formula):
         sources: Sequence[Segment] | None,
         peers: Sequence[Sequence[Segment]],
         jobs: int,
+        *,
+        checks: bool = False,
     ) -> Result:
         self.check_needs(references, sources)
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        return measure(dataset, {self.name: self}, jobs=jobs)
+        return measure(dataset, {self.name: self}, jobs=jobs, checks=checks)
 
 
 def one_segment(
@@ -544,6 +555,12 @@ def check_inputs(
     sample = _sample(dataset, aligner.tokens, aligner.source_tokens)
     of_model, unknown = check_model(sample, aligner.model)
     return gravest_first([*findings, *of_model]), unknown
+
+
+def second_outputs(dataset: Dataset) -> Iterator[Finding]:
+    """Outputs among the references of texts that were read, for a command that lists files."""
+    tokens = Tokenizer("13a")
+    return check_second_output(_sample(dataset, tokens, tokens))
 
 
 def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:

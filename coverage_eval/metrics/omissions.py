@@ -38,9 +38,10 @@ from coverage_eval.data.dataset import (
     answer_ahead,
     make_batches,
 )
+from coverage_eval.data.input_checks import warn_of
 from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
-from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, check_inputs
 from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
 Floats = NDArray[np.float64]
@@ -68,20 +69,22 @@ class Unit:
     """
 
     name: str
-    aligner: ModelAligner
+    aligner: Aligner
     normal: NormalCoverage | None
 
 
-def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
+def load_units(aligner: Aligner, side: str = "source") -> tuple[Unit, ...]:
     """The units that a model file has: words alone, unless it was made for omissions.
 
     Args:
-        aligner: The model of words.
+        aligner: The model of words, or other soft links, which are of words alone.
         side: One of :data:`SIDES`.
 
     Raises:
         AlignerError, DataError: A damaged model file.
     """
+    if not isinstance(aligner, ModelAligner):
+        return (Unit("words", aligner, None),)
     found = [Unit("words", aligner, _load_normal(aligner, "words", side))]
     stems = aligner.model.attached_model(_STEMS)
     if stems is not None:
@@ -280,19 +283,23 @@ class OmissionFinder:
         if side not in SIDES:
             raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
         require_integer("peers", peers, 0)
-        if not isinstance(aligner, ModelAligner):
-            raise DataError("omissions need a model: links from files have no probabilities")
-        paths = {
-            number: aligner.model.attachment(_calibration_name(side, referenced, number))
-            for number in range(min(peers, MANY_PEERS) + 1)
-        }
-        calibrations = {n: Calibration.load(path) for n, path in paths.items() if path is not None}
+        if not aligner.covers:
+            raise DataError(
+                "omissions need a model or soft links: links from files have no probabilities"
+            )
+        calibrations = {}
+        if isinstance(aligner, ModelAligner):
+            for number in range(min(peers, MANY_PEERS) + 1):
+                path = aligner.model.attachment(_calibration_name(side, referenced, number))
+                if path is not None:
+                    calibrations[number] = Calibration.load(path)
         return cls(load_units(aligner, side), side, referenced, calibrations, peers)
 
     def calibrated(self, calibration: Calibration) -> OmissionFinder:
         """This finder with probabilities, which are kept with its model from now on."""
         number = min(self.peers, MANY_PEERS)
         name = _calibration_name(self.side, self.referenced, number)
+        assert isinstance(self.aligner, ModelAligner)  # what is given is of one text
         self.aligner.model.attach(name, calibration.save)
         return replace(self, calibrations={**self.calibrations, number: calibration})
 
@@ -309,8 +316,8 @@ class OmissionFinder:
         return self.calibrations[max((n for n in known if n <= peers), default=known[0])]
 
     @property
-    def aligner(self) -> ModelAligner:
-        """The model of words."""
+    def aligner(self) -> Aligner:
+        """The model of words, or what else covers them."""
         return self.units[0].aligner
 
     @property
@@ -324,7 +331,7 @@ class OmissionFinder:
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
         normal = [unit.normal.digest for unit in self.units if unit.normal is not None]
         units = [
-            unit.name if unit.name == "words" else f"{unit.name}:{unit.aligner.model.hash}"
+            f"{unit.name}:{unit.aligner.settings['model']}" if unit.name != "words" else unit.name
             for unit in self.units
         ]
         return {
@@ -342,9 +349,11 @@ class OmissionFinder:
         references: Sequence[str] | None = None,
         peers: Sequence[Sequence[str]] = (),
     ) -> list[FoundSegment]:
-        """As :meth:`find`, of lists of segments; each peer is one."""
+        """As :meth:`find`, of lists of segments, each peer one; warns of texts that look wrong."""
         dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
-        return list(self.find(dataset.rows()))
+        found = list(self.find(dataset.rows()))
+        warn_of(check_inputs(dataset, aligner=self.aligner)[0])
+        return found
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Look through segments one by one; memory does not grow with the text.
@@ -522,6 +531,10 @@ class Omissions(Metric):
 
     def __post_init__(self) -> None:
         _ = self.finder  # which refuses links and damaged models
+
+    def for_systems(self, systems: Sequence[str]) -> Omissions:
+        """The metric with the soft links of the systems in their order."""
+        return replace(self, aligner=self.aligner.for_systems(systems))
 
     @cached_property
     def finder(self) -> OmissionFinder:

@@ -89,6 +89,19 @@ def test_swapped_sides(model: FastAlign) -> None:
     assert min(shares.values()) > 0.8
 
 
+@pytest.mark.parametrize("number", [1, 5, 19])
+def test_swapped_sides_of_a_few_segments(model: FastAlign, number: int) -> None:
+    assert names(model, TARGETS[:number], None, hyp=SOURCES[:number]) == ["sides"]
+    assert names(model, [["a"]], None, hyp=[["ein"]]) == []
+
+
+def test_a_model_of_three_pairs() -> None:
+    with FastAlign.train(list(zip(*TRAIN, strict=True))[:3], threads=1) as tiny:
+        found, _ = check_model(sample(SOURCES[:3], TARGETS[:3], hyp=OUTPUT[:3]), tiny)
+    assert [finding.check for finding in found] == ["small-model"]
+    assert found[0].message.startswith("the model was trained on 3 pairs, too few")
+
+
 @pytest.mark.parametrize("spoiled", [shift, shift_half, shuffle])
 def test_lines_out_of_step(model: FastAlign, spoiled: Callable[[Rows], Rows]) -> None:
     expected = ["model-fit" if spoiled is shuffle else "shifted"]

@@ -393,7 +393,8 @@ def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
     assert [table["name"] for table in found] == [
         "source-length", "reference-length", "frequency", "source-position", "output-position",
-        "dropped-words", "dropped-by-one", "repeated-ngrams", "differences",
+        "dropped-words", "dropped-by-one", "repeated-ngrams", "word-frequency", "telling-ngrams",
+        "differences",
     ]  # fmt: skip
     assert "in the source text itself" in found[2]["title"]
     assert [row["system"] for row in found[7]["rows"]] == ["few", "many", "drops"]
@@ -459,6 +460,7 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
         (("few=few", "--details", "-"), "--details writes a file"),
         (("few=few", "--test", "t"), "'--test'"),
+        (("few=few", "--breakdown", "word-labels", "--metrics", "rep"), "needs --ref-labels"),
         (("few=few", "--breakdown", "colour"), "unknown breakdown 'colour'"),
         (("few=few", "--breakdown", "dropped-words", "--metrics", "rep"), "needs metric drop"),
         (("few=few", "--breakdown", "source-length", "--metrics", "rep"), "needs --src"),

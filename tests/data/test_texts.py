@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import read_parallel
-from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_texts
+from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_second_output, check_texts
 from coverage_eval.data.sample import Sample, SampledText
 from fast_align_wrapper.text import tokenize
 from tests.data.spoil import (
@@ -168,7 +168,7 @@ def test_an_output_taken_for_a_reference() -> None:
     other = confuse(OUTPUT, 0.1, seed=12)
     texts = [SampledText(name, rows) for name, rows in (("b.txt", other), ("ref", targets()))]
     seen = Sample([SampledText("a.txt", OUTPUT)], texts, None, range(0, 500, 50))
-    (found,) = check_texts(seen)
+    (found,) = check_second_output(seen)
     assert found.check == "second-output"
     assert found.message.endswith("type coverage-eval compare --ref ref a.txt b.txt")
     # Two translations by people, each as far from the output as the other.
@@ -176,7 +176,7 @@ def test_an_output_taken_for_a_reference() -> None:
     seen = Sample(
         [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
     )
-    assert check_texts(seen) == []
+    assert list(check_second_output(seen)) == []
 
 
 # --- the form of a text ---

@@ -48,6 +48,7 @@ from coverage_eval.comparison.presentation import (
     write_details,
     write_wmt,
 )
+from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
@@ -89,8 +90,13 @@ class ChosenMetrics:
         self._chosen_here = asked is None
         if asked is None:
             names, missing = default_metrics(
-                aligned=alignment.is_given, referenced=referenced, modelled=alignment.has_model
+                aligned=alignment.is_given,
+                referenced=referenced,
+                modelled=alignment.has_model or alignment.has_coverage,
             )
+            if alignment.has_coverage:
+                names = ["softdrop" if name == "drop" else name for name in names]
+                names = [name for name in names if name != "additions"]  # rows tell nothing of them
             if missing:
                 say(f"no METEOR in the table: {missing}", "note")
         else:
@@ -106,13 +112,16 @@ class ChosenMetrics:
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
-                "--train-tgt; or links from files"
+                "--train-tgt; or links or --coverage from files"
             )
         covered = [name for name in self.names if "coverages" in metric_class(name).needs]
         if covered and alignment.has_links:
             raise click.UsageError(
-                f"metric {covered[0]} needs a model: links have no probabilities"
+                f"metric {covered[0]} needs a model or --coverage: links have no probabilities"
             )
+        linked = [name for name in self.names if "links" in metric_class(name).needs]
+        if linked and alignment.has_coverage:
+            raise click.UsageError(f"metric {linked[0]} needs links: soft links are none")
         self._check_given()
         for name in self.names:
             if name not in needy:
@@ -268,6 +277,8 @@ class ComparisonOptions(TestingOptions):
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
             ("--src-hyp-align", "systems"): (self.alignment.src_hyp_align, self.systems),
+            ("--ref-coverage", "references"): (self.alignment.ref_coverage, self.ref),
+            ("--coverage", "systems"): (self.alignment.coverage, self.systems),
         }
         for (flag, what), (files, named) in links.items():
             if files and len(files) != len(named):
@@ -317,6 +328,11 @@ class ComparisonOptions(TestingOptions):
         """How often each source word stands in the training text; None if no text is named."""
         text = self.frequencies or self.alignment.train_src
         return read_frequencies(text, result.source_tokens) if text else None
+
+    def count_target_frequencies(self, result: Result) -> Mapping[str, int] | None:
+        """How often each target word stands in the training text; None if there is none."""
+        text = self.alignment.train_tgt
+        return read_frequencies(text, result.tokens) if text else None
 
 
 _TESTING = {item.name for item in fields(TestingOptions)}
@@ -436,6 +452,11 @@ WORSE = 3
     "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
     help="List this many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
+@option(
+    "--ref-labels", metavar="FILE", group="Output",
+    help="Read a label of each word of the first reference, such as its part of speech, from this "
+    "file, for --breakdown word-labels.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -454,6 +475,7 @@ def command(
     options: ComparisonOptions,
     breakdown: list[str] | None,
     top: int,
+    ref_labels: str | None,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -479,13 +501,21 @@ def command(
     asked = breakdown or []
     if asked:
         output.require_several("--breakdown")
-        check_source(options.frequencies or options.alignment.train_src)
+        check_source(options.frequencies or options.alignment.train_src, ref_labels)
     _check_breakdowns(asked, options.columns)
+    if "word-labels" in asked and ref_labels is None:
+        raise click.UsageError("--breakdown word-labels needs --ref-labels")
     result = options.measure(evidence=bool(asked or files.details))
     comparison = compare_result(result, baseline=options.baseline, testing=options.how)
     tables = []
     if asked:
-        chosen = Options(top, options.count_frequencies(result), comparison.baseline)
+        chosen = Options(
+            top,
+            options.count_frequencies(result),
+            comparison.baseline,
+            options.count_target_frequencies(result),
+            None if ref_labels is None else read_word_labels(ref_labels),
+        )
         tables = break_down(result, None if "all" in asked else asked, chosen)
     printout = present_comparison(comparison, tables)
     worse = _find_worse(comparison, gate) if gate else []
@@ -525,6 +555,8 @@ def _make_gate(
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     try:
         return find_worse(comparison, gate)
+    except DataError:
+        raise
     except ValueError as error:  # a metric was left out, as it does not fit the texts
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 

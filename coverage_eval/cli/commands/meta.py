@@ -257,7 +257,7 @@ def _evaluate_injected(
         raise click.UsageError("--inject needs --src")
     refs = [] if ref is None else [ref]
     alignment.check([text, *refs], needs_reference_links=False)
-    if alignment.has_links:
+    if alignment.is_taken:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
     aligner = alignment.make(add_omission_data)

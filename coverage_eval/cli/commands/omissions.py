@@ -102,10 +102,11 @@ def command(
     """
     _check([hyp, *ref, *peers], alignment, additions and bool(ref), calibrates=calibrates)
     aligner = alignment.make(add_omission_data)
-    assert isinstance(aligner, ModelAligner)
+    assert aligner is not None
     dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers)
     side = "target" if additions else "source"
     if calibrates:
+        assert isinstance(aligner, ModelAligner)
         _calibrate(aligner, side, dataset, rate, alignment)
     metric = (
         Additions(aligner, threshold) if additions else Omissions(aligner, threshold, bool(ref))
@@ -126,8 +127,12 @@ def _check(
 ) -> None:
     """Refuse what is wrong before any work."""
     alignment.check(texts)
-    if not alignment.has_model:
-        raise click.UsageError("give one of: --model M; --train-src F with --train-tgt F")
+    if not (alignment.has_model or alignment.has_coverage):
+        raise click.UsageError(
+            "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
+        )
+    if calibrates and not alignment.has_model:
+        raise click.UsageError("--calibrate makes new texts, which --coverage is not of")
     if has_unfit_ref:
         raise click.UsageError("--additions is about HYP and source: no --ref")
     if "rate" in given_options() and not calibrates:

@@ -74,8 +74,11 @@ def command(
     maps = _by_system("--attention", dumps, options.systems)
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
-    if suspects and not (options.alignment.has_model and options.columns.need_aligner):
-        raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
+    covered = options.alignment.has_model or options.alignment.has_coverage
+    if suspects and not (covered and options.columns.need_aligner):
+        raise click.UsageError(
+            "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
+        )
     # A column of omissions has the suspects already.
     finding = "omissions" if "omissions" in options.columns.names else SUSPECTS
     check_source(*maps.values(), *gold.values())

@@ -25,7 +25,8 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
-from coverage_eval.metrics.measure import Metric, Result, measure
+from coverage_eval.data.input_checks import gravest_first
+from coverage_eval.metrics.measure import Metric, Result, measure, second_outputs
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.tables.table import LazyRows, Printable
 
@@ -69,12 +70,9 @@ def score_command(name: str) -> click.Command:
         result = measure(
             dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
         )
-        show(
-            warn(
-                present_result(result, output), result.findings, result.unknown_words, strict=strict
-            ),
-            output,
-        )
+        findings = gravest_first([*second_outputs(dataset), *result.findings])
+        printed = present_result(result, output)
+        show(warn(printed, findings, result.unknown_words, strict=strict), output)
 
     command.__doc__ = _help(name, kinds[name])
     options = [
@@ -135,7 +133,7 @@ def _checked(
     if not alignment.is_given:
         raise click.UsageError(
             "give exactly one of: --model M; --train-src F with --train-tgt F; "
-            "--src-ref-align A with --src-hyp-align B"
+            "--src-ref-align A with --src-hyp-align B; --ref-coverage A with --coverage B"
         )
     return alignment if preset is None else _preset(name, preset, alignment, kind)
 
@@ -173,13 +171,17 @@ def _check_given(
     label = kinds[chosen].name
     if unfit := given_options() & (settings - _names(kinds[chosen]) - choosing):
         raise click.UsageError(f"{listed_options(unfit)} is not for {label}")
-    if alignment and alignment.has_links and alignment.lowercase:
+    if alignment and alignment.is_taken and alignment.lowercase:
         raise click.UsageError(
             "--lowercase is not for links from files, which are taken as they are"
         )
+    if alignment and alignment.has_coverage and "links" in kinds[chosen].needs:
+        raise click.UsageError(f"{label} needs links: soft links are none; --soft takes them")
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:
-            raise click.UsageError(f"{label} needs a model: links have no probabilities")
+            raise click.UsageError(
+                f"{label} needs a model or --coverage: links have no probabilities"
+            )
         if "symmetrize" in given_options():
             raise click.UsageError(
                 f"--symmetrize is not for {label}, which has the forward model's posteriors"
