@@ -20,7 +20,7 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import HelpFormat, option
+from coverage_eval.cli.help import HelpFormat, explain, option, suggest
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
@@ -75,6 +75,16 @@ class LazyGroup(HelpFormat, click.Group):
         module = import_module(f"coverage_eval.cli.commands.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; a name that is nearly right is answered with the right one."""
+        name = args[0]
+        if not name.startswith("-") and name not in _summaries():
+            near = suggest(name, _summaries()) or "; 'coverage-eval --help' lists them"
+            ctx.fail(f"there is no command {name!r}{near}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
@@ -184,7 +194,7 @@ def _run(argv: Sequence[str]) -> int:
     try:
         status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
     except click.ClickException as error:
-        _show_usage(error)
+        _show_usage(explain(error))
         status = error.exit_code
     except click.Abort:
         _say("interrupted", "error")

@@ -12,9 +12,11 @@ reference closest in length to the hypothesis (the shorter of two equally close)
 
 from __future__ import annotations
 
+import html
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from numbers import Real
 from operator import eq
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.errors import require_integer
+from coverage_eval.metrics.drop import StopWords
 from coverage_eval.metrics.measure import TokenMetric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
 
@@ -85,6 +88,8 @@ class REP(TokenMetric):
         n: Length of the n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
+        leave_out: Words that no counted n-gram may hold, such as function words.
+        leave_out_punctuation: Whether no counted n-gram may hold a token of punctuation alone.
         tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
@@ -99,6 +104,16 @@ class REP(TokenMetric):
     )
     w2: float = setting(
         2.0, "Weigh words twice in a row by this number (λ2).", least=0, most=_MOST_WEIGHT
+    )
+    leave_out: StopWords = field(
+        default_factory=StopWords,
+        metadata={
+            "help": "Count no n-gram that holds a word of this file, one a line.",
+            "metavar": "FILE",
+        },
+    )
+    leave_out_punctuation: bool = setting(
+        False, "Count no n-gram that holds a token of punctuation alone."
     )
 
     name: ClassVar[str] = "REP"
@@ -132,7 +147,16 @@ class REP(TokenMetric):
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""
-        own = {"n": self.n, "w1": float(self.w1), "w2": float(self.w2), "norm": self.norm}
+        own: dict[str, object] = {
+            "n": self.n,
+            "w1": float(self.w1),
+            "w2": float(self.w2),
+            "norm": self.norm,
+        }
+        left_out = ["punct"] if self.leave_out_punctuation else []
+        left_out += [str(self.leave_out)] if self.leave_out.words else []
+        if left_out:
+            own["without"] = "+".join(left_out)
         return own | self.tokens.settings
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
@@ -149,9 +173,9 @@ class REP(TokenMetric):
                 ngrams = words = 0
                 said_before = len(hypothesis) - len(set(hypothesis))
                 if said_before >= self.n:  # where an n-gram stands again, so do its n words
-                    ngrams = _sum(repeated_ngrams(hypothesis, references, self.n))
+                    ngrams = _sum(self._counted(repeated_ngrams(hypothesis, references, self.n)))
                 if said_before:
-                    words = _sum(_repeated_words(hypothesis, references))
+                    words = _sum(self._counted(_repeated_words(hypothesis, references)))
                 counts.append((ngrams, words, closest_length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
 
@@ -162,9 +186,19 @@ class REP(TokenMetric):
     def excesses(self, hypothesis: Tokens, references: Sequence[Tokens]) -> dict[str, Excess]:
         """The terms of both sums of the formula, by the kind of their :class:`Repetition`."""
         return {
-            "ngram": repeated_ngrams(hypothesis, references, self.n),
-            "word": _repeated_words(hypothesis, references),
+            "ngram": self._counted(repeated_ngrams(hypothesis, references, self.n)),
+            "word": self._counted(_repeated_words(hypothesis, references)),
         }
+
+    def _counted(self, excess: Excess) -> Excess:
+        """Those of the n-grams that hold no token that is left out."""
+        if not (self.leave_out.words or self.leave_out_punctuation):
+            return excess
+        return {gram: found for gram, found in excess.items() if not any(map(self._is_out, gram))}
+
+    def _is_out(self, token: str) -> bool:
+        is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
+        return is_punctuation or token in self.leave_out.words
 
     def weigh(self, repetition: Repetition) -> float:
         """What each superfluous occurrence adds to the sum σ of the formula."""
@@ -189,6 +223,11 @@ class REP(TokenMetric):
             for ngram, (count, allowed) in excess.items()
         ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
+
+
+def is_punctuation_alone(token: str) -> bool:
+    """Whether a token has punctuation and symbols only, which may be written as in HTML."""
+    return all(unicodedata.category(letter)[0] in "PS" for letter in html.unescape(token))
 
 
 def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
@@ -262,6 +301,8 @@ class LetterREP(REP):
         n: Length of the longest n-grams of the first sum, at least 1.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row.
+        leave_out: As of :class:`REP`.
+        leave_out_punctuation: As of :class:`REP`.
         tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
@@ -302,7 +343,7 @@ class LetterREP(REP):
         said_before = len(hypothesis) - len(set(hypothesis))
         # where an n-gram stands again, so do its n words
         for n in range(1, min(self.n, said_before + 1)):
-            found["ngram"] |= repeated_ngrams(hypothesis, references, n)
+            found["ngram"] |= self._counted(repeated_ngrams(hypothesis, references, n))
         return found
 
     def weigh(self, repetition: Repetition) -> float:

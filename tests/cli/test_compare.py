@@ -205,7 +205,9 @@ def test_several_references(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *both, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop")["by"]
     drop = ("--src", "src", *MODEL)
     for metric, (name, *options) in {"REP": ("rep",), "DROP": ("drop", *drop)}.items():
-        text = run_cli(name, "drops", "ref", "many", *options, "-f", "json", cwd=corpus).stdout
+        text = run_cli(
+            name, "drops", "-r", "ref", "-r", "many", *options, "-f", "json", cwd=corpus
+        ).stdout
         (score,) = json.loads(text)["scores"]
         assert "|refs:2|" in score["signature"]
         for key in ("score", "signature", "statistics"):
@@ -340,7 +342,7 @@ def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> N
     before = (corpus / "ref").read_text()
     for arguments in (
         ("compare", "--ref", "few", "--ref", "ref", "many", "-o", "ref"),
-        ("rep", "few", "many", "ref", "-o", "ref"),
+        ("rep", "few", "-r", "many", "-r", "ref", "-o", "ref"),
     ):
         result = run_cli(*arguments, cwd=corpus, check=False)
         assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
@@ -436,7 +438,7 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--ref", "-", "--ref", "-"), "named more than once"),
         (("few=few", "--baseline", "x"), "the baseline 'x' is none of the systems few"),
         (("few=-", "many=-"), "'-' (standard input) is named more than once"),
-        (("few=few", "--metrics", "ter"), "unknown metric 'ter'"),
+        (("few=few", "--metrics", "wer"), "unknown metric 'wer'; did you mean ter?"),
         (("few=few", "--metrics", ""), "unknown metric ''"),
         (("few=few", "--metrics", "rep,rep"), "named twice"),
         (("few=few", "--metrics", "rep,drop"), "metric drop needs --src, and --model"),

@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     for name, kind in KINDS.items():
         (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
     run_cli(
-        "align", "train", "train.source", "train.target", "--for", "omissions", "-o", "model",
+        "align", "train", "train.source", "train.target", "--prepare-for", "omissions", "-o", "model",
         cwd=folder,
     )  # fmt: skip
     return folder
@@ -73,9 +73,16 @@ def test_details_and_breakdowns(run_cli: RunCli, folder: Path) -> None:
 
 def test_what_lacks_is_said(run_cli: RunCli, folder: Path) -> None:
     for arguments, message in (
-        (("drops", "adds"), "give --ref FILE to score against a reference, or --src FILE"),
+        (
+            ("drops", "adds"),
+            "--ref is missing, or --src to compare without it. If drops is the reference, type",
+        ),
         (("drops", "adds", "--src", "test.source", "--metrics", "bleu"), "bleu needs --ref"),
-        (("drops", "adds", "--metrics", "length-ratio"), "length-ratio needs --src"),
+        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --ref"),
+        (
+            ("drops", "adds", "--ref", "test.target", "-m", "length-ratio"),
+            "length-ratio needs --src",
+        ),
     ):
         done = run_cli("compare", *arguments, cwd=folder, check=False)
         assert done.returncode == 2

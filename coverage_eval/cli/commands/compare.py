@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
@@ -29,7 +30,6 @@ from coverage_eval.cli.options import (
     output_options,
     parse_differences,
     parse_list,
-    parse_named_files,
     parse_score_files,
     strict_option,
 )
@@ -54,7 +54,7 @@ from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.drop import AlignedMetric, StopWords
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.omissions import Omissions, add_omission_data
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -244,11 +244,25 @@ class ComparisonOptions(TestingOptions):
         choices=TOKENIZERS,
     )
     meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
+    leave_out: str | None = setting(
+        None,
+        "For rep: count no n-gram that holds a word of this file, one a line.",
+        metavar="FILE",
+    )
+    leave_out_punctuation: bool = setting(
+        False, "For rep: count no n-gram that holds a token of punctuation alone."
+    )
 
     @cached_property
     def columns(self) -> ChosenMetrics:
         """The metrics asked for; a usage error if one of them cannot be had."""
+        left_out = {
+            "leave_out": StopWords.read(self.leave_out) if self.leave_out else None,
+            "leave_out_punctuation": self.leave_out_punctuation,
+        }
         settings = {
+            "rep": left_out,
+            "rep-letters": left_out,
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
@@ -263,16 +277,12 @@ class ComparisonOptions(TestingOptions):
         Raises:
             click.UsageError: The first thing that is wrong.
         """
-        if not self.ref and self.alignment.src is None and self.metrics is None:
-            raise click.UsageError(
-                "give --ref FILE to score against a reference, or --src FILE to compare without one"
-            )
         if self.baseline is not None and self.baseline not in self.systems:
             listed = ", ".join(self.systems)
             raise click.UsageError(
                 f"the baseline {self.baseline!r} is none of the systems {listed}"
             )
-        others = [*filter(None, [self.frequencies]), *self.scores.values(), *texts]
+        others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
@@ -338,18 +348,10 @@ class ComparisonOptions(TestingOptions):
 _TESTING = {item.name for item in fields(TestingOptions)}
 
 _OPTIONS = (
-    click.argument(
-        "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
-    ),
-    option(
-        "--ref", multiple=True, metavar="FILE",
-        help="Read the reference from this file; give it once for each of several references. "
-        "Without any, systems are compared by the source and by each other.",
-    ),
     alignment_options(words_of="every side, for rep, drop and softdrop"),
     option(
-        "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-        help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
+        "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+        help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English; without "
         "--ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
@@ -373,7 +375,8 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options(options_as("options", ComparisonOptions, _OPTIONS)(command))
+    add = corpus_options("systems", options=("ref",), needed=("systems", "ref|src"))
+    return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
 STDOUT = "-"
@@ -437,10 +440,6 @@ class ComparisonFiles:
                 write_details(comparison, file)
 
 
-WORSE = 3
-"""The exit status where a system is worse than the baseline."""
-
-
 @click.command("compare", cls=Command)
 @comparison_options
 @option(
@@ -466,9 +465,10 @@ WORSE = 3
     "rep,drop=0.5.",
 )  # fmt: skip
 @option(
-    "--level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    "--p-value", "level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    old=["--level"],
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
-    help="With --fail-if-worse, take a difference as one if its p is below this.",
+    help="With --fail-if-worse, p-value below which a difference counts.",
 )  # fmt: skip
 @output_options
 def command(
@@ -527,7 +527,7 @@ def command(
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
-        click.get_current_context().exit(WORSE)
+        click.get_current_context().exit(CLOSED)
 
 
 def _make_gate(
@@ -536,7 +536,7 @@ def _make_gate(
     """What must not be worse; a usage error if it could not be found, however bad it is."""
     if guarded is None:
         if "level" in given_options():
-            raise click.UsageError("--level goes with --fail-if-worse")
+            raise click.UsageError("--p-value goes with --fail-if-worse")
         return None
     unknown = [name for name in guarded if name not in {*options.columns.names, *options.scores}]
     if unknown:

@@ -34,7 +34,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help="Read the attention of the hypotheses, in their order: JSON Lines or .npz.",
 )
 @option(
-    "--ref", metavar="FILE",
+    "-r", "--ref", metavar="FILE",
     help="Search α and β for the best BLEU against these references of a development set.",
 )  # fmt: skip
 @option(

@@ -258,7 +258,9 @@ def omissions(
 @alignment_options(frozen=True)
 @_spark_options(several=True)
 @option(
+    "-m",
     "--metrics",
+    names=METRICS,
     callback=parse_list("metric", METRICS),
     metavar="LIST",
     help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "
