@@ -371,8 +371,8 @@ def _missing(side: str, positional: Sequence[str], values: Mapping[str, Any]) ->
         path = click.get_current_context().command_path
         first, *others = map(str, systems.values())
         return click.UsageError(
-            f"{flag} is missing, or --src to compare without it. If {first} is the reference, type: "
-            f"{path} {flag} {first} {' '.join(others)}"
+            f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
+            f"type: {path} {flag} {first} {' '.join(others)}"
         )
     return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
 

@@ -27,8 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
     for name, kind in KINDS.items():
         (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
     run_cli(
-        "align", "train", "train.source", "train.target", "--prepare-for", "omissions", "-o", "model",
-        cwd=folder,
+        "align", "train", "train.source", "train.target", "--prepare-for", "omissions",
+        "-o", "model", cwd=folder,
     )  # fmt: skip
     return folder
 
