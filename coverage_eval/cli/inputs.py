@@ -296,7 +296,8 @@ def corpus_options(
         *positional: The texts that may be named without an option, in their order.
         options: Those that are only named by their options. The source that
             :func:`alignment_options` adds need not be named here.
-        needed: Those that must be there; by default the positional ones.
+        needed: Those that must be there, as ``ref|src`` where one of several must; by default the
+            positional ones.
     """
     needed = positional if needed is None else needed
     names = [item.name for item in fields(CorpusOptions)]
@@ -316,9 +317,10 @@ def corpus_options(
                     raise click.UsageError(f"{_SIDES[side].flags[-1]} is given as a file, too")
                 values[side] = text
             _place(files, positional, values)
-            for side in needed:
-                if not values[side]:
-                    raise _missing(side, positional, values)
+            for alternatives in needed:
+                first, *others = alternatives.split("|")
+                if not any(values[side] for side in (first, *others)):
+                    raise _missing(first, positional, values)
             return command(**values)
 
         shown = " ".join(_SHOWN[side] for side in positional)
@@ -397,8 +399,8 @@ def _missing(side: str, positional: Sequence[str], values: Mapping[str, Any]) ->
         path = click.get_current_context().command_path
         first, *others = map(str, systems.values())
         return click.UsageError(
-            f"{flag} is missing. If {first} is the reference, type: "
-            f"{path} {flag} {first} {' '.join(others)}"
+            f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
+            f"type: {path} {flag} {first} {' '.join(others)}"
         )
     return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
 
