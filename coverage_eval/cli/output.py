@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.cli.options import Output, ScoreOutput, checked_ending
+from coverage_eval.cli.messages import say
+from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
 from coverage_eval.data.files import atomic_path, write_lines
-from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.input_checks import Finding, Gravity
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.profile import ROW, Profile
 from coverage_eval.metrics.score import (
@@ -35,7 +36,7 @@ from coverage_eval.tables.table import (
     Printable,
     ScoreCell,
     Table,
-    escape_controls,
+    escape_csv,
 )
 
 if TYPE_CHECKING:
@@ -46,32 +47,26 @@ _HELD_IN_MEMORY = 1 << 24
 """Bytes of output above which they wait on the disk until all are there."""
 
 
-def say(message: str, kind: str = "") -> None:
-    """Print a line on standard error.
-
-    Names of files, words of corpora and what other programs said are part of messages: none of
-    their characters may end the line or command a terminal.
-
-    Args:
-        message: What to say.
-        kind: ``error``, ``warning`` or ``note``; by default just what happened.
-    """
-    head = f"coverage-eval: {kind}: " if kind else ""
-    click.echo(head + escape_controls(message), err=True)
-
-
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
-    """Print a warning for each finding, and return them.
+    """Print what was found, gravest first, and return the messages.
 
     Raises:
-        DataError: There is a finding, and warnings are errors.
+        DataError: There is more than a note, and warnings are errors.
+        click.exceptions.Exit: With what was found a score means nothing, and nobody said --force.
     """
-    messages = [finding.message for finding in findings]
-    if messages and strict:
-        raise DataError("; ".join(messages))
-    for message in messages:
-        say(message, "warning")
-    return messages
+    context = click.get_current_context(silent=True)
+    forced = context is not None and context.meta.get(FORCED, False)
+    if strict and (said := [f.message for f in findings if f.gravity < Gravity.NOTE]):
+        raise DataError("; ".join(said))
+    grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS and not forced]
+    if grave:
+        say(f"{'; '.join(grave)}; a score would mean nothing (--force goes on)", "error")
+    for finding in findings:
+        if finding.message not in grave:
+            say(finding.message, "note" if finding.gravity == Gravity.NOTE else "warning")
+    if grave:
+        raise click.exceptions.Exit(1)
+    return [finding.message for finding in findings]
 
 
 def warn(
@@ -81,10 +76,10 @@ def warn(
     *,
     strict: bool,
 ) -> Printable:
-    """Print a warning for each finding; JSON has them, and figures about the model, too.
+    """Print what was found; JSON has the messages, and figures about the model, too.
 
     Raises:
-        DataError: There is a finding, and warnings are errors.
+        DataError, click.exceptions.Exit: As :func:`echo_findings`.
     """
     messages = echo_findings(findings, strict=strict)
     if not isinstance(printout.data, dict):
@@ -119,12 +114,18 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def print_lines(lines: Iterable[str], output: str | None = None) -> None:
+def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:
     """Print lines, or write a file; either way nothing of them is seen if one cannot be made.
+
+    Args:
+        lines: Lines without their ends, except in quoted cells of CSV.
+        output: The file; None or ``-`` for standard output.
+        as_is: They are text for other programs: it is printed in UTF-8, control characters and all.
 
     Raises:
         DataError: Standard output is closed, or the lines cannot be written.
     """
+    lines = lines if as_is else map(escape_csv, lines)
     if output is not None and output != "-":
         write_lines(output, lines)
         return
@@ -133,12 +134,16 @@ def print_lines(lines: Iterable[str], output: str | None = None) -> None:
     with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
         held.writelines(f"{line}\n" for line in lines)
         held.seek(0)
-        _copy_to_stdout(held)
+        _copy_to_stdout(held, as_is=as_is)
 
 
-def _copy_to_stdout(lines: Iterable[str]) -> None:
+def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
     try:
-        sys.stdout.writelines(lines)
+        sys.stdout.flush()
+        if as_is and sys.stdout.encoding != "utf-8":
+            sys.stdout.buffer.writelines(line.encode() for line in lines)
+        else:
+            sys.stdout.writelines(lines)
         sys.stdout.flush()
     except BrokenPipeError:
         raise  # who reads has read enough

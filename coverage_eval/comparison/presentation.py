@@ -60,7 +60,12 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
 
 def _main_table(comparison: Comparison) -> Table:
     metrics = comparison.metrics.values()
-    arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
+    arrows = [
+        f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+        if metric.has_better
+        else metric.name
+        for metric in metrics
+    ]
     rows = tuple(
         (
             RowLabel(system, "(baseline)") if system == comparison.baseline else system,
@@ -177,6 +182,7 @@ _REPEATS = _Words(
 _WORDS = {
     "REP": _REPEATS,
     "REP-letters": _REPEATS,
+    "REP-peers": _REPEATS,
     "DROP": _Words(
         "drops fewer words", "drops more words", "drops significantly more or fewer words",
         "dropped words", "{} of 100 source words that the reference translates",
@@ -236,7 +242,13 @@ def find_differences(comparison: Comparison) -> list[VerdictSentence]:
     if not comparison.others:
         return [_alone(comparison)]
     order = ("real", "untested", "small", "none")
-    found = [item for name in _metric_order(comparison) for item in _of_metric(comparison, name)]
+    found = [
+        VerdictSentence(
+            "real", "", system, f"{system} says so little that no low score of it is a merit."
+        )
+        for system in comparison.silent
+    ]
+    found += [item for name in _metric_order(comparison) for item in _of_metric(comparison, name)]
     return sorted(found, key=lambda item: order.index(item.size))
 
 
@@ -290,7 +302,13 @@ def _alone(comparison: Comparison) -> VerdictSentence:
 def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
     """What a metric finds of each system; one sentence where no system differs."""
     metric, baseline = comparison.metrics[name], comparison.baseline
-    cells = {system: comparison.rows[system][name] for system in comparison.others}
+    cells = {
+        system: comparison.rows[system][name]
+        for system in comparison.others
+        if comparison.rows[system][name].merit
+    }
+    if not cells:
+        return
     systems = sorted(cells, key=lambda system: -abs(cells[system].difference or 0))
     base = _formatted(comparison.rows[baseline][name])
     same = [system for system in systems if not _differs(cells[system])]
@@ -351,6 +369,8 @@ def _relation(metric: Metric, cell: Figure) -> str:
     words = _WORDS.get(metric.name)
     if words:
         return words.more if cell.difference > 0 else words.less
+    if not metric.has_better:
+        return f"has a {'higher' if cell.difference > 0 else 'lower'} {metric.name}"
     better = (cell.difference > 0) == metric.higher_is_better
     return f"has a {'better' if better else 'worse'} {metric.name}"
 

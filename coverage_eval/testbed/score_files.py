@@ -19,6 +19,7 @@ from typing import Any
 
 from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.data.tables import check_object, parse_object, read_objects
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.wmt import SEGMENT_SCORES, is_score_line, read_score_file
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.figures import FIGURES
@@ -45,6 +46,8 @@ class ScoreColumn:
         probability: Whether it is the probability of an error.
         words: By system and segment, the source positions from 0 that it points at, with their
             strength; None if it points at none.
+        source_tokens: What cut the source into these words, by the score's signature; None if
+            nothing says it.
     """
 
     name: str
@@ -53,6 +56,7 @@ class ScoreColumn:
     higher_is_better: bool = False
     probability: bool = False
     words: Mapping[Key, Mapping[int, float]] | None = None
+    source_tokens: Tokenizer | None = None
 
     @property
     def systems(self) -> set[str]:
@@ -224,22 +228,30 @@ class _ScoreFile:
                 rows[_segment(where, sentence.get("segment"), score.get("system"), rows)] = sentence
             if score.get("metric") == "Additions":  # their spans are of the target
                 rows = {key: {**row, "spans": None} for key, row in rows.items()}
-            yield from self._numbers(self.label, rows, score.get("higher_is_better"))
+            better, signature = score.get("higher_is_better"), score.get("signature")
+            yield from self._numbers(self.label, rows, better, signature)
 
     def of_details(self) -> Iterator[ScoreColumn]:
         """The numbers of each metric, under its own name."""
         by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
+        signatures: Mapping[str, Any] = {}
         for where, record in read_objects(self.source):
+            if "signatures" in record:
+                signatures = check_object(record["signatures"], f"{where}: 'signatures'")
             metrics = check_object(record.get("metrics", {}), f"{where}: 'metrics'")
             for name, cell in metrics.items():
                 check_object(cell, f"{where}: {name!r:.60}")
                 rows = by_metric.setdefault(name, {})
                 rows[_segment(where, record.get("segment"), record.get("system"), rows)] = cell
         for name, rows in by_metric.items():
-            yield from self._numbers(self.prefix + name, rows, None)
+            yield from self._numbers(self.prefix + name, rows, None, signatures.get(name))
 
     def _numbers(
-        self, label: str, rows: Mapping[Key, Mapping[str, Any]], higher_is_better: bool | None
+        self,
+        label: str,
+        rows: Mapping[Key, Mapping[str, Any]],
+        higher_is_better: bool | None,
+        signature: object = None,
     ) -> Iterator[ScoreColumn]:
         """The numbers of sentences by name; the score has the words of the evidence."""
         for name, value in next(iter(rows.values())).items():
@@ -253,7 +265,8 @@ class _ScoreFile:
             column = self._column(label, name, values)
             if is_score:
                 higher = column.higher_is_better if higher_is_better is None else higher_is_better
-                column = replace(column, higher_is_better=higher, words=self._words(rows))
+                words, cut = self._words(rows), signed_tokenizer(str(signature))
+                column = replace(column, higher_is_better=higher, words=words, source_tokens=cut)
             yield column
 
     def _column(self, label: str, column: str, values: Mapping[Key, float | None]) -> ScoreColumn:
@@ -281,6 +294,37 @@ class _ScoreFile:
                 said = f"segment {key[1]}: no evidence of source words: {error}"
                 raise DataError(self._at(said)) from None
         return all_known(found)
+
+
+def signed_tokenizer(signature: str) -> Tokenizer | None:
+    """What a signature says cut the source into words; None if it says nothing of it.
+
+    >>> signed_tokenizer("DROP|refs:1|case:lc|tok:zh>13a|version:0.1.0")
+    Tokenizer(name='zh', lowercase=True, stem=0)
+    """
+    settings = dict(pair.partition(":")[::2] for pair in signature.split("|"))
+    name = settings.get("tok", "").partition(">")[0]
+    return Tokenizer(name, settings.get("case") == "lc") if name in TOKENIZERS else None
+
+
+def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
+    """What cut the sources whose words scores point at; None if nothing says it.
+
+    Raises:
+        DataError: Scores whose signatures name different tokenisers.
+    """
+    cuts = {
+        column.source_tokens: column
+        for column in columns
+        if column.words is not None and column.source_tokens is not None
+    }
+    if len(cuts) > 1:
+        listed = ", ".join(f"{column.name} by {cut.name}" for cut, column in cuts.items())
+        raise DataError(
+            f"scores point at words that different tokenisers cut: {listed}; evaluate them one by "
+            "one, or name the labels' tokeniser with --tokenize"
+        )
+    return next(iter(cuts), None)
 
 
 def all_known(

@@ -11,6 +11,7 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -24,7 +25,7 @@ from coverage_eval.cli.options import (
     seed_option,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, save_figure, say, show
+from coverage_eval.cli.output import echo_findings, save_figure, show
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
@@ -38,7 +39,7 @@ from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluat
 from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
 from coverage_eval.testbed.labels import LABEL_FORMATS, read_labels, write_texts
-from coverage_eval.testbed.score_files import choose_columns, read_scores
+from coverage_eval.testbed.score_files import choose_columns, common_tokenizer, read_scores
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}
@@ -56,8 +57,9 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 )  # fmt: skip
 @option(
     "--kind", "kinds", multiple=True, metavar="KIND",
-    help="Evaluate this kind of error; with --inject, give it once for each of several kinds of "
-    f"{', '.join(KINDS)}.  [default: omission; with --inject, all]",
+    help="Evaluate this kind of error, with --labels 'any' for all, by MQM's weights; with "
+    f"--inject, give it once for each of several kinds of {', '.join(KINDS)}.  "
+    "[default: omission; with --inject, all]",
 )  # fmt: skip
 @option(
     "--labels-format", "label_format", type=click.Choice(list(LABEL_FORMATS)),
@@ -72,9 +74,9 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     help="Write the labels' own texts there, to be scored: src.txt and hyp.txt, and labels.tsv to "
     "go with them.",
 )  # fmt: skip
-@option("--hyp", metavar="FILE",
+@option("-i", "--hyp", metavar="FILE", old=["--input"],
               help="Read the labelled translations from this file, for baselines.")  # fmt: skip
-@option("--ref", metavar="FILE", help="Read the reference from this file.")
+@option("-r", "--ref", metavar="FILE", help="Read the reference from this file.")
 @option(
     "--columns", metavar="LIST",
     help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
@@ -85,7 +87,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     "are taken to do so by low ones, or by low where by high.",
 )  # fmt: skip
 @option(
-    "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED),
+    "-m", "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED), names=COMPUTED,
     help=f"With --inject, compute these scores, separated by commas, of: {', '.join(COMPUTED)}.  "
     "[default: those that the texts allow]",
 )  # fmt: skip
@@ -128,10 +130,11 @@ def command(
     """What each score sees of errors that people marked, or that are put in.
 
     With --labels, SCORES are files of scores of segments: CSV with a column segment, and system
-    where there are several, or JSON, as the commands of this package print them with
-    --sentence-level; only JSON tells which words a score points at. Labels are a TSV file with the
-    columns segment and label (and system, source, words, raters), an MQM file of WMT, HalOmi, or
-    the gold file of 'inject'.
+    where there are several, JSON, as the commands of this package print them with
+    --sentence-level, --details of 'compare', or .seg.score of the WMT metrics task; only JSON tells
+    which words a score points at. Labels are a TSV file with the columns segment and label (and
+    system, source, words, raters), an MQM file or human scores of WMT, HalOmi, or the gold file of
+    'inject'.
 
     With --inject, errors of every kind are put into a text whose translations are correct, such as
     a reference, and the scores of this package are computed and evaluated.
@@ -202,17 +205,20 @@ def _evaluate_labels(
         check_source(labels, *scores.values(), alignment.src, hyp, ref)
         again = [text for text in (alignment.src, ref) if text is not None]
         check_readable_again(labels, *scores.values(), *again)
-    judged = read_labels(labels, kind, alignment.tokens, label_format)
-    if system is not None:
-        judged = judged.of_system(system)
-    if texts is not None:
-        write_texts(judged, Path(texts))
-        return {}
     found = [
         column
         for name, file in scores.items()
         for column in read_scores(file, None if name == Path(file).name else name)
     ]
+    tokens = alignment.tokens
+    if not given_options() & {"tokenize", "lowercase"}:
+        tokens = common_tokenizer(found) or tokens
+    judged = read_labels(labels, kind, tokens, label_format)
+    if system is not None:
+        judged = judged.of_system(system)
+    if texts is not None:
+        write_texts(judged, Path(texts))
+        return {}
     evaluation = evaluate_labelled(
         judged,
         choose_columns(found, _listed(columns), _listed(flip) or ()),
@@ -220,7 +226,7 @@ def _evaluate_labels(
         source=alignment.src,
         hypothesis=hyp,
         reference=ref,
-        tokens=alignment.tokens,
+        tokens=tokens,
         evaluating=how,
     )
     return {kind: evaluation}
@@ -252,7 +258,7 @@ def _evaluate_injected(
         raise click.UsageError("--inject needs --src")
     refs = [] if ref is None else [ref]
     alignment.check([text, *refs], needs_reference_links=False)
-    if alignment.has_links:
+    if alignment.is_taken:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
     aligner = alignment.make(add_omission_data)
