@@ -168,7 +168,7 @@ def _cards(comparison: Comparison, options: ReportOptions, scores: Table) -> Ite
 def _worst_segments(
     comparison: Comparison, system: str, shown: int
 ) -> Iterator[tuple[int, str, float]]:
-    """Index, name of the metric and score of a system's worst segments, by its worst metric first."""
+    """Index, metric and score of a system's worst segments, by its worst metric first."""
     shares = _shares(comparison, system)
     names = sorted(shares, key=lambda name: -shares[name]) or list(comparison.metrics)[:1]
     seen: set[int] = set()

@@ -350,7 +350,7 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
             2,
             "the name 'careful' is given twice",
         ),
-        (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model, and drop or softdrop"),
+        (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model or --coverage"),
         (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
     ],
 )
