@@ -14,6 +14,7 @@ import click
 from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -33,7 +34,7 @@ from coverage_eval.cli.options import (
     parse_score_files,
     strict_option,
 )
-from coverage_eval.cli.output import save_figure, say, show, warn
+from coverage_eval.cli.output import save_figure, show, warn
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
     DEFAULT_TOP,

@@ -11,6 +11,7 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -24,7 +25,7 @@ from coverage_eval.cli.options import (
     seed_option,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, save_figure, say, show
+from coverage_eval.cli.output import echo_findings, save_figure, show
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
