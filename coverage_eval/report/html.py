@@ -132,8 +132,9 @@ def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
 
 
 _SUSPECTS = (
-    "Spans of the source that the output covers less than the reference does, under the model's "
-    "probabilities; their strength sums what each word loses. A free translation can look so, too."
+    "Spans of the source that the output covers less than the reference and other systems do, or "
+    "than is normal, under the model's probabilities; their strength sums what each word loses. A "
+    "free translation can look so, too, and what all systems leave out is not found by them."
 )
 
 
@@ -158,7 +159,9 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
 def _empty_segments(comparison: Comparison) -> str:
     result = comparison.measured
     rows, tokens = result.rows, result.tokens
-    counts = {"the reference": sum(not any(map(tokens, row.references)) for row in rows)}
+    counts = {}
+    if result.references:
+        counts["the reference"] = sum(not any(map(tokens, row.references)) for row in rows)
     if result.has_source:
         counts["the source"] = sum(not result.source_tokens(row.source or "") for row in rows)
     for index, system in enumerate(result.systems):
@@ -218,7 +221,7 @@ def _segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.name}/{system}", scores
     for side in ("source", "reference"):
-        if side == "reference" or result.has_source:
+        if result.references if side == "reference" else result.has_source:
             yield f"{side}-length", length_classes(result, side)[:shown]
 
 

@@ -251,7 +251,7 @@ def test_suspects_are_those_of_omissions(folder: Path, run_cli: RunCli) -> None:
         marks = segment["outputs"][1]["marks"]
         spans = [(mark["start"], mark["end"]) for mark in marks if mark["kind"] == "suspected"]
         assert spans == expected.get(number, [])
-    assert "omissions|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
+    assert "Omissions|refs:1|aligner:" in (folder / "suspects.html").read_text(encoding="utf-8")
 
 
 def test_attention(folder: Path, run_cli: RunCli) -> None:
