@@ -111,6 +111,9 @@ def show(printable: Printable, output: Output) -> None:
         score_only=output.score_only,
     )
     print_lines(lines, output.output)
+    is_file = output.output not in {None, "-"}
+    if is_file and printable.signatures and output.output_format in {"csv", "jsonl"}:
+        write_lines(f"{output.output}.signatures", printable.signatures)
 
 
 def _terminal_columns(output: str | None) -> int | None:
@@ -213,6 +216,7 @@ def present_segments(
         (table,),
         data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
+        signatures=(str(corpus.signature),),
     )
 
 
