@@ -33,6 +33,7 @@ from coverage_eval.metrics.significance import (
 )
 from coverage_eval.tables.formats import render
 from coverage_eval.tables.table import SIGNIFICANT, LazyRows
+from coverage_eval.tables.table import Cell as Value
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -153,9 +154,7 @@ class Comparison:
             raise ValueError("a breakdown needs the texts, and there are only statistics")
         return self.result
 
-    def segment_rows(
-        self,
-    ) -> tuple[tuple[str, ...], LazyRows[tuple[str | int | float | None, ...]]]:
+    def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Value, ...]]]:
         """The names of columns, and a row for each segment (from 1) and system: scores by metric.
 
         Raises:
