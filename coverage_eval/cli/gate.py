@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, OutputFile, click_options, options_as
-from coverage_eval.cli.output import say
 from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.data.files import Column, Text, check_readable_again, check_target
 from coverage_eval.data.tables import ColumnFile, write_records

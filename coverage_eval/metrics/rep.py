@@ -32,6 +32,8 @@ from coverage_eval.metrics.measure import TokenMetric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
 
 _MOST_WEIGHT = 1_000_000
+_MOST_N = 50
+"""Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
@@ -85,7 +87,7 @@ class REP(TokenMetric):
     red red (1x, 0x in the reference) at 2
 
     Args:
-        n: Length of the n-grams of the first sum, at least 1.
+        n: Length of the n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
         leave_out: Words that no counted n-gram may hold, such as function words.
@@ -95,10 +97,10 @@ class REP(TokenMetric):
 
     Raises:
         TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` below 1, or a weight that is not from 0 to 1,000,000.
+        ValueError: ``n`` is not from 1 to 50, or a weight that is not from 0 to 1,000,000.
     """
 
-    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1, most=_MOST_N)
     w1: float = setting(
         1.0, "Weigh repeated n-grams by this number (λ1).", least=0, most=_MOST_WEIGHT
     )
@@ -137,7 +139,7 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("n", self.n, 1)
+        require_integer("n", self.n, 1, _MOST_N)
         if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
         if not (0 <= self.w1 <= _MOST_WEIGHT and 0 <= self.w2 <= _MOST_WEIGHT):
@@ -217,9 +219,11 @@ class REP(TokenMetric):
             )
 
     def _find(self, hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
+        excesses = self.excesses(hypothesis, references)
+        places = _places({gram for excess in excesses.values() for gram in excess}, hypothesis)
         found = [
-            Repetition(kind, ngram, _places(ngram, hypothesis), count, allowed)
-            for kind, excess in self.excesses(hypothesis, references).items()
+            Repetition(kind, ngram, tuple(places[ngram]), count, allowed)
+            for kind, excess in excesses.items()
             for ngram, (count, allowed) in excess.items()
         ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
@@ -231,8 +235,6 @@ def is_punctuation_alone(token: str) -> bool:
 
 
 def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
-    if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
-        return []
     return list(zip(tokens, *[tokens[i:] for i in range(1, n)], strict=False))
 
 
@@ -268,9 +270,14 @@ def _sum(excess: Excess) -> int:
     return sum([count - allowed for count, allowed in excess.values()])
 
 
-def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
-    """Where an n-gram starts."""
-    return tuple(i for i, found in enumerate(_ngrams(tokens, len(gram))) if found == gram)
+def _places(grams: Iterable[Ngram], tokens: Tokens) -> dict[Ngram, list[int]]:
+    """Where n-grams start, in one pass for each of their lengths."""
+    places: dict[Ngram, list[int]] = {gram: [] for gram in grams}
+    for n in {len(gram) for gram in places}:
+        for start, found in enumerate(_ngrams(tokens, n)):
+            if found in places:
+                places[found].append(start)
+    return places
 
 
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
@@ -298,7 +305,7 @@ class LetterREP(REP):
     red (2x, 1x in the reference) at 2,3
 
     Args:
-        n: Length of the longest n-grams of the first sum, at least 1.
+        n: Length of the longest n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row.
         leave_out: As of :class:`REP`.
@@ -308,7 +315,7 @@ class LetterREP(REP):
 
     Raises:
         TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` below 1, or a weight that is not from 0 to 1,000,000.
+        ValueError: ``n`` is not from 1 to 50, or a weight that is not from 0 to 1,000,000.
     """
 
     name: ClassVar[str] = "REP-letters"

@@ -249,12 +249,6 @@ def test_an_interval_is_not_for_segments(run_cli: RunCli, files: tuple[Path, Pat
     assert "--confidence is about the corpus score" in result.stderr
 
 
-def test_an_absurd_n_costs_nothing(run_process: RunCli, files: tuple[Path, Path]) -> None:
-    arguments = ("rep", *files, "-n", 10**9, "-b")
-    assert run_process(*arguments, timeout=30).stdout == "0.00\n"
-    assert run_process(*arguments, "--sentence-level", timeout=30).stdout == "0.00\n" * 3
-
-
 def test_closed_standard_input(files: tuple[Path, Path]) -> None:
     command = f"exec {shlex.quote(str(COMMAND))} rep - {shlex.quote(str(files[1]))} <&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)

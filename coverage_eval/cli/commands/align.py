@@ -15,6 +15,7 @@ from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import corpus_options, word_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
@@ -36,7 +37,6 @@ from coverage_eval.cli.output import (
     is_terminal,
     present_counted,
     print_lines,
-    say,
     show,
     warn,
 )

@@ -133,7 +133,7 @@ def command(
             findings, _ = check_inputs(dataset, tokens=tokens, aligner=aligner)
             echo_findings(findings, strict=strict)
 
-        print_lines(lines(), output)
+        print_lines(lines(), output, as_is=True)
 
 
 def _check(

@@ -13,6 +13,7 @@ from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -22,7 +23,7 @@ from coverage_eval.cli.options import (
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, present_found, present_scores, say, show, warn
+from coverage_eval.cli.output import echo_findings, present_found, present_scores, show, warn
 from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name

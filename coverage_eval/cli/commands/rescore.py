@@ -126,7 +126,7 @@ def command(
     assert alpha is not None
     assert beta is not None
     if chosen is not None or ref is None:
-        print_lines(candidates.chosen_texts(alpha, beta), chosen)
+        print_lines(candidates.chosen_texts(alpha, beta), chosen, as_is=True)
 
 
 def _present_grid(search: GridSearch) -> Printable:
