@@ -18,6 +18,7 @@ from coverage_eval.tables.table import (
     Style,
     escape_csv,
     escape_json,
+    rows_as_dicts,
     survey,
 )
 
@@ -105,6 +106,16 @@ def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
         yield _record([*cells, signatures[number]] if signatures else cells)
 
 
+def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
+    """The rows of the one table, an object a line.
+
+    Raises:
+        ValueError: There are several tables.
+    """
+    for row in rows_as_dicts(printable.as_table()):
+        yield escape_json(json.dumps(row, ensure_ascii=False, allow_nan=False))
+
+
 class _Echo:
     """A file that stores nothing: csv returns what ``write`` returns."""
 
@@ -142,6 +153,7 @@ class Format(NamedTuple):
 FORMATS: Mapping[str, Format] = {
     "text": Format(text.render_text),
     "json": Format(_render_json),
+    "jsonl": Format(_render_jsonl, several=False),
     "csv": Format(_render_csv, several=False),
     "latex": Format(latex.render_latex),
     "markdown": Format(text.render_markdown),

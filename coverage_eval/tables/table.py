@@ -151,6 +151,7 @@ class Printable:
             None where there are several tables, which CSV cannot hold.
         data: Plain values that JSON prints; by default the rows of the tables by column name.
         numbers: The figures that ``--score-only`` prints, one a line; by default all of them.
+        signatures: The settings behind the scores, where no table of CSV has a place for them.
     """
 
     tables: tuple[Table, ...]
@@ -158,6 +159,7 @@ class Printable:
     records: Table | None = None
     data: Any = None
     numbers: Sequence[Cell] | None = None
+    signatures: tuple[str, ...] = ()
 
     def as_table(self) -> Table:
         """The table of CSV.
@@ -174,7 +176,7 @@ class Printable:
         if self.data is not None:
             return self.data
         if len(self.tables) == 1:
-            return _rows_as_dicts(self.tables[0])
+            return list(rows_as_dicts(self.tables[0]))
         return {"title": self.title, "tables": tables_as_dicts(self.tables)}
 
     def figures(self) -> Sequence[Cell]:
@@ -191,7 +193,7 @@ def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
         {
             **({"name": table.name} if table.name else {}),
             "title": table.title,
-            "rows": _rows_as_dicts(table),
+            "rows": list(rows_as_dicts(table)),
             **({"notes": list(table.notes)} if table.notes else {}),
             **({"signatures": list(table.signatures)} if table.signatures else {}),
         }
@@ -199,13 +201,15 @@ def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
     ]
 
 
-def _rows_as_dicts(table: Table) -> list[dict[str, Any]]:
+def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
+    """The rows by column name, as plain values; made when they are asked for."""
+
     def plain(cell: Cell) -> Any:
         if isinstance(cell, ScoreCell):
             return asdict(cell)
         return cell.name if isinstance(cell, RowLabel) else cell
 
-    return [dict(zip(table.header, map(plain, row), strict=True)) for row in table.rows]
+    return LazyRows(lambda row: dict(zip(table.header, map(plain, row), strict=True)), table.rows)
 
 
 @dataclass(frozen=True)
