@@ -121,7 +121,7 @@ def test_python_gives_what_is_shown(
 ) -> None:
     monkeypatch.chdir(folder)
     # Examples with PyTorch are run by tests/torch/test_readme_example.py.
-    text = "\n".join(block for block in blocks("python", page) if "import torch" not in block)
+    text = "\n".join(block for block in blocks("python", page) if "torch" not in block)
     example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 

@@ -208,6 +208,8 @@ class Comparison:
         *,
         top: int = DEFAULT_TOP,
         frequencies: Mapping[str, int] | None = None,
+        target_frequencies: Mapping[str, int] | None = None,
+        word_labels: Sequence[Sequence[str]] | None = None,
     ) -> list[Table]:
         """Tables of where the systems differ: by length, frequency and position, commonest errors.
 
@@ -217,12 +219,15 @@ class Comparison:
             top: Words, n-grams or segments in each list.
             frequencies: How often each source word stands in the training text; by default, how
                 often it stands in the source itself.
+            target_frequencies: The same of target words, and the reference.
+            word_labels: Of each segment, a label of each word of the first reference.
 
         Raises:
             ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
                 among the columns, or the source is not there.
         """
-        return break_down(self.measured, names, Options(top, frequencies, self.baseline))
+        options = Options(top, frequencies, self.baseline, target_frequencies, word_labels)
+        return break_down(self.measured, names, options)
 
     def to_report(self, **settings: Any) -> Report:
         """One HTML file that a person reads, with a browser of segments; a notebook shows it.

@@ -51,6 +51,7 @@ METRICS: Mapping[str, MetricEntry] = {
         command=False,
     ),
     "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
+    "ter": MetricEntry("sacrebleu_adapters", "TER", "TER, by sacreBLEU."),
     "rep": MetricEntry(
         "rep", "REP", "REP-score: words repeated by the hypothesis and not by the reference.",
         {("letters", True): "rep-letters"},

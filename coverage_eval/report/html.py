@@ -60,7 +60,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
     _check_sizes(comparison, "suspects", options.suspects)
-    names = [name for name in available_breakdowns(result) if name != "differences"]
+    names = [name for name in available_breakdowns(result) if name not in _NOT_SHOWN]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     tables = break_down(result, names, Options(TOP, options.frequencies, comparison.baseline))
     breakdowns = [_linked(table) for table in tables if table.rows]
@@ -104,6 +104,8 @@ _MEASURES = {
     "source-position": "% dropped",
     "output-position": "part of REP",
 }
+_NOT_SHOWN = {"differences", "word-frequency", "telling-ngrams"}
+"""Breakdowns whose rows the browser of segments cannot look up."""
 _LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 

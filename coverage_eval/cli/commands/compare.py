@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -29,11 +31,10 @@ from coverage_eval.cli.options import (
     output_options,
     parse_differences,
     parse_list,
-    parse_named_files,
     parse_score_files,
     strict_option,
 )
-from coverage_eval.cli.output import save_figure, say, show, warn
+from coverage_eval.cli.output import save_figure, show, warn
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
     DEFAULT_TOP,
@@ -48,13 +49,14 @@ from coverage_eval.comparison.presentation import (
     write_details,
     write_wmt,
 )
+from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.drop import AlignedMetric, StopWords
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.omissions import Omissions
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
@@ -227,11 +229,25 @@ class ComparisonOptions(TestingOptions):
         choices=TOKENIZERS,
     )
     meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
+    leave_out: str | None = setting(
+        None,
+        "For rep: count no n-gram that holds a word of this file, one a line.",
+        metavar="FILE",
+    )
+    leave_out_punctuation: bool = setting(
+        False, "For rep: count no n-gram that holds a token of punctuation alone."
+    )
 
     @cached_property
     def columns(self) -> ChosenMetrics:
         """The metrics asked for; a usage error if one of them cannot be had."""
+        left_out = {
+            "leave_out": StopWords.read(self.leave_out) if self.leave_out else None,
+            "leave_out_punctuation": self.leave_out_punctuation,
+        }
         settings = {
+            "rep": left_out,
+            "rep-letters": left_out,
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
@@ -251,7 +267,7 @@ class ComparisonOptions(TestingOptions):
             raise click.UsageError(
                 f"the baseline {self.baseline!r} is none of the systems {listed}"
             )
-        others = [*filter(None, [self.frequencies]), *self.scores.values(), *texts]
+        others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
@@ -315,21 +331,19 @@ class ComparisonOptions(TestingOptions):
         text = self.frequencies or self.alignment.train_src
         return read_frequencies(text, result.source_tokens) if text else None
 
+    def count_target_frequencies(self, result: Result) -> Mapping[str, int] | None:
+        """How often each target word stands in the training text; None if there is none."""
+        text = self.alignment.train_tgt
+        return read_frequencies(text, result.tokens) if text else None
+
 
 _TESTING = {item.name for item in fields(TestingOptions)}
 
 _OPTIONS = (
-    click.argument(
-        "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
-    ),
-    option(
-        "--ref", required=True, multiple=True, metavar="FILE",
-        help="Read the reference from this file; give it once for each of several references.",
-    ),
     alignment_options(words_of="every side, for rep, drop and softdrop"),
     option(
-        "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-        help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
+        "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+        help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
     ),
     option(
@@ -352,7 +366,8 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options(options_as("options", ComparisonOptions, _OPTIONS)(command))
+    add = corpus_options("systems", options=("ref",), needed=("systems", "ref"))
+    return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
 STDOUT = "-"
@@ -416,10 +431,6 @@ class ComparisonFiles:
                 write_details(comparison, file)
 
 
-WORSE = 3
-"""The exit status where a system is worse than the baseline."""
-
-
 @click.command("compare", cls=Command)
 @comparison_options
 @option(
@@ -431,6 +442,11 @@ WORSE = 3
     "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
     help="List this many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
+@option(
+    "--ref-labels", metavar="FILE", group="Output",
+    help="Read a label of each word of the first reference, such as its part of speech, from this "
+    "file, for --breakdown word-labels.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -440,15 +456,17 @@ WORSE = 3
     "rep,drop=0.5.",
 )  # fmt: skip
 @option(
-    "--level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    "--p-value", "level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    old=["--level"],
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
-    help="With --fail-if-worse, take a difference as one if its p is below this.",
+    help="With --fail-if-worse, p-value below which a difference counts.",
 )  # fmt: skip
 @output_options
 def command(
     options: ComparisonOptions,
     breakdown: list[str] | None,
     top: int,
+    ref_labels: str | None,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -471,13 +489,21 @@ def command(
     asked = breakdown or []
     if asked:
         output.require_several("--breakdown")
-        check_source(options.frequencies or options.alignment.train_src)
+        check_source(options.frequencies or options.alignment.train_src, ref_labels)
     _check_breakdowns(asked, options.columns)
+    if "word-labels" in asked and ref_labels is None:
+        raise click.UsageError("--breakdown word-labels needs --ref-labels")
     result = options.measure(evidence=bool(asked or files.details))
     comparison = compare_result(result, baseline=options.baseline, testing=options.how)
     tables = []
     if asked:
-        chosen = Options(top, options.count_frequencies(result), comparison.baseline)
+        chosen = Options(
+            top,
+            options.count_frequencies(result),
+            comparison.baseline,
+            options.count_target_frequencies(result),
+            None if ref_labels is None else read_word_labels(ref_labels),
+        )
         tables = break_down(result, None if "all" in asked else asked, chosen)
     printout = present_comparison(comparison, tables)
     worse = _find_worse(comparison, gate) if gate else []
@@ -489,7 +515,7 @@ def command(
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
-        click.get_current_context().exit(WORSE)
+        click.get_current_context().exit(CLOSED)
 
 
 def _make_gate(
@@ -498,7 +524,7 @@ def _make_gate(
     """What must not be worse; a usage error if it could not be found, however bad it is."""
     if guarded is None:
         if "level" in given_options():
-            raise click.UsageError("--level goes with --fail-if-worse")
+            raise click.UsageError("--p-value goes with --fail-if-worse")
         return None
     unknown = [name for name in guarded if name not in {*options.columns.names, *options.scores}]
     if unknown:

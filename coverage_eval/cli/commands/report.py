@@ -23,6 +23,7 @@ from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.omissions import FoundSpan, Omissions
 from coverage_eval.metrics.score import Signature
 from coverage_eval.report.html import make_report
+from coverage_eval.tables.table import escape_controls
 from coverage_eval.testbed.gold_errors import read_gold_errors
 
 STDOUT = "-"
@@ -106,9 +107,9 @@ def command(
         )
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
-    print_lines([report.html], output)
+    print_lines([report.html], output, as_is=True)
     if output != STDOUT:
-        print_lines(plain_verdict(comparison))
+        print_lines(map(escape_controls, plain_verdict(comparison)))
 
 
 def _by_system(
