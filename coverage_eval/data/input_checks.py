@@ -42,27 +42,17 @@ class Gravity(IntEnum):
     """Something to know when reading a score."""
 
 
+_MEANINGLESS = ("swapped-sides", "wrong-model", "shifted")
+_DOUBTS = (
+    "says-little", "blank", "sides", "second-output", "no-links", "model-fit", "out-of-step",
+    "nearer-source", "source-out-of-step", "equal",
+)  # fmt: skip
+_NOTES = ("words-cut", "tokenised-beside", "plain-model")
+
 GRAVITY: Mapping[str, Gravity] = {
-    **dict.fromkeys(
-        ("swapped-sides", "wrong-model", "shifted", "second-output"),
-        Gravity.MEANINGLESS,
-    ),
-    **dict.fromkeys(
-        (
-            *(
-                "says-little",
-                "blank",
-                "sides",
-                "no-links",
-                "model-fit",
-                "out-of-step",
-                "nearer-source",
-            ),
-            *("source-out-of-step", "equal"),
-        ),
-        Gravity.DOUBT,
-    ),
-    **dict.fromkeys(("words-cut", "tokenised-beside", "plain-model"), Gravity.NOTE),
+    **dict.fromkeys(_MEANINGLESS, Gravity.MEANINGLESS),
+    **dict.fromkeys(_DOUBTS, Gravity.DOUBT),
+    **dict.fromkeys(_NOTES, Gravity.NOTE),
 }
 """Checks in the order in which their findings come; all others are doubts, behind those here."""
 
