@@ -47,7 +47,7 @@ _DOUBTS = (
     "says-little", "blank", "sides", "second-output", "no-links", "model-fit", "out-of-step",
     "nearer-source", "source-out-of-step", "equal",
 )  # fmt: skip
-_NOTES = ("words-cut", "tokenised-beside", "plain-model")
+_NOTES = ("words-cut", "tokenised-beside", "plain-model", "equal-outputs")
 
 GRAVITY: Mapping[str, Gravity] = {
     **dict.fromkeys(_MEANINGLESS, Gravity.MEANINGLESS),
@@ -365,7 +365,7 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
         by_chance = texts[0].tokens < FEWEST_EQUAL_TOKENS and len(set(names)) == len(names)
         if len(names) > 1 and not by_chance:
             yield Finding(
-                "equal",
+                "equal-outputs" if set(texts) <= set(sample.hypotheses) else "equal",
                 f"{' and '.join(names)}: the same text in all {len(rows):,} segments looked at; "
                 "check that each is the file that is meant",
             )

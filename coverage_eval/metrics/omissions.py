@@ -548,7 +548,7 @@ class Omissions(Metric):
             return None
         return (
             "the model was not made for omissions: how far each word is normally covered is not "
-            "known, and less is found; train it with --for omissions"
+            "known, and less is found; train one by align train --prepare-for omissions"
         )
 
     def for_texts(self, *, systems: int, references: int, peers: int) -> Omissions:
