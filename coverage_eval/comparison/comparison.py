@@ -20,7 +20,7 @@ from coverage_eval.data.sample import SampledText
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.registry import make_metric, metric_class
+from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import Interval, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -196,7 +196,10 @@ class Comparison:
             values[..., 0],
             values[..., 1],
             values[..., 2],
-            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            labels=[
+                f"{m.name} ({direction[m.higher_is_better]})" if m.has_better else m.name
+                for m in self.metrics.values()
+            ],
             baseline=self.baseline,
             significant=values[..., -1] < SIGNIFICANT,
             axes=axes,
@@ -279,7 +282,7 @@ def _figures(cell: Cell) -> tuple[float | None, ...]:
 
 def compare(
     systems: Mapping[str, Sequence[Segment]],
-    references: Sequence[Any],
+    references: Sequence[Any] | None = None,
     sources: Sequence[Segment] | None = None,
     aligner: Aligner | None = None,
     *,
@@ -302,12 +305,13 @@ def compare(
 
     Args:
         systems: Outputs by name, the order of the rows; strings or lists of tokens.
-        references: Reference segments, or a list of several references.
-        sources: Source segments, for DROP and soft DROP.
+        references: Reference segments, or a list of several references; None to compare without.
+        sources: Source segments, for DROP, soft DROP and all comparisons without references.
         aligner: What links them, for the same.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
             settings of their own, the order of the columns; by default BLEU and REP, and DROP with
-            an aligner.
+            an aligner; without references, repetitions and lengths, and with a model omissions and
+            additions.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
         resamples: Resamples of intervals and test; 0 for neither.
@@ -332,6 +336,9 @@ def compare(
         metrics = [metrics]
     if metrics is None:
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
+        if references is None:
+            modelled = isinstance(aligner, ModelAligner)
+            metrics, _ = default_metrics(aligned=modelled, referenced=False, modelled=modelled)
     if not metrics:
         raise ValueError("no metric to compare by")
     dataset = Dataset.of_lists(systems, references, sources)
@@ -500,6 +507,9 @@ def compare_statistics(
         name: _column(values, drawn, differences, baseline, testing.seed)
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
+    for name, metric in metrics.items():
+        if not metric.has_better:
+            cells[name] = {who: replace(cell, best=False) for who, cell in cells[name].items()}
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     return Comparison(metrics, rows, baseline, testing, len(pairs[0][1][baseline]))
 

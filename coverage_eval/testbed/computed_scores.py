@@ -21,9 +21,11 @@ COMPUTED = (*METRICS, *_FIGURES, _WITHOUT_REFERENCE)
 """Metrics, figures of the profile, and the finder of omissions without references."""
 
 
-def default_scores(aligner: Aligner | None) -> list[str]:
-    """What is worth to be computed with that aligner, or without any."""
+def default_scores(aligner: Aligner | None, *, peers: bool = False) -> list[str]:
+    """What is worth to be computed with that aligner, or without any, and with peers or without."""
     names = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
+    if peers:
+        names.insert(2, "rep-peers")
     if aligner is not None:
         names += ["drop", "uncovered-source"]
     if isinstance(aligner, ModelAligner):
