@@ -1,7 +1,7 @@
 """Test sets too large for one machine: any engine, or Spark, scores batches of Arrow rows.
 
 Spark, Ray, Polars, pandas and ``datasets`` all read and write Arrow's batches. Every row is
-returned once, with its keys and with figures, or with the reason why it has none. Spark sends the
+returned once, with its keys and either figures or the reason why it has none. Spark sends the
 model file to each executor once (``SparkContext.addFile``). It writes rows under ``status=scored``
 and ``status=set_aside`` and commits them task by task, so each row is there once, even if a task
 fails, is repeated or runs twice.
@@ -50,7 +50,7 @@ SET_ASIDE = "set_aside"
 """The column that says why a row has no figures."""
 
 _MOST_COLLECTED = 20_000_000
-"""At most this many rows are collected for resampling, which takes some gigabytes of memory."""
+"""At most this many rows are collected for resampling, which needs a few gigabytes of memory."""
 
 MakeFigures = Callable[["Aligner | None"], "Mapping[str, Metric]"]
 
@@ -416,7 +416,7 @@ def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The running session, that of ``spark-submit``, or a new one.
+    """The running session (as of ``spark-submit``), or a new one.
 
     Args:
         master: Spark's master for a new one; by default all cores of this machine.
@@ -599,7 +599,8 @@ def _sum_partition(
 
 
 _LEAST_FLOATS = 2**1074
-"""In 1. Every float is a whole number of the least one above 0, and whole numbers add exactly."""
+"""The number of smallest positive floats in 1: every float is a multiple of it, and whole numbers
+add exactly."""
 
 
 def _in_least_floats(value: float) -> int:

@@ -22,6 +22,7 @@ from coverage_eval.metrics.score import Interval, interval_ends, plain_evidence
 from coverage_eval.tables.table import (
     SIGNIFICANT,
     Cell,
+    LazyRows,
     Printable,
     RowLabel,
     ScoreCell,
@@ -56,6 +57,21 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
         records=None if breakdowns else Table(_RECORDS, tuple(_records(comparison))),
         data=comparison_as_dict(comparison) | tables,
         numbers=tuple(cell.value for cell in cells if isinstance(cell, ScoreCell)),
+    )
+
+
+def present_comparison_segments(comparison: Comparison) -> Printable:
+    """A row for each segment and system, with a column for each metric."""
+    header, rows = comparison.segment_rows()
+    signatures = comparison.signatures
+
+    def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
+        return dict(zip(header, row, strict=True))
+
+    return Printable(
+        (Table(header, rows),),
+        data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
+        signatures=tuple(signatures.values()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Meta-evaluation on a user's own text: put errors in, score it, and see what each score finds."""
+"""Meta-evaluation on your own text: insert errors, score it, and see what each score finds."""
 
 from __future__ import annotations
 
