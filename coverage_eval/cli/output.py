@@ -77,12 +77,13 @@ def warn(
     *,
     strict: bool,
 ) -> Printable:
-    """Print what was found; JSON has the messages, and figures about the model, too.
+    """Print what was found; JSON has the warnings, and figures about the model, too.
 
     Raises:
         DataError, click.exceptions.Exit: As :func:`echo_findings`.
     """
-    messages = echo_findings(findings, strict=strict)
+    echo_findings(findings, strict=strict)
+    messages = [finding.message for finding in findings if finding.gravity < Gravity.NOTE]
     if not isinstance(printout.data, dict):
         return printout
     model = {"model": dict(unknown_words)} if unknown_words else {}
