@@ -49,6 +49,18 @@ def test_better_is_green_and_worse_is_red_where_it_is_significant() -> None:
     assert not any(colour in plain for colour in (RED, "32m"))
 
 
+def test_systems_have_the_colours_that_they_have_in_pictures() -> None:
+    from coverage_eval.plotting.colours import SYSTEMS
+
+    file = io.StringIO()
+    console = Console(file=file, width=60, force_terminal=True, color_system="truecolor")
+    print_on_terminal(Printable((TABLE,)), 2, console)
+    for colour, name in zip(SYSTEMS, "abcd", strict=False):
+        numbers = ";".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+        assert f"\x1b[38;2;{numbers}m● \x1b[0m{name}" in file.getvalue()
+    assert "●" not in printed(Table(("word", "times"), (("a", 1),)))
+
+
 def test_a_signature_is_one_line_to_be_copied() -> None:
     assert TABLE.signatures[0] in printed(TABLE)
 
