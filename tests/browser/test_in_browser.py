@@ -241,7 +241,7 @@ def test_back_returns_to_the_place(reader: Reader, folder: Path) -> None:
     page.locator(".list:focus").wait_for()
     page.go_back()
     settled(page, 500)
-    page.wait_for_timeout(1000)  # it scrolls smoothly
+    page.wait_for_timeout(500)
     assert abs(page.evaluate("scrollY") - place) < 5
     assert page.evaluate("document.activeElement.innerText") == word
 

@@ -8,9 +8,10 @@ import pytest
 
 pytest.importorskip("rich")
 from rich.console import Console
+from rich.text import Text
 
-from coverage_eval.tables.table import Printable, RowLabel, ScoreCell, Table
-from coverage_eval.tables.terminal import print_on_terminal
+from coverage_eval.tables.table import SYSTEM_COLOURS, Printable, RowLabel, ScoreCell, Table
+from coverage_eval.tables.terminal import _with_dot, print_on_terminal
 
 RED, GREEN = "\x1b[31m", "\x1b[32m"
 
@@ -49,15 +50,11 @@ def test_better_is_green_and_worse_is_red_where_it_is_significant() -> None:
     assert not any(colour in plain for colour in (RED, "32m"))
 
 
-def test_systems_have_the_colours_that_they_have_in_pictures() -> None:
-    from coverage_eval.plotting.colours import SYSTEMS
-
-    file = io.StringIO()
-    console = Console(file=file, width=60, force_terminal=True, color_system="truecolor")
-    print_on_terminal(Printable((TABLE,)), 2, console)
-    for colour, name in zip(SYSTEMS, "abcd", strict=False):
-        numbers = ";".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
-        assert f"\x1b[38;2;{numbers}m● \x1b[0m{name}" in file.getvalue()
+def test_systems_have_a_dot_of_the_colour_that_they_have_in_pictures() -> None:
+    for number, colour in enumerate(SYSTEM_COLOURS[:6]):
+        dotted = _with_dot(Text("a"), number)
+        assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
+    assert all(f"● \x1b[0m{name} " in printed(TABLE) for name in "abcd")
     assert "●" not in printed(Table(("word", "times"), (("a", 1),)))
 
 
