@@ -381,6 +381,20 @@ _DATES: dict[str, dict[str, None]] = {
 }
 
 
+def save_histograms(
+    panels: Mapping[str, Any],
+    path: str,
+    *,
+    means: Mapping[str, float] | None = None,
+    unit: str = "segments",
+) -> None:
+    """Draw how values are distributed, as :func:`coverage_eval.plotting.score_histograms`."""
+    from coverage_eval.plotting.canvas import figure_of
+    from coverage_eval.plotting.scores import score_histograms
+
+    save_figure(figure_of(score_histograms(panels, means=means, unit=unit)[0]), path)
+
+
 def save_figure(
     figure: Figure, path: str | os.PathLike[str], *, dpi: int = 150, tight: bool = False
 ) -> None:

@@ -238,6 +238,35 @@ class Comparison:
             axes=axes,
         )
 
+    def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Differences of the systems from the baseline with their intervals, a panel a metric.
+
+        Args:
+            axes: Where to draw, one for each metric; a new figure if None.
+
+        Raises:
+            DataError: There is no system beside the baseline.
+        """
+        from coverage_eval.plotting.scores import plot_differences
+
+        rows = self.rows.values()
+        cells = [[row[name] for row in rows] for name in self.metrics]
+        figures = [
+            [(cell.difference or 0.0, *interval_ends(cell.difference_interval)) for cell in column]
+            for column in cells
+        ]
+        values = np.array(figures, dtype=np.float64)
+        stars = [[(cell.adjusted or 1) < SIGNIFICANT for cell in column] for column in cells]
+        direction = {True: "higher is better", False: "lower is better"}
+        return plot_differences(
+            list(self.rows),
+            *np.moveaxis(values, -1, 0),
+            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            baseline=self.baseline,
+            significant=stars,
+            axes=axes,
+        )
+
     def break_down(
         self,
         names: Sequence[str] | None = None,

@@ -423,6 +423,13 @@ class ComparisonFiles:
         type=PictureFile(),
         group="Output",
     )
+    plot_differences: str | None = setting(
+        None,
+        "Draw the differences from the baseline with their intervals: .png, .svg or .pdf.",
+        metavar="FILE",
+        type=PictureFile(),
+        group="Output",
+    )
 
     def check(self) -> None:
         """Refuse standard output for the evidence, before any file is read.
@@ -450,6 +457,10 @@ class ComparisonFiles:
             from coverage_eval.plotting.canvas import figure_of
 
             save_figure(figure_of(comparison.plot()[0]), self.plot)
+        if self.plot_differences:
+            from coverage_eval.plotting.canvas import figure_of
+
+            save_figure(figure_of(comparison.plot_differences()[0]), self.plot_differences)
         if self.details:
             with atomic_write(self.details) as file:
                 write_details(comparison, file)
