@@ -450,7 +450,7 @@ def check_second_output(sample: Sample) -> Iterator[Finding]:
 
     A command line that lists files can have meant ``HYP HYP REF``; it calls this by itself.
     """
-    if len(sample.references) < 2 or not sample.pieces:
+    if not sample.pieces:
         return
     (output,), (*first, last) = sample.hypotheses, sample.references
     usual = shared_words(output, last)
