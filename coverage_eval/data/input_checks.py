@@ -197,9 +197,8 @@ def check_tokenised(sample: Sample, metrics: Sequence[str], *, alone: bool) -> I
     if seen:
         yield Finding(
             "tokenised" if alone else "tokenised-beside",
-            f"{', '.join(seen)}: tokenised text, as its full stops stand alone; "
-            f"{' and '.join(metrics)} cut untouched text themselves, and are comparable with "
-            "published scores only there: detokenise it for them",
+            f"{', '.join(seen)}: tokenised text, as its full stops stand alone; do not compare "
+            f"{' and '.join(metrics)} of it with published scores, which are of untouched text",
         )
 
 
