@@ -19,7 +19,7 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
-from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.files import CorpusWarning, check_stdin
 from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
@@ -145,11 +145,15 @@ def parse_size(text: str) -> int:
 
 
 class Command(HelpFormat):
-    """A command that does nothing where one of its outputs would destroy a file."""
+    """A command that does nothing where it would destroy a file, or read a pipe twice."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
         _refuse_overwriting(ctx)
+        try:
+            check_stdin(*(name for name in _inputs(ctx) if isinstance(name, str)))
+        except DataError as error:
+            raise click.UsageError(str(error)) from None
         return super().invoke(ctx)
 
 
