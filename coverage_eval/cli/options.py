@@ -63,6 +63,8 @@ class FiniteRange(click.types.FloatParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
+        if "_" in str(value) or not str(value).isascii():  # Python's own numbers may have them
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
         number = self._kind.convert(value, param, ctx)
         # NaN passes no comparison.
         if not self._least <= number <= self._most:
@@ -486,7 +488,7 @@ strict_option: Option = partial(
 
 
 threads_option = option(
-    "--threads", type=WholeRange(1), group="Advanced",
+    "--threads", type=WholeRange(1, 1024), group="Advanced",
     help="Run the aligner in this many threads; the result does not depend on it.  "
     "[default: all cores]",
 )  # fmt: skip

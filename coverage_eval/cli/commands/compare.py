@@ -497,8 +497,9 @@ def command(
     if gate:
         outcome = {"gate": gate_as_dict(gate, worse)}
         printout = replace(printout, data=printout.data | outcome)
-    show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
+    printout = warn(printout, result.findings, result.unknown_words, strict=options.strict)
     files.write(comparison, options.ref)
+    show(printout, output)  # once nothing can fail any more
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
