@@ -432,8 +432,9 @@ class ModelAligner(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """Aligner, model, symmetrisation, sink and tokenisers."""
-        # "fast_align (coverage-eval) 0.1.0" without what a signature should not have.
-        version = self.model.manifest.aligner or "fast_align"
+        # The one that makes the links: what a model says of its own is not covered by its hash.
+        # "fast_align (coverage-eval) 0.1.0" goes without what a signature should not have.
+        version = self.model.binary.version or "fast_align"
         both = self.tokens.settings
         if self.source_tokens != self.tokens:
             both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}
