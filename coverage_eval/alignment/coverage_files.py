@@ -44,7 +44,7 @@ class CoverageColumn:
             if str(soft) == STDIN or not Path(soft).is_file():  # it can be read only once
                 self._lines = list(read_segments(soft))
         else:
-            # As text, so that arrays in memory are checked and signed as those of a file are.
+            # As text, so that arrays in memory are checked and signed like those of a file.
             self._lines = [json.dumps(np.asarray(one).tolist()) for one in soft]
         self.name = name
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -35,6 +36,7 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS, StopWords
 from coverage_eval.metrics.score import setting
@@ -84,7 +86,8 @@ class CorpusOptions:
     table: str | None = setting(
         None,
         "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet, a row a segment; "
-        "of WMT's MQM files they need no names.",
+        "of WMT's MQM files they need no names. Or from a folder of mt-metrics-eval, such as "
+        "wmt23, with -l.",
         flag="--from",
         metavar="FILE",
         group="Options",
@@ -164,7 +167,7 @@ class CorpusOptions:
         }
         if of_tables and self.table is None:
             raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
-        if (self.test_set is None) != (self.languages is None):
+        if (self.test_set is None) != (self.languages is None) and not self._is_folder:
             raise click.UsageError("--test-set and --langpair go together")
         if self.segment_col and not self.system_col:
             raise click.UsageError("--segment-col goes with --system-col")
@@ -188,12 +191,37 @@ class CorpusOptions:
             found |= {"src": files.source, "ref": files.references}
         if self.table is None:
             return found
-        columns = self._of_systems() if self._is_by_system() else self._of_columns()
+        if self._is_folder:
+            columns = self._of_folder()
+        else:
+            columns = self._of_systems() if self._is_by_system() else self._of_columns()
         if not columns:
             raise click.UsageError(f"--from needs the names of columns; {self._there_are()}")
         for side in found.keys() & columns.keys():
             raise click.UsageError(f"the {side} is in --test-set and in --from: give one of them")
         return found | columns
+
+    @property
+    def _is_folder(self) -> bool:
+        return self.table is not None and Path(self.table).is_dir()
+
+    def _of_folder(self) -> dict[str, Any]:
+        """Texts of a test set of mt-metrics-eval; its references are taken by --ref-system."""
+        texts = find_wmt_set(str(self.table), self.languages)
+        references = self.ref_system or tuple(texts.references)
+        if len(references) > 1 and not self.ref_system:
+            listed = ", ".join(references)
+            raise click.UsageError(f"{self.table} has the references {listed}: name --ref-system")
+        systems = self.system or [name for name in texts.systems if name not in references]
+        known = {
+            "--system": (systems, texts.systems),
+            "--ref-system": (references, texts.references),
+        }
+        for flag, (names, there) in known.items():
+            if wrong := [name for name in names if name not in there]:
+                raise click.UsageError(f"{flag} {wrong[0]}: there are {', '.join(there)}")
+        found = {"src": texts.source, "systems": {name: texts.systems[name] for name in systems}}
+        return found | {"ref": tuple(texts.references[name] for name in references)}
 
     @property
     def _file(self) -> ColumnFile:
@@ -268,7 +296,8 @@ def corpus_options(
         *positional: The texts that may be named without an option, in their order.
         options: Those that are only named by their options. The source that
             :func:`alignment_options` adds need not be named here.
-        needed: Those that must be there; by default the positional ones.
+        needed: Those that must be there, as ``ref|src`` where one of several must; by default the
+            positional ones.
     """
     needed = positional if needed is None else needed
     names = [item.name for item in fields(CorpusOptions)]
@@ -288,9 +317,10 @@ def corpus_options(
                     raise click.UsageError(f"{_SIDES[side].flags[-1]} is given as a file, too")
                 values[side] = text
             _place(files, positional, values)
-            for side in needed:
-                if not values[side]:
-                    raise _missing(side, positional, values)
+            for alternatives in needed:
+                first, *others = alternatives.split("|")
+                if not any(values[side] for side in (first, *others)):
+                    raise _missing(first, positional, values)
             return command(**values)
 
         shown = " ".join(_SHOWN[side] for side in positional)
@@ -369,8 +399,8 @@ def _missing(side: str, positional: Sequence[str], values: Mapping[str, Any]) ->
         path = click.get_current_context().command_path
         first, *others = map(str, systems.values())
         return click.UsageError(
-            f"{flag} is missing. If {first} is the reference, type: "
-            f"{path} {flag} {first} {' '.join(others)}"
+            f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
+            f"type: {path} {flag} {first} {' '.join(others)}"
         )
     return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
 

@@ -425,7 +425,9 @@ class Breakdown:
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(lambda r, _: scores_by_length(r, "source"), needs_source=True),
-    "reference-length": Breakdown(lambda r, _: scores_by_length(r, "reference")),
+    "reference-length": Breakdown(
+        lambda r, _: scores_by_length(r, "reference"), needs_references=True
+    ),
     "frequency": Breakdown(
         lambda r, o: dropped_by_frequency(r, o.frequencies), "dropped", needs_source=True
     ),

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.registry import make_metric, metric_class
+from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import Interval, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -32,7 +32,8 @@ from coverage_eval.metrics.significance import (
     sample_scores,
 )
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import SIGNIFICANT
+from coverage_eval.tables.table import SIGNIFICANT, LazyRows
+from coverage_eval.tables.table import Cell as Value
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -153,14 +154,46 @@ class Comparison:
             raise ValueError("a breakdown needs the texts, and there are only statistics")
         return self.result
 
-    def to_frame(self) -> pd.DataFrame:
+    def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Value, ...]]]:
+        """The names of columns, and a row for each segment (from 1) and system: scores by metric.
+
+        Raises:
+            ValueError: The comparison was made from statistics alone.
+        """
+        result = self.measured
+        systems = list(self.rows)
+        scores = [
+            [result.segment_scores(name, system) for system in systems] for name in self.metrics
+        ]
+
+        def row(number: int) -> tuple[Value, ...]:
+            segment, system = divmod(number, len(systems))
+            return (segment + 1, systems[system], *(each[system][segment] for each in scores))
+
+        header = ("segment", "system", *(metric.name for metric in self.metrics.values()))
+        return header, LazyRows(row, range(len(systems) * self.segments))
+
+    def to_frame(self, what: str = "systems") -> pd.DataFrame:
         """A table: a row a system; columns of two levels, metric and figure.
 
         The figures are ``score``, ``low``, ``high`` (95 % interval), ``difference``, ``p`` and
         ``p (Holm)``, each in the metric's own unit; those of the test are missing for the baseline.
+
+        Args:
+            what: ``"systems"``, or ``"segments"`` for a row for each segment (from 1) and system,
+                with the columns ``segment``, ``system`` and one for each metric.
+
+        Raises:
+            ValueError: Another word, or segments of a comparison of statistics alone.
         """
         import pandas as pd
 
+        if what == "segments":
+            header, found = self.segment_rows()
+            scores = dict.fromkeys(header[2:], "float64")
+            return pd.DataFrame(list(found), columns=list(header)).astype(scores)
+        if what != "systems":
+            raise ValueError(f"what is 'systems' or 'segments', not {what!r}")
         labels = [metric.name for metric in self.metrics.values()]
         columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
         rows = [
@@ -194,7 +227,10 @@ class Comparison:
             values[..., 0],
             values[..., 1],
             values[..., 2],
-            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            labels=[
+                f"{m.name} ({direction[m.higher_is_better]})" if m.has_better else m.name
+                for m in self.metrics.values()
+            ],
             baseline=self.baseline,
             significant=values[..., -1] < SIGNIFICANT,
             axes=axes,
@@ -277,7 +313,7 @@ def _figures(cell: Cell) -> tuple[float | None, ...]:
 
 def compare(
     systems: Mapping[str, Sequence[Segment]],
-    references: Sequence[Any],
+    references: Sequence[Any] | None = None,
     sources: Sequence[Segment] | None = None,
     aligner: Aligner | None = None,
     *,
@@ -300,12 +336,13 @@ def compare(
 
     Args:
         systems: Outputs by name, the order of the rows; strings or lists of tokens.
-        references: Reference segments, or a list of several references.
-        sources: Source segments, for DROP and soft DROP.
+        references: Reference segments, or a list of several references; None to compare without.
+        sources: Source segments, for DROP, soft DROP and all comparisons without references.
         aligner: What links them, for the same.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
             settings of their own, the order of the columns; by default BLEU and REP, and DROP with
-            an aligner.
+            an aligner; without references, repetitions and lengths, and with a model omissions and
+            additions.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
         resamples: Resamples of intervals and test; 0 for neither.
@@ -328,6 +365,9 @@ def compare(
         metrics = [metrics]
     if metrics is None:
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
+        if references is None:
+            modelled = isinstance(aligner, ModelAligner)
+            metrics, _ = default_metrics(aligned=modelled, referenced=False, modelled=modelled)
     settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
     named = [_named_metric(metric, settings) for metric in metrics]
     chosen = dict(named)
@@ -450,6 +490,9 @@ def compare_statistics(
         name: _column(values, drawn, differences, baseline, testing.seed)
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
+    for name, metric in metrics.items():
+        if not metric.has_better:
+            cells[name] = {who: replace(cell, best=False) for who, cell in cells[name].items()}
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     return Comparison(metrics, rows, baseline, testing, len(pairs[0][1][baseline]))
 

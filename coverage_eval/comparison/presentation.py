@@ -21,6 +21,7 @@ from coverage_eval.metrics.score import Interval, interval_ends, plain_evidence
 from coverage_eval.tables.table import (
     SIGNIFICANT,
     Cell,
+    LazyRows,
     Printable,
     RowLabel,
     ScoreCell,
@@ -58,9 +59,29 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     )
 
 
+def present_comparison_segments(comparison: Comparison) -> Printable:
+    """A row for each segment and system, with a column for each metric."""
+    header, rows = comparison.segment_rows()
+    signatures = comparison.signatures
+
+    def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
+        return dict(zip(header, row, strict=True))
+
+    return Printable(
+        (Table(header, rows),),
+        data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
+        signatures=tuple(signatures.values()),
+    )
+
+
 def _main_table(comparison: Comparison) -> Table:
     metrics = comparison.metrics.values()
-    arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
+    arrows = [
+        f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+        if metric.has_better
+        else metric.name
+        for metric in metrics
+    ]
     rows = tuple(
         (
             RowLabel(system, "(baseline)") if system == comparison.baseline else system,
@@ -177,6 +198,7 @@ _REPEATS = _Words(
 _WORDS = {
     "REP": _REPEATS,
     "REP-letters": _REPEATS,
+    "REP-peers": _REPEATS,
     "DROP": _Words(
         "drops fewer words", "drops more words", "drops significantly more or fewer words",
         "dropped words", "{} of 100 source words that the reference translates",
@@ -363,6 +385,8 @@ def _relation(metric: Metric, cell: Figure) -> str:
     words = _WORDS.get(metric.name)
     if words:
         return words.more if cell.difference > 0 else words.less
+    if not metric.has_better:
+        return f"has a {'higher' if cell.difference > 0 else 'lower'} {metric.name}"
     better = (cell.difference > 0) == metric.higher_is_better
     return f"has a {'better' if better else 'worse'} {metric.name}"
 

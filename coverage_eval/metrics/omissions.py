@@ -449,15 +449,18 @@ class OmissionFinder:
         runs = disjoint_runs(losses - self.scan.penalty)
         best = max((run.sum for run in runs), default=0.0)
         score = best + SUM_SHARE * float(np.maximum(0.0, losses).sum())
-        spans = tuple(
-            FoundSpan(run.start, run.end, tuple(words[run.start : run.end]), run.sum)
-            for run in runs
-            if run.sum >= self.scan.least_strength
-        )
         calibration = self._calibration(peers)
         probability = None
         if calibration is not None:
             probability = calibration.probability(score, source_length, target_length)
+        counts = score >= self.scan.threshold or (probability or 0) >= DEFAULT_PROBABILITY
+        listed = [run for run in runs if run.sum >= self.scan.least_strength]
+        if not listed and runs and counts:  # a segment that counts shows where
+            listed = [max(runs, key=lambda run: run.sum)]
+        spans = tuple(
+            FoundSpan(run.start, run.end, tuple(words[run.start : run.end]), run.sum)
+            for run in listed
+        )
         return FoundSegment(score, spans, losses, source_length, target_length, probability, peers)
 
 
@@ -523,8 +526,9 @@ class Omissions(Metric):
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
     limits: ClassVar[str] = (
-        "Spans of the source that the output covers less than the reference does, or than is "
-        "normal, under the model's probabilities. A free translation can look so, too."
+        "Spans of the source that the output covers less than the reference and other systems do, "
+        "or than is normal, under the model's probabilities. A free translation can look so, too; "
+        "what all systems leave out is not found by comparing them."
     )
     side: ClassVar[str] = "source"
 
@@ -631,5 +635,5 @@ class Additions(Omissions):
     side: ClassVar[str] = "target"
     limits: ClassVar[str] = (
         "Words of the output that the source covers less than is normal, under the model's "
-        "probabilities. A free translation can look so, too."
+        "probabilities, and that few other systems say. A free translation can look so, too."
     )

@@ -68,7 +68,8 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
 
 
 def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) -> None:
-    options = ("--src", "src", *MODEL)
+    """The other systems are witnesses, as peers of the command are."""
+    options = ("--src", "src", *MODEL, "--peer", "many", "--peer", "few")
     metrics = ("--metrics", "omissions,additions", "--resamples", 0)
     found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics)["by"]
     for metric, side in (("Omissions", ("--ref", "ref")), ("Additions", ("--additions",))):

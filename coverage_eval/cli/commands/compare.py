@@ -46,6 +46,7 @@ from coverage_eval.comparison.comparison import Comparison, Testing, compare_res
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import (
     present_comparison,
+    present_comparison_segments,
     write_details,
     write_wmt,
 )
@@ -57,7 +58,7 @@ from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric, StopWords
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.omissions import Omissions, add_omission_data
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import setting
 from coverage_eval.metrics.significance import (
@@ -79,20 +80,36 @@ class ChosenMetrics:
     """The metrics asked for, checked before any file is read."""
 
     def __init__(
-        self, asked: Sequence[str] | None, alignment: AlignmentOptions, settings: Mapping[str, Any]
+        self,
+        asked: Sequence[str] | None,
+        alignment: AlignmentOptions,
+        settings: Mapping[str, Any],
+        *,
+        referenced: bool,
     ) -> None:
         self.alignment = alignment
         self._settings = settings
         self._chosen_here = asked is None
         if asked is None:
-            names, missing = default_metrics(aligned=alignment.is_given)
+            names, missing = default_metrics(
+                aligned=alignment.is_given,
+                referenced=referenced,
+                modelled=alignment.has_model or alignment.has_coverage,
+            )
             if alignment.has_coverage:
                 names = ["softdrop" if name == "drop" else name for name in names]
+                names = [name for name in names if name != "additions"]  # rows tell nothing of them
             if missing:
                 say(f"no METEOR in the table: {missing}", "note")
         else:
             names = asked
         self.names = list(names)
+        for name in self.names:
+            if "references" in metric_class(name).needs and not referenced:
+                raise click.UsageError(f"metric {name} needs --ref")
+            has_source = alignment.src is not None or _is_aligned(name)
+            if "sources" in metric_class(name).needs and not has_source:
+                raise click.UsageError(f"metric {name} needs --src")
         needy = [name for name in self.names if _is_aligned(name)]
         if needy and not alignment.is_given:
             raise click.UsageError(
@@ -156,6 +173,12 @@ class ChosenMetrics:
     def need_aligner(self) -> bool:
         """Whether a column, or the wish to keep a model, makes an aligner necessary."""
         return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
+
+    @property
+    def add_data(self) -> Callable[..., None] | None:
+        """What a newly trained model gets beside it: for omissions, where a column finds them."""
+        finds = any(issubclass(metric_class(name), Omissions) for name in self.names)
+        return add_omission_data if finds else None
 
 
 def _is_aligned(name: str) -> bool:
@@ -245,7 +268,7 @@ class ComparisonOptions(TestingOptions):
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
-        return ChosenMetrics(self.metrics, self.alignment, settings)
+        return ChosenMetrics(self.metrics, self.alignment, settings, referenced=bool(self.ref))
 
     def check(self, texts: Sequence[str] = ()) -> None:
         """Refuse what is wrong with the command line before any file is read.
@@ -299,7 +322,7 @@ class ComparisonOptions(TestingOptions):
         of_links = alignment.settings()
         dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
         columns.leave_out_unfit(dataset)
-        aligner = alignment.make() if columns.need_aligner else None
+        aligner = alignment.make(columns.add_data) if columns.need_aligner else None
         metrics = columns.make({"aligner": aligner, **of_links})
         for name, file in self.scores.items():
             lower = name in (self.lower_is_better or ())
@@ -331,7 +354,8 @@ _OPTIONS = (
     option(
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
-        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
+        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English; without "
+        "--ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
     option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
@@ -353,7 +377,7 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    add = corpus_options("systems", options=("ref",), needed=("systems", "ref"))
+    add = corpus_options("systems", options=("ref",), needed=("systems", "ref|src"))
     return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
@@ -434,6 +458,11 @@ class ComparisonFiles:
     help="Read a label of each word of the first reference, such as its part of speech, from this "
     "file, for --breakdown word-labels.",
 )  # fmt: skip
+@option(
+    "--sentence-level", is_flag=True,
+    help="Print a row for each segment and system with all metrics; with -o FILE, CSV and JSON "
+    "Lines have their signatures in FILE.signatures.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -454,6 +483,7 @@ def command(
     breakdown: list[str] | None,
     top: int,
     ref_labels: str | None,
+    sentence_level: bool,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -464,16 +494,21 @@ def command(
     Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
     input, .gz and .zst are unpacked); NAME=FILE names the system otherwise than its file. Texts may
     also be columns of a table: --from. The table has a row for each system and a column for each
-    metric, as Table 1 of the paper.
+    metric, as Table 1 of the paper. Without --ref, --src is needed: the table has omissions and
+    additions (with a model), repetitions and lengths, and from three systems on each is judged by
+    what the others say of the same source.
 
     \b
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
+      coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
     files.check()
     options.check()
     gate = _make_gate(guarded, level, options)
     asked = breakdown or []
+    if asked and sentence_level:
+        raise click.UsageError("--sentence-level prints segments: no --breakdown")
     if asked:
         output.require_several("--breakdown")
         check_source(options.frequencies or options.alignment.train_src, ref_labels)
@@ -492,7 +527,11 @@ def command(
             None if ref_labels is None else read_word_labels(ref_labels),
         )
         tables = break_down(result, None if "all" in asked else asked, chosen)
-    printout = present_comparison(comparison, tables)
+    printout = (
+        present_comparison_segments(comparison)
+        if sentence_level
+        else present_comparison(comparison, tables)
+    )
     worse = _find_worse(comparison, gate) if gate else []
     if gate:
         outcome = {"gate": gate_as_dict(gate, worse)}

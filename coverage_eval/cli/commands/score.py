@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from operator import itemgetter
 from typing import Any
@@ -25,6 +25,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
+from coverage_eval.comparison.segment_texts import repeated_phrases, segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.data.input_checks import gravest_first
@@ -119,8 +120,19 @@ def present_result(result: Result, output: ScoreOutput) -> Printable:
         score,
         result.segment_scores(name),
         evidence=LazyRows(itemgetter(0), result.evidence(name)),
-        errors_only=output.errors_only,
+        output=output,
+        texts=lambda index: list(_text_lines(result, name, index)),
     )
+
+
+def _text_lines(result: Result, name: str, index: int) -> Iterator[str]:
+    """A segment's texts, and what it repeats as phrases."""
+    yield from segment_lines(result, name, index)
+    if result.metrics[name].evidence_name == "repetitions":
+        yield from repeated_phrases(
+            result.metrics[name].tokens(result.rows[index].hypotheses[0]),  # type: ignore[attr-defined]
+            result.evidence(name)[index][0]["repetitions"],
+        )
 
 
 def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
