@@ -57,6 +57,15 @@ def test_the_same_training_gives_the_same_bytes(tmp_path, text, model):
         assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
 
 
+def test_a_model_file_has_the_earliest_time_and_usual_rights(tmp_path, model):
+    model.save(tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        for member in archive.infolist():
+            assert member.date_time == (1980, 1, 1, 0, 0, 0)
+            assert member.external_attr >> 16 == 0o644
+            assert member.create_system == 3
+
+
 def test_token_lists_are_the_same_as_strings(text, model):
     tokens = [(source.split(), target.split()) for source, target in text]
     with FastAlign.train(tokens) as again:
