@@ -226,7 +226,7 @@ def _find_bases(word: str, entries: dict[str, str]) -> tuple[str, ...]:
     return ()
 
 
-# Letters are those of the languages that Meteor 1.5 supports; all others are separated one by one,
+# Letters of the languages that Meteor 1.5 supports; all others are separated one by one,
 # as punctuation is. Digits are ASCII digits.
 _LETTERS = (
     "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e\u0400-\u0527"

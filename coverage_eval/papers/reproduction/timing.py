@@ -1,8 +1,8 @@
-"""Table 4 of Madsen et al. 2017 asked again: what sparsemax costs more than softmax.
+"""Table 4 of Madsen et al. 2017 again: how much more sparsemax costs than softmax.
 
 Both losses, forward with backward, on random scores by number of classes; and, as the table has it,
-100 epochs of regression on data sets, each epoch being one step on all examples. Seconds are of the
-machine at hand; the ratio of both losses is what may be compared.
+100 epochs of regression on data sets, each epoch being one step on all examples. Seconds depend on
+the machine; only the ratio of both losses may be compared.
 """
 
 from __future__ import annotations
