@@ -38,7 +38,7 @@ LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 FREQUENCIES = (0, 1, 2, 10, 100, 1000)
 """The least frequency of each class of words."""
 
-FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)} %" for i in range(5))
+FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
 
 

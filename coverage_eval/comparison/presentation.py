@@ -149,7 +149,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if testing.resamples == 0:
         return notes
     drawn = f"{testing.resamples:,} resamples, seed {testing.seed}"
-    notes.append(f"[low, high]: 95 % interval (percentile bootstrap, {drawn}).")
+    notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
     others = len(comparison.rows) - 1
     if others:
         what = f"{_TESTS[testing.test]}, {drawn}"

@@ -286,7 +286,7 @@ class Result:
         Args:
             name: The metric.
             system: The system, which the score then names; by default the first.
-            resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
 
         Raises:

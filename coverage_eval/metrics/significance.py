@@ -218,7 +218,7 @@ def paired_test(
 
     Among equally good systems, randomisation finds about 5% different at the level of 0.05, and
     this
-    bootstrap about 10 %: differences without sign are centred, which tests one side only.
+    bootstrap about 10%: differences without sign are centred, which tests one side only.
 
     Args:
         metric: The metric whose statistics these are.

@@ -223,7 +223,7 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
             "the softmax and sparsemax classifiers are very much alike in terms of performance",
             "section 3.1, page 3",
             tuple(alike),
-            "Read as: the 95 % intervals of Table 2 overlap.",
+            "Read as: the 95% intervals of Table 2 overlap.",
         ),
         Claim(
             "the Iris dataset shows an improved performance, a statistically significant "
@@ -232,7 +232,7 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
             tuple(iris),
         ),
         Claim(
-            "the error rates on Iris (20.0 % and 13.3 % of 15 flowers) differ by a single flower",
+            "the error rates on Iris (20.0% and 13.3% of 15 flowers) differ by a single flower",
             "Tables 1 and 3, page 3; in our words",
             tuple(errors),
         ),

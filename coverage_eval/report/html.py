@@ -330,7 +330,7 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
     if options.model:
-        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f} %" for name, share in
+        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in
                   options.model.items()]  # fmt: skip
         yield Topic("Words that the aligner's model does not know", shares)
     yield Topic("Warnings", list(options.warnings) or ["There were none."])

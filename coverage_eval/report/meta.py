@@ -169,7 +169,7 @@ def _explanations(evaluation: MetaEvaluation) -> Iterator[str]:
     how = evaluation.evaluating
     if how.resamples:
         drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
-        yield f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."
+        yield f"[low, high]: 95% interval (percentile bootstrap, {drawn})."
     if how.resamples and len(scores) > 1:
         others = len(scores) - 1
         corrected = f"Holm-corrected over {others} scores" if others > 1 else "one score"

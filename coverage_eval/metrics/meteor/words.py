@@ -314,6 +314,6 @@ def object_to_other_languages(rows: Sequence[Row]) -> str | None:
     if len(words) < FEWEST_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return None
     return (
-        f"{100 * functions / len(words):.1f} % of the words are English function "
+        f"{100 * functions / len(words):.1f}% of the words are English function "
         "words, too few for English: METEOR is for English; take BLEU or chrF"
     )

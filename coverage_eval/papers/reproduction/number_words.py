@@ -150,7 +150,7 @@ class DigitsResult:
     )  # fmt: skip
 
     def rows(self) -> list[list[str | float | int | None]]:
-        """One row an attention: means over seeds, with half their 95 % intervals."""
+        """One row an attention: means over seeds, with half their 95% intervals."""
         printed, _ = printed_accuracy()
         return [
             [
@@ -183,7 +183,7 @@ class DigitsResult:
         lines = [
             f"Printed: {citation}: validation accuracy after 100,000 examples, about.",
             f"Ours: after {self.settings.examples:,} examples of {self.settings.shortest} to "
-            f"{self.settings.longest} digits; ±: half the 95 % interval, Student's t over seeds.",
+            f"{self.settings.longest} digits; ±: half the 95% interval, Student's t over seeds.",
         ]
         soft, sparse = (
             {r.seed: r.symbols for r in self.readers if r.attention == name} for name in ATTENTIONS

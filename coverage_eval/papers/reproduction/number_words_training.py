@@ -155,7 +155,7 @@ def train_reader(
             states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             save_checkpoint(folder / _MODEL, {**states, "log": log})
             write_lines(folder / _LOG, map(json.dumps, log))
-            bar.set_postfix(loss=f"{log[-1]['loss']:.3f}", right=f"{log[-1]['symbols']:.1f} %")
+            bar.set_postfix(loss=f"{log[-1]['loss']:.3f}", right=f"{log[-1]['symbols']:.1f}%")
     last = {name: log[-1][name] for name in ("symbols", "numbers", "attended")}
     signature = str(settings.sign(attention, seed))
     return model, TrainedReader(attention, seed, **last, signature=signature)

@@ -91,7 +91,7 @@ def _directions(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) ->
                 facts,
                 "Positive: the first system is better. "
                 + (
-                    f"Ours: mean of {len(scores)} seeds, with its 95 % interval."
+                    f"Ours: mean of {len(scores)} seeds, with its 95% interval."
                     if len(scores) > 1
                     else "Ours: one seed, whose chance has no interval here."
                 ),
