@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -109,7 +110,8 @@ class Aligner(ABC):
     >>> float(ce.drop(["a"], ["a house"], ["ein haus"], aligner))
     50.0
 
-    Get one by :meth:`train`, :meth:`load`, :meth:`from_links` or :meth:`from_posteriors`.
+    Get one by :meth:`train`, :meth:`load`, :meth:`from_links`, :meth:`from_posteriors` or
+    :meth:`from_encoder`.
     """
 
     symmetrize: str
@@ -261,6 +263,30 @@ class Aligner(ABC):
             DataError: An unreadable file.
         """
         return GivenCoverages(src_ref, src_hyp, sink=sink)
+
+    @staticmethod
+    def from_encoder(name: str, **options: Any) -> Aligner:
+        """Links and coverages from the vectors of a multilingual encoder; needs ``'.[neural]'``.
+
+        The weights must be in the user's own cache, or in a folder; nothing is downloaded. How well
+        such coverages find errors is not measured here.
+
+        Args:
+            name: Such as ``bert-base-multilingual-cased``, or a folder.
+            **options: ``layer`` whose vectors are compared, counted from 0, the embeddings
+                (default 8); ``method``, one of ``softmax`` (awesome-align; the default),
+                ``argmax`` and ``itermax`` (SimAlign); ``tokenize`` and ``src_tokenize``, as in
+                :meth:`train_pairs`; ``batch_size``, texts that are encoded at once (32); and
+                ``device``, such as ``cuda:1`` (default: a GPU if there is one).
+
+        Raises:
+            MissingDependencyError: PyTorch, Transformers or the encoder is not here.
+            ValueError: An unknown method, or a layer that the encoder has not.
+        """
+        # By its name: an encoder's aligner is made of this class.
+        room = import_module("coverage_eval.alignment.encoder")
+        found: Aligner = room.EncoderAligner(name, **options)
+        return found
 
     @abstractmethod
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:

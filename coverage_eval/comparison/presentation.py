@@ -100,7 +100,9 @@ def _main_table(comparison: Comparison) -> Table:
 
 def _measured(figure: Figure) -> ScoreCell:
     score = figure.score
-    return ScoreCell(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
+    better = (figure.difference > 0) == score.higher_is_better if figure.difference else None
+    ends = interval_ends(score.interval)
+    return ScoreCell(score.score, *ends, figure.adjusted, figure.best, better)
 
 
 def _listed(names: Sequence[str]) -> str:
