@@ -175,8 +175,8 @@ class PeerREP(LetterRepetition):
     """REP in letters with other systems in the reference's place, per 100 words of the output.
 
     A repetition that a peer has, too, does not count. A peer with the same text as the hypothesis
-    is left out in that segment, unless all peers have it. Without peers, every repetition counts. See
-    :class:`coverage_eval.metrics.rep.LetterREP`.
+    is left out in that segment, unless all peers have it. Without peers, every repetition
+    counts. See :class:`coverage_eval.metrics.rep.LetterREP`.
 
     Args:
         peers: How many peers and other systems are witnesses; None for all.
