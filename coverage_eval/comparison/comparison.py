@@ -510,7 +510,7 @@ def _without_false_merit(comparison: Comparison) -> Comparison:
     """Remove marks and tests from outputs that have few errors because they say little."""
     rows = {system: dict(cells) for system, cells in comparison.rows.items()}
     for name, metric in comparison.metrics.items():
-        if metric.higher_is_better:
+        if metric.higher_is_better or not metric.has_better:
             continue
         speaking = [
             cells[name].score.score for s, cells in rows.items() if s not in comparison.silent

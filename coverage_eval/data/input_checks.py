@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import chain
-from statistics import StatisticsError, correlation, fmean, median, pstdev
+from statistics import StatisticsError, correlation, fmean, pstdev
 from typing import NamedTuple, TypeVar
 
 from coverage_eval.data.files import CorpusWarning
@@ -428,7 +428,7 @@ def _expected_length(sample: Sample, text: SampledText) -> tuple[str, float, flo
         shortest = min(sample.references, key=lambda reference: reference.bytes)
         return shortest.name, shortest.bytes, SHORT
     if len(others) > 1:
-        return "the other outputs", median(other.bytes for other in others), SHORT
+        return "the other outputs", min(other.bytes for other in others), SHORT
     if sample.source is not None:
         return sample.source.name, sample.source.bytes, SHORT_OF_SOURCE
     return "", 0, 0

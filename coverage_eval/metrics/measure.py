@@ -576,7 +576,8 @@ def check_inputs(
         alone = len(untouched) == len(metrics)
         uncut = _sample(dataset, Tokenizer(), Tokenizer())
         findings += check_tokenised(uncut, untouched, alone=alone)
-    findings += [Finding("plain-model", m.caveat) for m in metrics if m.caveat]
+    caveats = dict.fromkeys(metric.caveat for metric in metrics)
+    findings += [Finding("plain-model", said) for said in caveats if said]
     names = ", ".join(dataset.references)
     objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
     findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]
