@@ -408,7 +408,7 @@ class ScoreOutput(Output):
     top: int | None = setting(
         None, "Print only this many segments.", type=WholeRange(1), group="Output"
     )
-    confidence: bool = setting(False, "Add a 95 % bootstrap interval.")
+    confidence: bool = setting(False, "Add a 95% bootstrap interval.")
     bootstrap: int = setting(
         DEFAULT_RESAMPLES,
         "Draw this many resamples for --confidence.",

@@ -68,7 +68,8 @@ Text: TypeAlias = "Source | Column"
 
 
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
-"""The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
+"""The longest line that is read, in bytes: a file with a longer one is not text. Set it to allow
+more."""
 
 _BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
@@ -81,7 +82,7 @@ _OTHER_FILES = {
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
     b"PAR1": "a Parquet file; give it as --from FILE, with the names of its columns",
 }
-"""First bytes of files that are no text, and what to do with such a file."""
+"""First bytes of files that are not text, and what to do with such a file."""
 
 
 class CorpusWarning(UserWarning):

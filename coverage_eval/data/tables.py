@@ -256,7 +256,7 @@ def _text_of(cell: object) -> str:
     if len(cell) > MAX_LINE_BYTES.get() or not cell.isascii():
         try:
             length = len(cell.encode())
-        except UnicodeEncodeError as error:  # JSON can spell half a character
+        except UnicodeEncodeError as error:  # JSON can encode half a character
             raise ValueError(f"not valid Unicode: half a character at {error.start + 1}") from None
         if length > MAX_LINE_BYTES.get():
             raise ValueError(too_long())
@@ -450,7 +450,7 @@ def write_records(path: str, records: Iterable[Mapping[str, Any]]) -> None:
         if delimiter is None:
             for record in records:
                 line = json.dumps(record, ensure_ascii=False, default=str)
-                # JSON may spell half a character, which UTF-8 cannot.
+                # JSON may encode half a character, which UTF-8 cannot.
                 file.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
             return
         writer = (
@@ -505,7 +505,7 @@ def _read_parquet(path: Path, columns: Sequence[str]) -> Iterator[tuple[bytes | 
         _check_parquet(path, file, columns)
     import pyarrow as pa
 
-    # As dictionaries, so that a text that stands in every row is in memory once, as in the file.
+    # As dictionaries, so that a text repeated in every row is in memory once, as in the file.
     with _open_parquet(path, columns) as file:
         wanted = list(dict.fromkeys(columns))
         for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted, use_threads=False):

@@ -146,7 +146,7 @@ def test_blank_outputs() -> None:
     assert names(sample(None, targets(), hyp=blank(OUTPUT, 0.6))) == ["says-little"]
     seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
     assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
-    assert "hyp: 30 % of the segments are blank" in messages(seen)
+    assert "hyp: 30% of the segments are blank" in messages(seen)
     # Two blank segments, and segments that are blank in every text.
     assert names(sample(None, targets(), hyp=[[], [], *OUTPUT[2:]])) == []
     assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
@@ -204,7 +204,7 @@ def test_byte_level_marks_but_not_a_maltese_letter() -> None:
 def test_subword_marks_speak_of_few_segments_too_and_name_all_texts() -> None:
     rows = [["ein", "Haus@@", "halt"], ["zwei", "Haus@@", "tiere"]]
     assert messages(sample(rows, None, hyp=rows)).startswith(
-        "hyp (33 % of the tokens, such as 'Haus@@'), src (33 % of the tokens"
+        "hyp (33% of the tokens, such as 'Haus@@'), src (33% of the tokens"
     )
 
 

@@ -203,7 +203,7 @@ class TestingOptions:
     test: str = setting(
         "randomization",
         "Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "more differences than there are (some 10 % false ones at p < 0.05).",
+        "more differences than there are (some 10% false ones at p < 0.05).",
         choices=TESTS,
     )
     resamples: int = setting(

@@ -54,7 +54,7 @@ from coverage_eval.testbed.word_pool import WordPool
 )  # fmt: skip
 @option(
     "--rate", required=True, type=FiniteRange(0, HIGHEST_RATE),
-    help="Leave out, replace or add so many words per word of HYP, as expected: 0.02 is 2 %.",
+    help="Leave out, replace or add so many words per word of HYP, as expected: 0.02 is 2%.",
 )  # fmt: skip
 @option(
     "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
