@@ -1,4 +1,4 @@
-"""The model file: everything of a trained model in one ZIP file.
+"""The model file: a whole trained model in one ZIP file.
 
 Members: ``manifest.json``, and for each direction ``forward.params`` and its like (the table as
 the original would save it: pruned, six digits) and ``forward.full`` (θ ≥ 1e-7 in full precision;
@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,20 @@ _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
 _MOST_INFLATION = 100
-"""Tables shrink by some 5."""
+"""Tables shrink about 5 times."""
 
+_COUNTS = ("pairs", "empty_pairs", "source_tokens", "target_tokens")
 _TYPES = {
-    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), dict),
-    **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
-    **dict.fromkeys(("training_text_sha256", "version"), str),
+    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), (dict,)),
+    **dict.fromkeys(_COUNTS, (int,)),
+    **dict.fromkeys(("training_text_sha256", "version"), (str,)),
+    "aligner": (str, type(None)),
 }
-"""Types of the manifest's values, which are told apart before they are looked into."""
+"""Types of the manifest's values, checked before they are used."""
+_MOST_PAIRS = 1 << 53
+"""A float cannot hold every count above it."""
+_LONGEST_NAME = 100
+"""Characters of a version."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -62,7 +68,7 @@ def table_names(*, full: bool) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All of a model but its tables.
+    """Everything about a model except its tables.
 
     Attributes:
         settings: Settings of training.
@@ -101,7 +107,7 @@ class Manifest:
 
     @property
     def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the tables and of every number that moves a link."""
+        """SHA-256 (hexadecimal) of the tables and of every number that affects a link."""
         moves = {
             "favor_diagonal": self.settings.favor_diagonal,
             "p0": self.settings.p0,
@@ -130,8 +136,7 @@ class Manifest:
             KeyError, TypeError, ValueError: Something is missing, or not what it should be.
         """
         given = dict(values)
-        if any(type(given[name]) is not kind for name, kind in _TYPES.items() if name in given):
-            raise TypeError("a value of another type")
+        _check_values(given)
         if given["format_version"] == 1:
             given["notes"] = {k: given.pop(k) for k in ("tokenize", "sink") if k in given}
         for name in ("format", "format_version", "hash"):
@@ -144,17 +149,33 @@ class Manifest:
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])
         manifest = cls(**given)
-        # Names become those of files: nothing but the known ones.
+        # Names become file names: only known ones are allowed.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
         if not all(map(is_attachment_name, manifest.attached)):
             raise ValueError("an attached file of another name than expected")
-        hashes = (*manifest.tables.values(), *manifest.attached.values())
-        if not all(isinstance(sha256, str) for sha256 in hashes):
-            raise TypeError("a value of another type")
+        hashes = [manifest.training_text_sha256, *manifest.tables.values()]
+        for sha256 in (*hashes, *manifest.attached.values()):
+            if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
+                raise ValueError("a hash that is none")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
+
+
+def _check_values(given: dict[str, Any]) -> None:
+    """Refuse values of another type, or that nothing can be computed or printed with."""
+    if any(type(given[name]) not in kinds for name, kinds in _TYPES.items() if name in given):
+        raise TypeError("a value of another type")
+    for item in fields(Settings):
+        kinds = (int, float) if isinstance(item.default, float) else (type(item.default),)
+        if type(given["settings"].get(item.name, item.default)) not in kinds:
+            raise TypeError("a value of another type")
+    if not all(0 <= given[name] <= _MOST_PAIRS for name in _COUNTS):
+        raise ValueError("a count that no text has")
+    names = (given["version"], given["aligner"] or "x")
+    if not all(name.isprintable() and len(name) <= _LONGEST_NAME for name in names):
+        raise ValueError("a version that is no name")
 
 
 def is_attachment_name(name: str) -> bool:
@@ -190,7 +211,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
 
 
 def untimed_member(name: str) -> zipfile.ZipInfo:
-    """A member of an archive without the time of writing, so that equal content is equal files."""
+    """A member of an archive without a time stamp, so that equal content gives equal files."""
     info = zipfile.ZipInfo(name, _EARLIEST_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.create_system = 3
@@ -215,13 +236,15 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
     if values.get("format_version") not in (1, 2, FORMAT_VERSION):
         raise AlignerDataError(
-            f"{path}: is an aligner model of format version {values.get('format_version')}; "
+            f"{path}: is an aligner model of format version {values.get('format_version')!s:.40}; "
             f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"
         )
     try:
         manifest = Manifest.from_dict(values)
     except (KeyError, TypeError, ValueError) as error:
-        raise AlignerDataError(f"{path}: damaged aligner model: manifest: {error}") from error
+        raise AlignerDataError(
+            f"{path}: damaged aligner model: manifest: {error!s:.200}"
+        ) from error
     missing = sorted({*manifest.tables, *map(member_name, manifest.attached)} - names)
     if missing:
         raise AlignerDataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")
@@ -230,6 +253,8 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
 
 def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]:
     """Names of the members, and the manifest, None if there is none."""
+    if Path(path).is_dir():
+        raise AlignerDataError(f"{path}: is a folder; name a model file")
     try:
         with open_archive(path) as archive:
             names = set(archive.namelist())

@@ -9,6 +9,7 @@ for BLEU and chrF.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.sample import FEWEST_SEGMENTS
 from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.score import Interval
 
@@ -101,7 +104,13 @@ def bootstrap_interval(
 
     Raises:
         DataError: The score is undefined in every resample.
+
+    Warns:
+        CorpusWarning: Of fewer than :data:`FEWEST_SEGMENTS` segments.
     """
+    if len(statistics) < FEWEST_SEGMENTS:
+        message = f"{len(statistics)} segments are too few for an interval that says much"
+        warnings.warn(message, CorpusWarning, stacklevel=2)
     (sampled,) = sample_scores([(metric, {"": statistics})], resamples, seed)
     return percentile_interval(sampled[""], seed=seed, level=level)
 
@@ -183,7 +192,7 @@ def _side_by_side(systems: Systems) -> Floats:
 
 
 def _summable(systems: Systems) -> dict[str, Floats]:
-    """The same of each system, as parts of one array."""
+    """Rounded statistics, one view per system."""
     parts = np.split(_side_by_side(systems), len(systems), axis=1)
     return dict(zip(systems, parts, strict=True))
 
@@ -216,8 +225,9 @@ def paired_test(
     it counts as smaller (so that it finds equal outputs different), and its sums in single
     precision. A resample whose score is undefined counts as no evidence of a difference.
 
-    Of equally good systems, randomisation finds about 5 % different at the level of 0.05, and this
-    bootstrap about 10 %: differences without sign are centred, which tests one side only.
+    Among equally good systems, randomisation finds about 5% different at the level of 0.05, and
+    this
+    bootstrap about 10%: differences without sign are centred, which tests one side only.
 
     Args:
         metric: The metric whose statistics these are.

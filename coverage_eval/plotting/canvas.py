@@ -1,4 +1,4 @@
-"""What every picture begins with: Axes made without pyplot, and checks of its arrays."""
+"""The beginning of every picture: Axes made without pyplot, and checks of its arrays."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
+from coverage_eval.plotting.fonts import quiet_missing_glyphs
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
@@ -21,7 +22,8 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        self.savefig(buffer, format="png")
+        with quiet_missing_glyphs():
+            self.savefig(buffer, format="png")
         return buffer.getvalue()
 
 
@@ -49,7 +51,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def check_words(**texts: Sequence[str]) -> None:
-    """Refuse texts that are single strings: their letters would be drawn as words.
+    """Raise for single strings in place of lists: their letters would be drawn as words.
 
     Raises:
         TypeError: a text is a string.

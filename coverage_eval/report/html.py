@@ -51,7 +51,7 @@ from coverage_eval.tables.table import ScoreCell, Table, format_figure, tables_a
 from coverage_eval.version import __version__
 
 MOST_OUTPUTS = 1_000_000
-"""Outputs of segments that a report holds; a browser is slow to open more."""
+"""The most outputs of segments in a report; browsers open more too slowly."""
 
 BLOCK = 100
 """Segments in a block of data: what the page unpacks to show one of them."""
@@ -82,13 +82,16 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
     _check_sizes(comparison, "suspects", options.suspects)
-    names = [name for name in available_breakdowns(result) if name not in _NOT_SHOWN]
+    available = [name for name in available_breakdowns(result) if name != "differences"]
+    names = [name for name in available if name != _TELLING]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     # All words are asked for, because punctuation is listed apart.
     most = result.segments * 1_000_000
     tables = break_down(result, names, Options(most, options.frequencies, comparison.baseline))
     parts = (part for table in tables for part in _words_and_punctuation(table))
-    breakdowns = [_linked(table) for table in parts if table.rows]
+    telling = [name for name in available if name == _TELLING and comparison.others]
+    best = break_down(result, telling, Options(TOP, baseline=comparison.baseline))
+    breakdowns = [_linked(table) for table in (*parts, *best) if table.rows]
     scores = present_comparison(comparison).tables[0]
     return Document(
         title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
@@ -222,7 +225,7 @@ def _excerpt(words: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
 
 
 def _digest(comparison: Comparison) -> str:
-    """Tells the texts of reports apart, whose readers' labels a browser keeps."""
+    """Identifies the texts of a report, so that a browser keeps labels for each."""
     digest = hashlib.sha256(repr(list(comparison.rows)).encode())
     for row in comparison.measured.rows:
         texts = (row.source, row.references, row.hypotheses)
@@ -231,7 +234,7 @@ def _digest(comparison: Comparison) -> str:
 
 
 def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse what is of other systems, or of more or fewer segments."""
+    """Raise for other systems, or another number of segments."""
     for system, found in items.items():
         if system not in comparison.rows:
             raise ValueError(f"{what} of {system!r}, which is none of the systems")
@@ -252,14 +255,14 @@ def _notice(comparison: Comparison) -> str:
     )
 
 
-# Column of each breakdown that its charts show; where there is none, its figures are the scores.
+# The column of each breakdown that its charts show; without one, they show the scores.
 _MEASURES = {
     "frequency": "% dropped",
     "source-position": "% dropped",
     "output-position": "part of REP",
+    "word-frequency": "F1",
 }
-_NOT_SHOWN = {"differences", "word-frequency", "telling-ngrams"}
-"""Breakdowns whose rows the browser of segments cannot look up."""
+_TELLING = "telling-ngrams"
 _LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 
@@ -292,7 +295,7 @@ def _linked(table: Table) -> ReportBreakdown:
     measures: tuple[str, ...] = ()
     if table.name in _MEASURES:
         measures = (_MEASURES[table.name],)
-    elif table.name.removesuffix(_PUNCTUATION) not in _LISTS:
+    elif table.name.removesuffix(_PUNCTUATION) not in {*_LISTS, _TELLING}:
         measures = table.header[3:]
     entry = next(name for name in table.header if name not in {"system", "but not"})
     rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
@@ -304,9 +307,14 @@ def _linked(table: Table) -> ReportBreakdown:
 
 
 def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
-    """The page's fragment for the segments that a row counts; empty where it counts none."""
-    if 0 in {row.get("dropped"), row.get("repetitions")}:
+    """The page's fragment for the segments that a row counts; empty where it counts none.
+
+    Words that are right are in most segments; of a telling n-gram it opens the example.
+    """
+    if 0 in {row.get("dropped"), row.get("repetitions")} or breakdown == "word-frequency":
         return ""
+    if breakdown == _TELLING:
+        return urlencode({"segment": row["segment"]})
     view = {"found": breakdown, "entry": row[entry], "of": row["system"]}
     if "but not" in row:
         view["not"] = row["but not"]
@@ -321,7 +329,7 @@ _SUSPECTS = (
 
 
 def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
-    """How it was measured."""
+    """How everything was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
         yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
@@ -330,7 +338,7 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
     if options.model:
-        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f} %" for name, share in
+        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in
                   options.model.items()]  # fmt: skip
         yield Topic("Words that the aligner's model does not know", shares)
     yield Topic("Warnings", list(options.warnings) or ["There were none."])

@@ -57,7 +57,7 @@ def render_lines(
 
 
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
-    """Plain values as UTF-8 with control characters escaped; NaN is refused."""
+    """Plain values as UTF-8 with control characters escaped; NaN raises."""
     encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False, default=_LazyList)
     line = ""
     for piece in encoder.iterencode(printable.as_data()):
@@ -117,7 +117,7 @@ def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
 
 
 class _Echo:
-    """A file that keeps nothing: csv returns what ``write`` returns."""
+    """A file that stores nothing: csv returns what ``write`` returns."""
 
     def write(self, text: str) -> str:
         return text
@@ -127,7 +127,7 @@ _RECORDS = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage 
 
 
 def _record(cells: Sequence[object]) -> str:
-    """One record; a spreadsheet must not take text of a corpus for a formula."""
+    """One record; a spreadsheet must not read text of a corpus as a formula."""
     safe = []
     for cell in cells:
         if isinstance(cell, str):

@@ -1,11 +1,11 @@
-"""The scores of this package that can be computed of any text, by name."""
+"""The scores of this package that can be computed for any text, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric
 from coverage_eval.metrics.omissions import Omissions
@@ -22,13 +22,13 @@ COMPUTED = (*METRICS, *_FIGURES, _WITHOUT_REFERENCE)
 
 
 def default_scores(aligner: Aligner | None, *, peers: bool = False) -> list[str]:
-    """What is worth to be computed with that aligner, or without any, and with peers or without."""
+    """The scores that can be computed with that aligner or none, with peers or without."""
     names = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
     if peers:
         names.insert(2, "rep-peers")
     if aligner is not None:
         names += ["drop", "uncovered-source"]
-    if isinstance(aligner, ModelAligner):
+    if aligner is not None and aligner.covers:
         names += ["softdrop", "omissions", _WITHOUT_REFERENCE]
     return names
 
@@ -38,7 +38,7 @@ def make_scores(
     aligner: Aligner | None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Metric]:
-    """Make what gives scores, with the aligner's words and case where it counts words.
+    """Make the scorers, with the aligner's tokeniser and case where they count words.
 
     Args:
         names: Some of :data:`COMPUTED`.
@@ -54,7 +54,7 @@ def make_scores(
     made: dict[str, Metric] = {}
     for name in names:
         if name == _WITHOUT_REFERENCE:
-            if not isinstance(aligner, ModelAligner):
+            if aligner is None or not aligner.covers:
                 raise ValueError(f"{name} needs an aligner: a model")
             made[name] = Omissions(aligner, referenced=False)
         elif name not in _FIGURES:

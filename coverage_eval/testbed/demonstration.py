@@ -1,4 +1,4 @@
-"""The main job on input that the package brings along, in a few seconds.
+"""The main job on bundled input, in a few seconds.
 
 Appendix B of the paper shows what four real systems printed. A corpus of a small grammar, whose
 links are known, shows that the aligner finds them, and that REP and DROP find errors put into
@@ -119,7 +119,7 @@ def _outputs(metrics: Sequence[Metric], texts: GrammarTexts) -> Table:
     for name, hypotheses in texts.outputs.items():
         columns = (hypotheses, texts.references, texts.sources)
         scores = [metric.corpus_score(*columns) for metric in metrics]
-        repetitions, omissions = (f"{100 * rate:.0f} %" for rate in RATES[name])
+        repetitions, omissions = (f"{100 * rate:.0f}%" for rate in RATES[name])
         rows.append((name, repetitions, omissions, *map(float, scores)))
     return Table(
         ("output", "repeated", "left out", "REP", "DROP", "SoftDROP", "BLEU"),
@@ -155,7 +155,7 @@ class GrammarTexts:
 
 
 def make_texts() -> GrammarTexts:
-    """Make the texts, the same ones every time."""
+    """Make the texts; they are the same every time."""
     pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
     test = pairs[TRAINING_PAIRS:]
     # Translators differ, in training text as in outputs: a synonym replaces a word.

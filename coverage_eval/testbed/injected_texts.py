@@ -1,4 +1,4 @@
-"""Meta-evaluation on a user's own text: put errors in, score it, and see what each score finds."""
+"""Meta-evaluation on your own text: insert errors, score it, and see what each score finds."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Spoiling:
     @property
     def systems(self) -> list[str]:
         """Names of the outputs: their rates in percent."""
-        return [f"{100 * rate:g} %" for rate in self.rates]
+        return [f"{100 * rate:g}%" for rate in self.rates]
 
 
 def spoil_text(

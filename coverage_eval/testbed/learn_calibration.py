@@ -1,4 +1,4 @@
-"""Learn from errors put into a user's own text how scores of omissions become probabilities.
+"""Learn, from errors put into your own text, how scores of omissions become probabilities.
 
 The text is taken to be correct. Errors are put into it at a rate, and a logistic regression on the
 score and the lengths learns in which segments they are. Its calibration error is measured on
@@ -39,11 +39,13 @@ _ENOUGH_SEGMENTS = 10_000
 _MOST_ROUNDS = 20
 
 ENOUGH = 500
-"""Segments below which probabilities are not to be relied on."""
+"""With fewer segments, probabilities are unreliable."""
 
 _FOLDS = 5
 _FEWEST = 10
 """The fewest segments with errors, and without: two for each weight."""
+_CONSTANT = 1e-9
+"""The spread of equal features, such as log 9, may be 1e-16 and not 0."""
 _RIDGE = 1.0
 """Weight of the penalty on squared weights of standardised features."""
 
@@ -72,13 +74,13 @@ def calibrated_finders(
             yield finder.calibrated(calibrate(finder, dataset.rows(), rate))
         except DataError:
             if not peers:
-                raise  # else too few segments have so many peers that differ
+                raise  # else too few segments have that many different peers
 
 
 def calibrate(
     finder: OmissionFinder, rows: Iterable[Row], rate: float = DEFAULT_RATE, seed: int = 0
 ) -> Calibration:
-    """Learn the probabilities of errors from a text that is taken to be right.
+    """Learn the probabilities of errors from a text that is assumed to be correct.
 
     Args:
         finder: The finder.
@@ -178,7 +180,7 @@ def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
     """Weights of logistic regression, with a penalty on all but the constant's."""
     means, spreads = features.mean(axis=0), features.std(axis=0)
     means[0], spreads[0] = 0.0, 1.0
-    spreads[spreads == 0] = 1.0
+    spreads[spreads < _CONSTANT] = 1.0
     scaled = (features - means) / spreads
 
     def loss(weights: Floats) -> tuple[float, Floats]:

@@ -51,7 +51,7 @@ from coverage_eval.cli.output import (
     warn,
 )
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.files import check_stdin, read_segments, source_name
+from coverage_eval.data.files import read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
@@ -151,7 +151,6 @@ def _read(
     hyp_subwords: Scheme | None,
 ) -> Sequence[AttentionMap]:
     """The maps of a dump of any toolkit."""
-    check_stdin(dump, src, hyp)
     maps = load_spooled(
         dump,
         sources=None if src is None else read_segments(src),
@@ -382,7 +381,7 @@ PICTURES = (*ENDINGS, ".gif")
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Put this text above the picture.")
 @option(
-    "--scale", default="fixed", show_default=True, type=click.Choice(get_args(Scale)),
+    "--scale", default="auto", show_default=True, type=click.Choice(get_args(Scale)),
     help="Colours for weights from 0 to 1, up to the map's largest, or by their square roots: the "
     "last two show the structure of a map whose weights are all small.",
 )  # fmt: skip
@@ -411,7 +410,7 @@ def save_picture(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    scale: Scale = "fixed",
+    scale: Scale = "auto",
 ) -> None:
     """Draw a map as in Figure 2 of Malaviya et al. (2018), or its cumulative attention as a GIF.
 
