@@ -38,6 +38,7 @@ from coverage_eval.tables.table import (
     Table,
     escape_csv,
 )
+from coverage_eval.tables.terminal import MOST_ROWS, print_on_terminal
 
 if TYPE_CHECKING:
     from matplotlib.animation import Animation
@@ -76,12 +77,13 @@ def warn(
     *,
     strict: bool,
 ) -> Printable:
-    """Print what was found; JSON has the messages, and figures about the model, too.
+    """Print what was found; JSON has the warnings, and figures about the model, too.
 
     Raises:
         DataError, click.exceptions.Exit: As :func:`echo_findings`.
     """
-    messages = echo_findings(findings, strict=strict)
+    echo_findings(findings, strict=strict)
+    messages = [finding.message for finding in findings if finding.gravity < Gravity.NOTE]
     if not isinstance(printout.data, dict):
         return printout
     model = {"model": dict(unknown_words)} if unknown_words else {}
@@ -89,7 +91,12 @@ def warn(
 
 
 def show(printable: Printable, output: Output) -> None:
-    """Print it in the format and at the place that the options ask for."""
+    """Print it in the format and at the place that the options ask for; on a terminal, by rich."""
+    rows = sum(len(table.rows) for table in printable.tables)
+    if has_rich(output) and rows <= MOST_ROWS and not any(t.lines for t in printable.tables):
+        # whose cells are escaped, and whose colours must not be
+        print_lines(_rich_lines(printable, output.width), as_is=True)
+        return
     lines = render_lines(
         printable,
         output.output_format,
@@ -101,6 +108,21 @@ def show(printable: Printable, output: Output) -> None:
     is_file = output.output not in {None, "-"}
     if is_file and printable.signatures and output.output_format in {"csv", "jsonl"}:
         write_lines(f"{output.output}.signatures", printable.signatures)
+
+
+def has_rich(output: Output) -> bool:
+    """Whether it is text for a terminal that can place and colour it, which rich then prints."""
+    is_text = output.output_format == "text" and not output.score_only and output.output is None
+    return is_text and is_terminal() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
+
+
+def _rich_lines(printable: Printable, digits: int) -> list[str]:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)  # which respects NO_COLOR
+    with console.capture() as captured:
+        print_on_terminal(printable, digits, console)
+    return captured.get().split("\n")[:-1]
 
 
 def _terminal_columns(output: str | None) -> int | None:
@@ -185,6 +207,7 @@ def present_segments(
     evidence: Sequence[Evidence] | None = None,
     output: ScoreOutput | None = None,
     texts: Callable[[int], Sequence[str]] | None = None,
+    phrases: Callable[[int], Sequence[str]] | None = None,
 ) -> Printable:
     """Segment scores, segments numbered from 1; an undefined score is empty, in JSON null.
 
@@ -197,6 +220,7 @@ def present_segments(
         output: Which segments, by default all. ``errors_only`` leaves out those without an error:
             where lower is better, those whose score is 0 or undefined and that have no evidence.
         texts: The lines that show a segment with its errors, for ``show``.
+        phrases: On a terminal, the first column of evidence in fewer words.
     """
     extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
@@ -214,8 +238,12 @@ def present_segments(
         return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
 
     table = Table(("segment", "score", *(extra[0] if extra else ())), LazyRows(cells, shown))
+    seen = table
+    if phrases and has_rich(output):
+        brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
+        seen = replace(table, rows=brief)
     return Printable(
-        _texts_of(corpus, shown, values, texts) if output.show and texts else (table,),
+        _texts_of(corpus, shown, values, texts) if output.show and texts else (seen,),
         records=table,
         data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
@@ -351,6 +379,20 @@ _DATES: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
 }
+
+
+def save_histograms(
+    panels: Mapping[str, Any],
+    path: str,
+    *,
+    means: Mapping[str, float] | None = None,
+    unit: str = "segments",
+) -> None:
+    """Draw how values are distributed, as :func:`coverage_eval.plotting.score_histograms`."""
+    from coverage_eval.plotting.canvas import figure_of
+    from coverage_eval.plotting.scores import score_histograms
+
+    save_figure(figure_of(score_histograms(panels, means=means, unit=unit)[0]), path)
 
 
 def save_figure(

@@ -36,6 +36,7 @@ class ScoreCell:
         high: Upper end of the interval.
         p: p-value of the test against a baseline, if there was one.
         best: Whether no other row is better.
+        better: Whether it is better than the baseline's; None where nothing tells.
     """
 
     value: float
@@ -43,6 +44,7 @@ class ScoreCell:
     high: float | None = None
     p: float | None = None
     best: bool = False
+    better: bool | None = None
 
     @property
     def significant(self) -> bool:
@@ -206,7 +208,7 @@ def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
 
     def plain(cell: Cell) -> Any:
         if isinstance(cell, ScoreCell):
-            return asdict(cell)
+            return {name: value for name, value in asdict(cell).items() if name != "better"}
         return cell.name if isinstance(cell, RowLabel) else cell
 
     return LazyRows(lambda row: dict(zip(table.header, map(plain, row), strict=True)), table.rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, replace
 from operator import itemgetter
 from typing import Any
@@ -25,6 +25,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
+from coverage_eval.comparison.evidence import output_words
 from coverage_eval.comparison.segment_texts import repeated_phrases, segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
@@ -116,23 +117,19 @@ def present_result(result: Result, output: ScoreOutput) -> Printable:
     score = result.score(name, resamples=output.resamples, seed=output.seed)
     if not output.sentence_level:
         return present_scores([score])
+
+    def phrases(index: int) -> list[str]:
+        found = result.evidence(name)[index][0].get("repetitions", ())
+        return repeated_phrases(output_words(result, result.systems[0], index), found)
+
     return present_segments(
         score,
         result.segment_scores(name),
         evidence=LazyRows(itemgetter(0), result.evidence(name)),
         output=output,
-        texts=lambda index: list(_text_lines(result, name, index)),
+        texts=lambda index: [*segment_lines(result, name, index), *phrases(index)],
+        phrases=phrases if result.metrics[name].evidence_name == "repetitions" else None,
     )
-
-
-def _text_lines(result: Result, name: str, index: int) -> Iterator[str]:
-    """A segment's texts, and what it repeats as phrases."""
-    yield from segment_lines(result, name, index)
-    if result.metrics[name].evidence_name == "repetitions":
-        yield from repeated_phrases(
-            result.metrics[name].tokens(result.rows[index].hypotheses[0]),  # type: ignore[attr-defined]
-            result.evidence(name)[index][0]["repetitions"],
-        )
 
 
 def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
