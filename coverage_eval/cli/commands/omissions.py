@@ -126,7 +126,9 @@ def command(
             "--fail-if-probability: the model gives no probabilities; --calibrate makes one "
             "that does"
         )
-    result = measure(dataset, {metric.name: metric}, evidence=output.sentence_level, checks=True)
+    result = measure(
+        dataset, {metric.name: metric}, evidence=output.sentence_level, checks=True, progress=True
+    )
     score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
     printout = present_scores([score])
     found = result.statistics_of(metric.name)[:, 0]

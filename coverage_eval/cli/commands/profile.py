@@ -105,7 +105,7 @@ def command(
             f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
             f"(there are {', '.join(figures)})"
         )
-    result = measure(dataset, figures, jobs=jobs, checks=True)
+    result = measure(dataset, figures, jobs=jobs, checks=True, progress=True)
     present = present_profile_segments if output.sentence_level else present_profile
     profile = profile_of(result, output.resamples, output.seed)
     show(warn(present(profile), result.findings, result.unknown_words, strict=strict), output)
