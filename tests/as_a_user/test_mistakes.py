@@ -107,15 +107,15 @@ def test_what_else_is_said_of_it(run_cli: RunCli, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("drop a ref --src src --model sk.model", "src (100 %, such as "),
-        ("compare a --ref ref --src src --model sk.model", "src (100 %, such as "),
-        ("omissions a --src src --model sk.model", "src (100 %, such as "),
-        ("profile a --src src --model sk.model", "src (100 %, such as "),
+        ("drop a ref --src src --model sk.model", "src (100%, such as "),
+        ("compare a --ref ref --src src --model sk.model", "src (100%, such as "),
+        ("omissions a --src src --model sk.model", "src (100%, such as "),
+        ("profile a --src src --model sk.model", "src (100%, such as "),
         (
             "meta --inject ref --src src --model sk.model --kind omission-word",
-            "src (100 %, such as ",
+            "src (100%, such as ",
         ),
-        ("report a --ref ref --src src --model sk.model -o no.html", "src (100 %, such as "),
+        ("report a --ref ref --src src --model sk.model -o no.html", "src (100%, such as "),
         ("drop src src --src ref --model model", "ref and src: the model knows the words of each"),
         ("rep shifted ref", "shifted: line N fits line N+1 of ref better"),
         ("omissions shifted --src src --model model", "src: line N fits line N-1 of shifted"),

@@ -29,7 +29,7 @@ TEST_PART, FOLDS = 10, 5  # 15 of 150 flowers for the test, the others in 5 fold
 
 MEASURES = {
     "cv_js": "JS, 5-fold (Table 2)",
-    "cv_js_interval": "its 95 % interval, ±",
+    "cv_js_interval": "its 95% interval, ±",
     "test_js": "JS, test (Table 3)",
     "test_error": "error rate, test, %",
 }

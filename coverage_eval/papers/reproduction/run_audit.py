@@ -1,7 +1,8 @@
-"""``audit run``: everything that can be checked of finished runs.
+"""``audit run``: everything that can be checked in finished runs.
 
-Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations,
-and set beside the printed ones: the direction of every effect, and the paper's claims. Several runs
+Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations
+and compared with the printed ones: the direction of every effect, and the paper's claims. Several
+runs
 are the same experiment with different seeds; the mean is compared then, with the interval that
 Student's t gives the mean of so few.
 """
@@ -90,7 +91,7 @@ def _directions(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) ->
                 facts,
                 "Positive: the first system is better. "
                 + (
-                    f"Ours: mean of {len(scores)} seeds, with its 95 % interval."
+                    f"Ours: mean of {len(scores)} seeds, with its 95% interval."
                     if len(scores) > 1
                     else "Ours: one seed, whose chance has no interval here."
                 ),
@@ -119,7 +120,7 @@ def _direction(
 def _claims_of_paper(
     printed: PrintedTable, scores: Sequence[Mapping[Key, float]]
 ) -> Iterator[Claim]:
-    """What section 5 says, over our means; only where every system and metric is there."""
+    """What section 5 says, for our means; only if every system and metric is there."""
     whole = load_table(printed.name)
     if printed.systems != whole.systems or printed.metrics != whole.metrics:
         return
@@ -140,7 +141,7 @@ def score_claims(
 ) -> Iterator[Claim]:
     """One claim a table: its scores come out again from the translations of the test set.
 
-    Nothing is said of a table without scores or translations. DROP needs the source and the
+    A table without scores or translations is skipped. DROP needs the source and the
     aligner's model, METEOR its data; without the references nothing can be recomputed.
 
     Args:
