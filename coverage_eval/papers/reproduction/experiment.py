@@ -63,6 +63,7 @@ from coverage_eval.papers.reproduction.run_folder import (
     HYPOTHESES,
     PRESETS,
     RESCORED,
+    VALID_HYPOTHESES,
     Corpora,
     RunFolder,
     RunSettings,
@@ -291,7 +292,8 @@ class Experiment:
         """Choose α and β on the validation text.
 
         The translations that rescoring alone chooses of the lists of the system without penalties,
-        with weights that were chosen on such lists, are kept beside.
+        with weights that were chosen on such lists, are kept beside; so is the validation text as
+        the beam translates it with the weights that were chosen.
         """
         self.make(replace(system, penalized=False))
         folder = self.run.folder("systems", system.folder)
@@ -314,6 +316,8 @@ class Experiment:
                 folder / TUNING,
                 label=f"{system.name}: α and β",
             )
+            chosen = self._translate(model, text, bounds, weights.penalties, label=label)
+            write_lines(folder / VALID_HYPOTHESES, best_texts(chosen))
         self.run.note(system.folder, {"tuning": asdict(tuning), **weights.note()})
         return weights.penalties
 

@@ -20,6 +20,7 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.comparison import SIGNIFICANT
 from coverage_eval.data.files import check_source, read_segments
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Audit, Claim, Fact, Verdict, equal
@@ -31,7 +32,7 @@ from coverage_eval.papers.printed import (
     mean_and_half_width,
 )
 from coverage_eval.papers.reproduction.paper_systems import TABLES
-from coverage_eval.papers.reproduction.run_folder import WORD_ALIGNER, RunFolder
+from coverage_eval.papers.reproduction.run_folder import VALID_HYPOTHESES, WORD_ALIGNER, RunFolder
 from coverage_eval.papers.reproduction.run_results import (
     FORMS,
     hypotheses_of,
@@ -220,6 +221,7 @@ def score_claims(
     ref: str | Path | None = None,
     src: str | Path | None = None,
     model: str | Path | None = None,
+    valid_ref: str | Path | None = None,
 ) -> Iterator[Claim]:
     """One claim a table: its scores come out again from the translations of the test set.
 
@@ -231,12 +233,13 @@ def score_claims(
         ref: The reference of the test set; by default the one in the run's folder.
         src: The source of the test set; by default the one in the run's folder.
         model: The word aligner that makes DROP's links; by default the run's.
+        valid_ref: The target side of the validation text, on which penalties were chosen.
 
     Raises:
         DataError: A text that is not the one the run was made with, or a damaged file.
     """
     texts = {}
-    for option, named in (("test_ref", ref), ("test_src", src)):
+    for option, named in (("test_ref", ref), ("test_src", src), ("valid_tgt", valid_ref)):
         path = Path(named) if named else run.path / option.replace("_", ".")
         if named or path.exists():
             check_source(path)
@@ -246,6 +249,8 @@ def score_claims(
             texts[option] = list(read_segments(path))
     aligner_path = Path(model) if model else run.path / "prepared" / WORD_ALIGNER
     aligned = "test_src" in texts and (model is not None or aligner_path.exists())
+    if "valid_tgt" in texts:
+        yield from _tuning_claims(run, texts["valid_tgt"])
     for table, form in product(_CLAIMS, FORMS):
         name = table_file(table, form)
         path = run.path / f"{name}.csv"
@@ -276,6 +281,24 @@ def score_claims(
         yield Claim(claim, run.path.name, tuple(facts), " ".join(notes), unchecked)
 
 
+def _tuning_claims(run: RunFolder, references: Sequence[str]) -> Iterator[Claim]:
+    """That the chosen weights of penalties have the BLEU that the manifest says."""
+    facts = []
+    for system in TABLES["table1"]:
+        kept = run.path / f"{system.folder}.{VALID_HYPOTHESES}.gz"
+        paths = [p for p in (run.system(system.folder) / VALID_HYPOTHESES, kept) if p.exists()]
+        if paths:
+            lines = list(read_segments(paths[0]))
+            bleu = BLEU(tokenize="none", lowercase=True).corpus_score(
+                lines, references[: len(lines)]
+            )
+            was = run.manifest["made"][system.folder]["valid BLEU"]
+            facts.append(equal(f"{system.name}: BLEU", was, bleu.score, digits=4))
+    if facts:
+        claim = "weights of COVPENALTY were chosen by the BLEU that the validation text has"
+        yield Claim(claim, run.path.name, tuple(facts))
+
+
 def _kept_scores(path: Path) -> dict[tuple[str, str], float]:
     """The figures of ``TABLE.csv`` by system and metric."""
     try:
@@ -292,6 +315,7 @@ def audit_runs(
     ref: str | Path | None = None,
     src: str | Path | None = None,
     model: str | Path | None = None,
+    valid_ref: str | Path | None = None,
 ) -> Audit:
     """Replay the models of runs in NumPy, recompute scores, and set them beside the printed ones.
 
@@ -311,6 +335,7 @@ def audit_runs(
         ref: The reference of the test set, for scores of a run that was only kept.
         src: Its source, for DROP.
         model: The word aligner of a run, for DROP.
+        valid_ref: The target side of the validation text, for the weights of penalties.
 
     Raises:
         DataError: A folder without a run, with nothing finished, or runs that do not belong
@@ -324,7 +349,7 @@ def audit_runs(
             from coverage_eval.papers.reproduction.trained_system import replay_claim
 
             claims.append(replay_claim(run, segments=segments))
-        claims += score_claims(run, ref=ref, src=src, model=model)
+        claims += score_claims(run, ref=ref, src=src, model=model, valid_ref=valid_ref)
     claims += [claim for table in _CLAIMS for claim in comparison_claims(runs, table)]
     if not claims:
         raise DataError(f"{paths[0]}: no system is finished yet")

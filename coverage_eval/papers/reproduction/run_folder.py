@@ -39,6 +39,9 @@ HYPOTHESES = "test.hyp"
 RESCORED = "test.rescored.hyp"
 """What rescoring n-best lists chooses, in the folder of a system with penalties."""
 
+VALID_HYPOTHESES = "valid.hyp"
+"""The validation text as the beam translates it with the weights that were chosen on it."""
+
 FERTILITIES = "test.fertilities"
 """The bounds of the test sources, their sinks' included; of systems that have bounds."""
 

@@ -36,6 +36,7 @@ from coverage_eval.papers.reproduction.run_folder import (
     HYPOTHESES,
     MANIFEST,
     RESCORED,
+    VALID_HYPOTHESES,
     WORD_ALIGNER,
     RunFolder,
 )
@@ -217,7 +218,8 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
 
     These are the tables with signatures, the manifest, the epochs, ``SYSTEM.test.hyp.gz`` with each
     system's translations of the test set (``SYSTEM.test.FORM.hyp.gz`` for the other
-    :data:`FORMS`), and ``nbest_scores.csv.gz`` with the log-probability, the
+    :data:`FORMS`), ``SYSTEM.valid.hyp.gz`` with those of the validation text that chose the weights
+    of penalties, and ``nbest_scores.csv.gz`` with the log-probability, the
     length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is all
     that rescoring needs.
 
@@ -246,8 +248,9 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
     for system in decoded:
         texts = {HYPOTHESES: hypotheses_of(run, [system])[system.name]}
         texts |= {f"test.{form}.hyp": _ranked_again(run, system, form) for form in FORMS if form}
-        if system.penalized:
-            texts[RESCORED] = list(read_segments(run.system(system.folder) / RESCORED))
+        for file in (RESCORED, VALID_HYPOTHESES):
+            if (path := run.system(system.folder) / file).exists():
+                texts[file] = list(read_segments(path))
         for file, lines in texts.items():
             written.append(folder / f"{system.folder}.{file}.gz")
             with _gzip_file(written[-1]) as packed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -311,25 +312,27 @@ def test_what_is_kept_has_no_text_and_no_weights(
 
 
 def test_translations_are_kept_and_give_the_scores_again(
-    finished_run: Path, run_cli: RunCli, tmp_path: Path
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
 ) -> None:
     kept, again = tmp_path / "kept", tmp_path / "again"
     for folder in (kept, again):
         run_cli("reproduce", "keep", finished_run, "-o", folder)
     packed = sorted(path.name for path in kept.glob("*.hyp.gz"))
-    assert len(packed) == 26, "eight systems in three forms, and what rescoring chose for two"
+    assert len(packed) == 28, "eight systems in three forms; what rescoring and the beam chose"
     for name in (*packed, "nbest_scores.csv.gz"):
         assert (kept / name).read_bytes() == (again / name).read_bytes()
-        if name.endswith((".test.hyp.gz", ".rescored.hyp.gz")):
-            folder, _, file = name.removesuffix(".gz").partition(".test.")
-            text = (finished_run / "systems" / folder / f"test.{file}").read_bytes()
+        if name.endswith((".test.hyp.gz", ".rescored.hyp.gz", ".valid.hyp.gz")):
+            folder, part, file = re.split(r"\.(test|valid)\.", name.removesuffix(".gz"))
+            text = (finished_run / "systems" / folder / f"{part}.{file}").read_bytes()
             assert gzip.decompress((kept / name).read_bytes()) == text
     done = run_cli(
         "audit", "run", kept, "--ref", finished_run / "test.ref", "--src",
         finished_run / "test.src", "--model", finished_run / "prepared" / "words.model",
-        "-f", "json",
+        "--valid-ref", corpus["valid_tgt"], "-f", "json",
     )  # fmt: skip
-    claims = json.loads(done.stdout)["claims"]
+    weights, *claims = json.loads(done.stdout)["claims"]
+    assert weights["claim"].startswith("weights of COVPENALTY were chosen by the BLEU")
+    assert (weights["verdict"], len(weights["facts"])) == ("holds", 2)
     for table, claim in zip(("table1", "table1.normalized", "table1.equal"), claims, strict=False):
         assert claim["claim"].startswith(f"the scores of {table} come out again")
         assert claim["verdict"] == "holds"

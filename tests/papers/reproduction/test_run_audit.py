@@ -249,7 +249,7 @@ def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) ->
     assert (first["verdict"], len(first["facts"])) == ("holds", 9)
     done = run_cli("audit", "table1", "--ref", texts / "test_ref", check=False)
     assert done.returncode == 2
-    assert "--ref, --src and --model go with 'run'" in done.stderr
+    assert "--ref, --src, --model and --valid-ref go with 'run'" in done.stderr
 
 
 def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
