@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.alignment.coverage_files import CoverageSource, coverage_columns
 from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
 from coverage_eval.alignment.model_text import (
     cut_pairs,
@@ -74,12 +75,14 @@ class CoveredRow(NamedTuple):
         references: Coverage by each reference, ``[source words]``, 0 to 1.
         hypotheses: Coverage by each hypothesis.
         lengths: Words of each hypothesis.
+        peers: Coverage by each peer.
     """
 
     source: Sequence[str]
     references: tuple[Floats, ...]
     hypotheses: tuple[Floats, ...]
     lengths: tuple[int, ...] = ()
+    peers: tuple[Floats, ...] = ()
 
 
 class PosteriorRow(NamedTuple):
@@ -89,11 +92,13 @@ class PosteriorRow(NamedTuple):
         source: The source's tokens, without a sink.
         references: Posteriors of source and each reference.
         hypotheses: Posteriors of source and each hypothesis.
+        peers: Posteriors of source and each peer.
     """
 
     source: Sequence[str]
     references: tuple[Posterior, ...]
     hypotheses: tuple[Posterior, ...]
+    peers: tuple[Posterior, ...] = ()
 
 
 class Aligner(ABC):
@@ -104,7 +109,7 @@ class Aligner(ABC):
     >>> float(ce.drop(["a"], ["a house"], ["ein haus"], aligner))
     50.0
 
-    Get one by :meth:`train`, :meth:`load` or :meth:`from_links`.
+    Get one by :meth:`train`, :meth:`load`, :meth:`from_links` or :meth:`from_posteriors`.
     """
 
     symmetrize: str
@@ -115,6 +120,8 @@ class Aligner(ABC):
     """How sources are."""
     links_references: bool = True
     """Whether there are links of the references, which link files may lack."""
+    covers: bool = False
+    """Whether it gives coverages; links alone do not."""
 
     @staticmethod
     def train(
@@ -228,6 +235,33 @@ class Aligner(ABC):
         """
         return GivenLinks(src_ref, src_hyp, sink=sink)
 
+    @staticmethod
+    def from_posteriors(
+        src_ref: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
+        src_hyp: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
+        *,
+        sink: bool = False,
+    ) -> Aligner:
+        """Soft links that any other aligner or a model's attention made, from files or memory.
+
+        >>> aligner = Aligner.from_posteriors([[1, 1]], [[[0.9, 0], [0, 0.2]]])
+        >>> import coverage_eval as ce
+        >>> float(ce.soft_drop(["a house"], ["a house"], ["ein haus"], aligner))
+        45.0
+
+        Args:
+            src_ref: Of source and reference: a file of JSON Lines, or for each segment the coverage
+                of its words, ``[source words]``, or a matrix ``[target words, source words]``; a
+                mapping or list of files for several references; empty if they are not looked at.
+            src_hyp: Of source and hypothesis; for several systems a list of files in the order of
+                the systems, or a mapping from their names.
+            sink: The last column is of ``<SINK>`` behind the source, which the text has not.
+
+        Raises:
+            DataError: An unreadable file.
+        """
+        return GivenCoverages(src_ref, src_hyp, sink=sink)
+
     @abstractmethod
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """Links of a test set, row by row; memory does not grow with the text.
@@ -252,7 +286,9 @@ class Aligner(ABC):
             DataError: Links from files have no probabilities; no source.
             AlignerError: The aligner failed.
         """
-        raise DataError("coverage needs a model: links from files have no probabilities")
+        raise DataError(
+            "coverage needs a model, or soft links with --coverage: links have no probabilities"
+        )
 
     def links(self, *, compat: str | None = None, references: bool = True) -> Request:
         """What a metric asks of a batch to get its links, as :meth:`align` makes them.
@@ -314,6 +350,8 @@ class ModelAligner(Aligner):
         ValueError: An unknown symmetrisation or tokeniser.
     """
 
+    covers = True
+
     def __init__(
         self,
         model: FastAlign,
@@ -334,7 +372,7 @@ class ModelAligner(Aligner):
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
         """Links of a test set, row by row; see :meth:`Aligner.align`."""
-        pending, pairs = self._pairs(rows)
+        pending, pairs = self._pairs(row._replace(peers=()) for row in rows)
         links = self.model.align(pairs, self.symmetrize)
         for row, source, found in _together(pending, links):
             kept = tuple(self._without_sink(item, source) for item in found)
@@ -343,13 +381,15 @@ class ModelAligner(Aligner):
 
     def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        rows = _with(rows, references=side == "source")
+        if side == "target":
+            rows = (row._replace(references=(), peers=()) for row in rows)
         for row in self.posteriors(rows, SIDES[side]):
             yield CoveredRow(
                 row.source,
                 tuple(one.coverage for one in row.references),
                 tuple(one.coverage for one in row.hypotheses),
                 tuple(len(one.matrix) for one in row.hypotheses),
+                tuple(one.coverage for one in row.peers),
             )
 
     def posteriors(
@@ -368,8 +408,8 @@ class ModelAligner(Aligner):
         pending, pairs = self._pairs(rows)
         for row, source, found in _together(pending, self.model.posteriors(pairs, direction)):
             kept = tuple(replace(one, matrix=one.matrix[:, : len(source)]) for one in found)
-            split = len(row.references)
-            yield PosteriorRow(source, kept[:split], kept[split:])
+            split, last = len(row.references), len(found) - len(row.peers)
+            yield PosteriorRow(source, kept[:split], kept[split:last], kept[last:])
 
     def _pairs(
         self, rows: Iterable[Row]
@@ -384,7 +424,7 @@ class ModelAligner(Aligner):
                 source = self.source_tokens(row.source)
                 pending.append((row, source))
                 aligned = with_sink(source, sink=self.sink)
-                for text in (*row.references, *row.hypotheses):
+                for text in (*row.references, *row.hypotheses, *row.peers):
                     yield aligned, self.tokens(text)
 
         return pending, pairs()
@@ -471,17 +511,7 @@ class GivenLinks(Aligner):
 
     def for_systems(self, names: Sequence[str]) -> Aligner:
         """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
-        if self._systems is None or self._systems == list(names):
-            return self
-        if set(self._systems) != set(names):
-            raise DataError(
-                f"links of the systems {', '.join(self._systems)} were given, for the systems "
-                f"{', '.join(names)}"
-            )
-        found = copy(self)
-        found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
-        found._systems = list(names)
-        return found
+        return _in_order(self, names)
 
     def _targets(self, row: Row) -> list[int]:
         """The number of tokens of each text that there are links of."""
@@ -497,24 +527,141 @@ class GivenLinks(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """The hashes of the links' content, references' before hypotheses'."""
-        names = [
-            ",".join(column.digest for column in columns)
-            for columns in (self._references, self._hypotheses)
-        ]
         return {
             "aligner": "given",
-            "links": "+".join(names),
+            "links": _digests(self),
             "sink": bool(self.sink),
             **self.tokens.settings,
         }
+
+
+class GivenCoverages(Aligner):
+    """Soft links that were made elsewhere; see :meth:`Aligner.from_posteriors`.
+
+    Texts are split at spaces and tabs, and every array is checked against them.
+    """
+
+    symmetrize = "given"
+    covers = True
+
+    def __init__(
+        self,
+        src_ref: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
+        src_hyp: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
+        *,
+        sink: bool = False,
+    ) -> None:
+        self._references = coverage_columns(src_ref, "soft links of the reference")
+        self._hypotheses = coverage_columns(src_hyp, "soft links of the hypothesis")
+        self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
+        self.links_references = bool(self._references)
+        self.sink = sink
+        self.tokens = self.source_tokens = Tokenizer()
+
+    def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
+        """There are no links: soft ones do not say which are meant.
+
+        Raises:
+            DataError: Always.
+        """
+        raise DataError(
+            "soft links are coverages and no links: give links with --src-ref-align and "
+            "--src-hyp-align, or ask for a metric of coverage, such as softdrop"
+        )
+
+    def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
+        """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
+        columns = [*self._references, *self._hypotheses]
+        names = ["the text", *(column.name for column in columns)]
+        split = len(self._references)
+        for row, *found in zip_lines(names, [rows, *columns]):
+            if row.source is None:
+                raise DataError("soft links need the source text; give it with --src")
+            source = self.source_tokens(row.source)
+            referenced = bool(row.references) and side == "source"
+            references = row.references if referenced else ()
+            wanted = (*references, *row.hypotheses, *row.peers)
+            soft = list(zip(columns, found, strict=True))[0 if referenced else split :]
+            if len(soft) != len(wanted):
+                raise DataError(
+                    f"soft links of {split} references and {len(self._hypotheses)} hypotheses and "
+                    f"peers were given, for {len(row.references)} and "
+                    f"{len(row.hypotheses) + len(row.peers)}"
+                )
+            covered = tuple(
+                self._covered(array, source, self.tokens(text), side, f"{column.name}: line {line}")
+                for (column, (line, array)), text in zip(soft, wanted, strict=True)
+            )
+            lengths = tuple(len(self.tokens(text)) for text in row.hypotheses)
+            first, last = len(references), len(covered) - len(row.peers)
+            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
+
+    def _covered(
+        self, soft: Floats, source: Sequence[str], target: Sequence[str], side: str, where: str
+    ) -> Floats:
+        """The coverage of each source word, or of each target word, by one text."""
+        width = len(source) + self.sink
+        if soft.size == 0:  # a side without words
+            soft = np.zeros((len(target), width))
+        shape = (width,) if soft.ndim == 1 else (len(target), width)
+        if soft.shape != shape:
+            raise DataError(
+                f"{where}: has {' x '.join(map(str, soft.shape))} values, and there are "
+                f"{len(target)} target words and {width} source words; are these the soft links "
+                "of this text, in this tokenisation?"
+            )
+        if side == "source":
+            return np.asarray(np.minimum(1.0, np.atleast_2d(soft).sum(axis=0)[: len(source)]))
+        if soft.ndim == 1:
+            raise DataError(f"{where}: a row of source words does not say what covers the target's")
+        return np.asarray(np.minimum(1.0, soft[:, : len(source)].sum(axis=1)))
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:
+        """These soft links with the systems in an order; see :meth:`Aligner.for_systems`."""
+        return _in_order(self, names)
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The hashes of the content, references' before hypotheses'."""
+        return {
+            "aligner": "given",
+            "coverage": _digests(self),
+            "sink": bool(self.sink),
+            **self.tokens.settings,
+        }
+
+
+G = TypeVar("G", GivenLinks, GivenCoverages)
+
+
+def _digests(given: GivenLinks | GivenCoverages) -> str:
+    """The hashes of the content of each column, references' before hypotheses'."""
+    sides = (given._references, given._hypotheses)
+    return "+".join(",".join(column.digest for column in columns) for columns in sides)
+
+
+def _in_order(given: G, names: Sequence[str]) -> G:
+    """Links or coverages with the systems in an order."""
+    systems = given._systems
+    if systems is None or systems == list(names):
+        return given
+    if set(systems) != set(names):
+        raise DataError(
+            f"links of the systems {', '.join(systems)} were given, for the systems "
+            f"{', '.join(names)}"
+        )
+    found = copy(given)
+    found._hypotheses = [given._hypotheses[systems.index(name)] for name in names]
+    found._systems = list(names)
+    return found
 
 
 def check_aligner(aligner: object) -> None:
     """Raise :class:`TypeError` if this is no aligner, such as the name of a model file."""
     if not isinstance(aligner, Aligner):
         raise TypeError(
-            "aligner must come from Aligner.train, Aligner.load or Aligner.from_links, not "
-            f"{aligner!r:.40}"
+            "aligner must come from Aligner.train, Aligner.load, Aligner.from_links or "
+            f"Aligner.from_posteriors, not {aligner!r:.40}"
         )
 
 
@@ -524,7 +671,7 @@ def _together(
     """Each row with its source and what came of its pairs."""
     for first in results:
         row, source = pending.popleft()
-        rest = len(row.references) + len(row.hypotheses) - 1
+        rest = len(row.references) + len(row.hypotheses) + len(row.peers) - 1
         yield row, source, (first, *islice(results, rest))
 
 

@@ -14,10 +14,12 @@ from coverage_eval.data.input_checks import (
     BAD_PIECES,
     CASED,
     FEWEST_CASED,
+    LAGS,
     LOWER_CASED,
     Finding,
     named,
     percent,
+    shifted,
     shown,
     where,
 )
@@ -41,11 +43,20 @@ seen once, by the number of tokens); new text has up to 2 times, so small models
 UNKNOWN_OF_HYPOTHESES = 0.25
 """Of a hypothesis; a weak system's own words are no fault of the model."""
 
+WRONG_MODEL = 0.5
+"""Of a side: the model is of another language, or of words cut otherwise."""
+
 SWAPPED = 0.2
 """Each side is better known to the model's other side by this share; -1 to -0.4 where it is not."""
 
+FEWEST_TOKENS = 4
+"""On each side; of fewer than twenty segments, swapped sides are only a doubt."""
+
 MODEL_CASED = 0.05
 """Share of the vocabulary with a capital letter from which on a model counts as cased."""
+
+FEW_PAIRS = 50
+"""Pairs that a model was trained on; links of one of 300 are poor, but links."""
 
 TOKENS_RATIO = 1.25
 """Target tokens by source tokens, in the text and in training: 1.04 times apart on new text, 1.3 on
@@ -56,6 +67,9 @@ FIT = 0.08
 training. In 50 lines of new text 0.66 and more, 0.3 where half of the words are wrong, 0.1 with a
 model of 300 pairs; lines out of step -0.08 to 0.06; another language 0.06 at most."""
 
+SHIFTED_FIT = 0.25
+"""How well sources fit targets some lines on, against their own, where lines are shifted."""
+
 MODEL_ROWS = 1000
 """Pairs to align for :data:`FIT`, twice."""
 
@@ -63,7 +77,8 @@ MODEL_ROWS = 1000
 def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[str, float]]:
     """Look at how well an aligner model knows the texts.
 
-    The first check that finds something explains what those after it would say.
+    A model of other languages fits no better for being told so, and a text in another case has
+    unknown words: what one finding explains is not said again.
 
     Args:
         sample: Rows with sources, in the model's tokenisation and without the sink.
@@ -85,15 +100,12 @@ def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[s
         "unknown_source_tokens": seen.unknown(sample.source, 0),
         "unknown_target_tokens": fmean(seen.unknown(target, 1) for target in sample.targets),
     }
-    checks = (
-        seen.check_sides,
-        seen.check_case,
-        seen.check_unknown_tokens,
-        seen.check_token_ratio,
-        seen.check_fit,
-    )
-    found = (list(check()) for check in checks)
-    return next(filter(None, found), []), shares
+    found = list(seen.check_sides()) or list(seen.check_unknown_tokens())
+    case = list(seen.check_case())
+    if case:
+        found = [finding for finding in found if finding.check != "unknown-tokens"]
+    found += [*case, *seen.check_training()]
+    return found or list(seen.check_token_ratio()) or list(seen.check_fit()), shares
 
 
 @dataclass(frozen=True)
@@ -127,9 +139,9 @@ class _ModelAndTexts:
             self.unknown(text, side) - self.unknown(text, 1 - side)
             for text, side in ((self.source, 0), (target, 1))
         ]
-        if min(gains) > SWAPPED and self.source.has_enough:
+        if min(gains) > SWAPPED and min(self.source.tokens, target.tokens) >= FEWEST_TOKENS:
             yield Finding(
-                "swapped-sides",
+                "swapped-sides" if self.source.has_enough else "sides",
                 f"{self.source.name} and {target.name}: the model knows the words of each as "
                 "those of its other side; swap source and target, or give the model of the other "
                 "direction",
@@ -157,10 +169,20 @@ class _ModelAndTexts:
                 "training text of the model",
             )
 
+    def check_training(self) -> Iterator[Finding]:
+        """A model that has seen next to nothing."""
+        if self.model.manifest.pairs < FEW_PAIRS:
+            yield Finding(
+                "small-model",
+                f"the model was trained on {self.model.manifest.pairs} pairs, too few for links "
+                "that mean anything; a few thousand pairs of the same kind of text are enough",
+            )
+
     def check_unknown_tokens(self) -> Iterator[Finding]:
         """A model of other languages, another tokeniser or other text."""
         tokens = (self.model.manifest.source_tokens, self.model.manifest.target_tokens)
-        seen = {}
+        seen: dict[str, str] = {}
+        unknown = []
         for text, side in self.texts:
             # Good and Turing: words seen once, about half of all, by the number of tokens.
             expected = len(self.words[side]) / 2 / max(tokens[side], 1)
@@ -170,9 +192,11 @@ class _ModelAndTexts:
                 missing = [t for t, _ in text.counts.most_common() if t not in self.words[side]]
                 examples = ", ".join(map(shown, missing[:2]))
                 seen[text.name] = f"{percent(share)}, such as {examples}"
+                unknown += [text] if share > WRONG_MODEL else []
         if seen:
+            is_wrong = self.source in unknown or all(t in unknown for t in self.sample.targets)
             yield Finding(
-                "unknown-tokens",
+                "wrong-model" if is_wrong else "unknown-tokens",
                 f"{named(seen)}: tokens that the model does not know; check that it is the "
                 "model for these languages, tokeniser and case",
             )
@@ -221,12 +245,27 @@ class _ModelAndTexts:
             bad = [piece[0][0] for piece, fit in zip(pieces, fits, strict=True) if fit < FIT]
             if bad and len(bad) >= BAD_PIECES * len(pieces):
                 place = where(self.sample, bad, [piece[0][0] for piece in pieces])
+                worst = [piece for piece in pieces if piece[0][0] in bad]
+                lag = next((lag for lag in LAGS if self._fits_at(lag, target.rows, worst)), None)
+                if lag is not None:
+                    said = shifted(lag, target.name, place)
+                    yield Finding("shifted", f"{self.source.name}: {said}")
+                    continue
                 yield Finding(
                     "model-fit",
                     f"{self.source.name} and {target.name}: to the model, sources fit their own "
                     f"targets no better than the next line's, {place}; lines are in another "
                     "order, or it is not the model for this text",
                 )
+
+    def _fits_at(
+        self, lag: int, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]
+    ) -> bool:
+        """Whether sources of most pieces fit the targets that are some rows further on."""
+        moved = [targets[(i + lag) % len(targets)] for i in range(len(targets))]
+        own = [[(i, i - lag) for i, _ in piece[2:-2] if moved[i]] for piece in pieces]
+        fits = _fits(self.model, self.source.rows, moved, [rows for rows in own if rows])
+        return 2 * sum(fit > SHIFTED_FIT for fit in fits) > len(pieces)
 
 
 def _fits(

@@ -19,6 +19,13 @@ position gains, the others lose in proportion to their weights:
 and the attention cannot follow a change of one score or bound and stay a distribution; eqs. 7-8
 divide by zero there. All gradients of such a row are **zero by convention**, as in the authors'
 code.
+
+**An exhausted word** (bound 0) has attention 0, and its score the gradient 0. It is at both its
+borders. Constrained softmax would use more credit whatever the score, so the word counts to
+:math:`\mathcal{A}_R` and its bound has a gradient. Constrained sparsemax would use it only if the
+score is above the threshold, which the attention does not show, so the word counts to
+:math:`\mathcal{A}_L` and the gradient for its bound is **zero by convention**, as in the authors'
+code. :mod:`coverage_eval.torch` has the same conventions.
 """
 
 from dataclasses import dataclass

@@ -60,6 +60,7 @@ class CorpusOptions:
         "of WMT's MQM files they need no names.",
         flag="--from",
         metavar="FILE",
+        group="Options",
     )
     src_col: str | None = setting(
         None, "Take this column as the source.", metavar="NAME", type=NoFile()
@@ -261,7 +262,8 @@ def corpus_options(command: F) -> Callable[..., Any]:
     if "ref" not in sides:
         unfit |= {"test_set", "languages"}
     one = "a system's output; give it once for each system" if "systems" in sides else "HYP"
-    return add_options(with_corpus, click_options(CorpusOptions, without=unfit, hypothesis=one))
+    options = click_options(CorpusOptions, without=unfit, group="Input", hypothesis=one)
+    return add_options(with_corpus, options)
 
 
 def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> dict[str, Any]:
@@ -289,27 +291,33 @@ class AlignmentOptions:
     """The source, an aligner and what counts of its links, as the command line names them."""
 
     src: Text | None = setting(  # noqa: RUF009
-        None, "Read the source text from this file.", metavar="FILE"
+        None, "Read the source text from this file.", metavar="FILE", group="Options"
     )
-    model: str | None = setting(None, "Align by this model, made by 'align train'.", metavar="FILE")
+    model: str | None = setting(
+        None, "Align by this model, made by 'align train'.", metavar="FILE", group="Options"
+    )
     train_src: str | None = setting(None, "Train a model on this source text.", metavar="FILE")
     train_tgt: str | None = setting(None, "Train it on this target side.", metavar="FILE")
     save_model: str | None = setting(
         None, "Keep the trained model in this file.", metavar="FILE", type=OutputFile()
     )
-    sink: bool = setting(False, "Append <SINK> to every source; it does not count.")
+    sink: bool = setting(
+        False, "Append <SINK> to every source; it does not count.", group="Advanced"
+    )
     fast_align: str | None = setting(
         None,
         "Run this fast_align executable, or the one in this folder.  "
         "[default: FAST_ALIGN, or the one included]",
         metavar="FILE",
         type=click.Path(),
+        group="Advanced",
     )
     threads: int | None = setting(
         None,
         "Run the aligner in this many threads; the result does not depend on it.  "
         "[default: all cores]",
         type=WholeRange(1),
+        group="Advanced",
     )
     src_ref_align: tuple[str, ...] = setting(
         (),
@@ -325,28 +333,47 @@ class AlignmentOptions:
         metavar="FILE",
         multiple=True,
     )
+    coverage: tuple[str, ...] = setting(
+        (),
+        "Take soft links of source and hypothesis from this file, made by any aligner or "
+        "attention: JSON Lines, a row [source words] or a matrix [target words][source words] for "
+        "each segment; give it once for each system, in their order, and then for each peer.",
+        metavar="FILE",
+        multiple=True,
+    )
+    ref_coverage: tuple[str, ...] = setting(
+        (),
+        "Take soft links of source and reference from this file; give it once for each reference.",
+        metavar="FILE",
+        multiple=True,
+    )
     symmetrize: str = setting(
         DEFAULT_SYMMETRIZATION,
         "Join the links of the two directions in this way.",
         choices=SYMMETRIZATIONS,
     )
     stopwords: str | None = setting(
-        None, "Leave the source words in this file, one a line, out of account.", metavar="FILE"
+        None,
+        "Leave the source words in this file, one a line, out of account.",
+        metavar="FILE",
+        group="Metrics",
     )
     denominator: str = setting(
         DEFAULT_DENOMINATOR,
         "Relate DROP to the source words aligned with the reference, or to all source words.",
         choices=DENOMINATORS,
+        group="Metrics",
     )
     tokenize: str | None = setting(
         None,
         "Apply one of sacreBLEU's tokenisers to {sides}.  [default: none, or the model's]",
         choices=TOKENIZERS,
+        group="Metrics",
     )
     src_tokenize: str | None = setting(
-        None, "Apply another tokeniser to the source.", choices=TOKENIZERS
+        None, "Apply another tokeniser to the source.", choices=TOKENIZERS, group="Metrics"
     )
-    lowercase: bool = setting(False, "Lowercase {sides}.")
+    lowercase: bool = setting(False, "Lowercase {sides}.", group="Metrics")
 
     @property
     def has_model(self) -> bool:
@@ -359,9 +386,19 @@ class AlignmentOptions:
         return bool(self.src_ref_align or self.src_hyp_align)
 
     @property
+    def has_coverage(self) -> bool:
+        """Whether files of soft links are named."""
+        return bool(self.coverage or self.ref_coverage)
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether links of either kind come from files, which are taken as they are."""
+        return self.has_links or self.has_coverage
+
+    @property
     def is_given(self) -> bool:
         """Whether links come from anywhere."""
-        return self.has_model or self.has_links
+        return self.has_model or self.is_taken
 
     @property
     def tokens(self) -> Tokenizer:
@@ -390,20 +427,28 @@ class AlignmentOptions:
             click.UsageError: The first thing that is wrong.
         """
         training = (self.train_src, self.train_tgt)
-        links = (*self.src_ref_align, *self.src_hyp_align)
+        links = (
+            *self.src_ref_align, *self.src_hyp_align, *self.coverage, *self.ref_coverage
+        )  # fmt: skip
         files = (*texts, self.src, *training, self.stopwords, *links)
         together = bool(self.src_ref_align) == bool(self.src_hyp_align)
         of_models = {"symmetrize", "tokenize", "src_tokenize"}
-        for_models = listed_options(of_models & given_options()) if self.has_links else ""
+        for_models = listed_options(of_models & given_options()) if self.is_taken else ""
         of_links = {"sink", "stopwords", "denominator"}
         for_links = "" if self.is_given else listed_options(of_links & given_options())
         wrong = {
             "--train-src and --train-tgt go together": any(training) and not all(training),
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
-            "--src-hyp-align": (self.model is not None) + any(training) + self.has_links > 1,
+            "--src-hyp-align; --coverage": (self.model is not None)
+            + any(training)
+            + self.has_links
+            + self.has_coverage
+            > 1,
+            "--ref-coverage goes with --coverage": bool(self.ref_coverage) and not self.coverage,
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
             "--src is needed to align the texts": self.has_model and self.src is None,
+            "--coverage needs --src": self.has_coverage and self.src is None,
             "--save-model goes with --train-src": self.save_model is not None and not all(training),
             f"{for_models} is not for links from files, which are taken as they are": for_models,
             f"{for_links} is for figures of links: name a model, or files of links": for_links,
@@ -451,6 +496,8 @@ class AlignmentOptions:
         """
         if self.has_links:
             return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
+        if self.has_coverage:
+            return Aligner.from_posteriors(self.ref_coverage, self.coverage, sink=self.sink)
         if self.model is not None:
             return Aligner.load(
                 self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads
@@ -493,18 +540,24 @@ _FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *_WORDS}
 
 
 def alignment_options(
-    words_of: str = "every side", *, links: bool = True, frozen: bool = False
+    words_of: str = "every side",
+    *,
+    links: bool = True,
+    coverage: bool = True,
+    frozen: bool = False,
 ) -> Callable[[F], Callable[..., Any]]:
     """Add the options; the command receives them as one ``alignment``.
 
     Args:
         words_of: What ``--tokenize`` and ``--lowercase`` apply to, in the words of the help.
         links: Whether the command has to do with links; else there are none of their options.
+        coverage: Whether it has to do with soft links.
         frozen: Leave out what names files of texts or links, or trains: a model file is all.
     """
     names = {item.name for item in fields(AlignmentOptions)}
     unfit = (names - _FROZEN if frozen else set()) | (set() if links else _OF_LINKS)
-    options = click_options(AlignmentOptions, without=unfit, sides=words_of)
+    unfit |= set() if coverage else {"coverage", "ref_coverage"}
+    options = click_options(AlignmentOptions, without=unfit, group="Alignment", sides=words_of)
     return options_as("alignment", AlignmentOptions, options)
 
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.help import HelpFormat, option
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
@@ -56,7 +57,7 @@ def _summaries() -> dict[str, str]:
     return metrics | COMMANDS
 
 
-class LazyGroup(click.Group):
+class LazyGroup(HelpFormat, click.Group):
     """A group that imports a command's module only when that command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -94,8 +95,8 @@ def _say(message: str, kind: str) -> None:
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="coverage-eval")
-@click.option(
+@click.version_option(__version__, prog_name="coverage-eval", default=False)
+@option(
     "--max-line-bytes", type=_parse_size, metavar="SIZE", default=str(MAX_LINE_BYTES.get()),
     show_default=True, help="Refuse texts with a line of more bytes than this, such as 1G.",
 )  # fmt: skip

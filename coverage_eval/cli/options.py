@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import stat
@@ -19,7 +18,9 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
+from coverage_eval.cli.help import GROUPS, HelpFormat, option
 from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
 from coverage_eval.metrics.score import setting
@@ -36,34 +37,54 @@ _MOST = 1_000_000_000
 """No number of an option is greater: sums and products of it stay finite, and loops end."""
 
 
-class WholeRange(click.IntRange):
-    """A range of whole numbers that ends at :data:`_MOST` unless told otherwise."""
+class FiniteRange(click.types.FloatParamType):
+    """A range of finite numbers; the help does not show it, the error does.
 
-    def __init__(self, least: int | None = None, most: int = _MOST) -> None:
-        super().__init__(least, most)
+    Args:
+        least: The smallest number, or with ``min_open`` the one that all are above.
+        most: The greatest, or with ``max_open`` the one that all are below.
+        min_open: Whether ``least`` itself is out of range.
+        max_open: Whether ``most`` itself is.
+    """
 
-
-class FiniteRange(click.FloatRange):
-    """A range of numbers that NaN, which passes every comparison, is not part of."""
+    name = "number"
+    _kind: Any = click.FLOAT
 
     def __init__(
         self,
-        least: float | None = None,
+        least: float = -_MOST,
         most: float = _MOST,
         *,
         min_open: bool = False,
         max_open: bool = False,
     ) -> None:
-        super().__init__(least, most, min_open, max_open)
+        self._least, self._most = least, most
+        self._min_open, self._max_open = min_open, max_open
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
-        number: float = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        number = self._kind.convert(value, param, ctx)
+        # NaN passes no comparison.
+        if not self._least <= number <= self._most:
+            self.fail(f"must be {self._range}, not {value}.", param, ctx)
+        if (self._min_open and number == self._least) or (self._max_open and number == self._most):
+            self.fail(f"must be {self._range}, not {value}.", param, ctx)
         return number
+
+    @property
+    def _range(self) -> str:
+        low = f"above {self._least:g}" if self._min_open else f"at least {self._least:g}"
+        high = f"below {self._most:,}" if self._max_open else f"at most {self._most:,}"
+        if self._least == -_MOST:
+            return high
+        return low if self._most == _MOST else f"{low} and {high}"
+
+
+class WholeRange(FiniteRange):
+    """A range of whole numbers."""
+
+    name = "integer"
+    _kind = click.INT
 
 
 class OutputFile(click.Path):
@@ -123,7 +144,7 @@ def parse_size(text: str) -> int:
     return size
 
 
-class Command(click.Command):
+class Command(HelpFormat):
     """A command that does nothing where one of its outputs would destroy a file."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -132,7 +153,7 @@ class Command(click.Command):
         return super().invoke(ctx)
 
 
-class Group(click.Group):
+class Group(HelpFormat, click.Group):
     """A group of such commands."""
 
     command_class = Command
@@ -152,13 +173,13 @@ def _refuse_overwriting(context: click.Context) -> None:
         name = context.params.get(parameter.name or "")
         if isinstance(parameter.type, OutputFile) and name not in {None, "-"}:
             written.append((parameter.opts[-1], _Place(name)))
-    for number, (option, place) in enumerate(written):
-        shown = option if place.name == "-" else f"{option} {place.name}"
+    for number, (flag, place) in enumerate(written):
+        shown = flag if place.name == "-" else f"{flag} {place.name}"
         if any(place.is_same_file(other) for other in inputs):
             raise click.UsageError(f"{shown} is one of the input files")
-        for other_option, other in written[:number]:
+        for other_flag, other in written[:number]:
             if place.is_same_file(other):
-                raise click.UsageError(f"{other_option} and {option} both write to {place.name}")
+                raise click.UsageError(f"{other_flag} and {flag} both write to {place.name}")
 
 
 class _Place:
@@ -205,8 +226,8 @@ def add_options(
     command: Callable[..., Any], options: Sequence[Callable[[Any], Any]]
 ) -> Callable[..., Any]:
     """Decorate a command by options, which ``--help`` lists in this order."""
-    for option in reversed(options):
-        command = option(command)
+    for add in reversed(options):
+        command = add(command)
     return command
 
 
@@ -215,6 +236,7 @@ def click_options(
     *,
     without: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
+    group: str = GROUPS[0],
     **words: str,
 ) -> list[Option]:
     """The options that the fields of a dataclass declare, those of a subclass first.
@@ -226,13 +248,14 @@ def click_options(
         kind: The dataclass.
         without: Fields for which there is no option.
         defaults: Other default values by field.
+        group: Where ``--help`` lists those whose field does not say.
         **words: What stands in the help in the place of ``{name}``.
     """
     own = [name for base in kind.__mro__ for name in get_annotations(base)]
     declared = [item for item in fields(kind) if "help" in item.metadata]
     ordered = sorted(declared, key=lambda item: own.index(item.name))
     return [
-        click_option(item, (defaults or {}).get(item.name, item.default), words)
+        click_option(item, (defaults or {}).get(item.name, item.default), words, group=group)
         for item in ordered
         if item.name not in without
     ]
@@ -243,6 +266,7 @@ def click_option(
     default: Any,
     words: Mapping[str, str] | None = None,
     further_choice: str | None = None,
+    group: str = GROUPS[0],
 ) -> Option:
     """The option that a field of a dataclass declares.
 
@@ -251,8 +275,9 @@ def click_option(
         default: Its default value.
         words: As in :func:`click_options`.
         further_choice: A choice beside those of the field.
+        group: As in :func:`click_options`.
     """
-    attributes = dict(item.metadata)
+    attributes = {"group": group, **item.metadata}
     flags = attributes.pop("flags", None) or [attributes.pop("flag", _flag(item.name))]
     help_text = cleandoc(attributes.pop("help"))
     for word, text in (words or {}).items():
@@ -270,7 +295,7 @@ def click_option(
         attributes["type"] = FiniteRange(**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
         attributes |= {"default": default, "show_default": default not in {None, False}}
-    return click.option(*flags, item.name, **attributes)
+    return option(*flags, item.name, **attributes)
 
 
 def _flag(name: str) -> str:
@@ -329,10 +354,15 @@ class Output:
         2,
         "Print this many digits after the decimal point.",
         flags=("-w", "--width"),
-        type=click.IntRange(0, 15),
+        least=0,
+        most=15,
+        group="Output",
     )
     score_only: bool = setting(
-        False, "Print only the numbers, one a line (text).", flags=("-b", "--score-only")
+        False,
+        "Print only the numbers, one a line (text).",
+        flags=("-b", "--score-only"),
+        group="Output",
     )
     output: str | None = setting(
         None,
@@ -358,15 +388,18 @@ class ScoreOutput(Output):
     """Where and how a command prints a score."""
 
     sentence_level: bool = setting(False, "Print one score a segment, with evidence.")
-    errors_only: bool = setting(False, "Print only the segments with an error.")
+    errors_only: bool = setting(False, "Print only the segments with an error.", group="Output")
     confidence: bool = setting(False, "Add a 95 % bootstrap interval.")
     bootstrap: int = setting(
         DEFAULT_RESAMPLES,
         "Draw this many resamples for --confidence.",
         least=1,
         most=MOST_RESAMPLES,
+        group="Statistics",
     )
-    seed: int = setting(DEFAULT_SEED, "Seed the resampling with this number.", least=0)
+    seed: int = setting(
+        DEFAULT_SEED, "Seed the resampling with this number.", least=0, group="Statistics"
+    )
 
     def __post_init__(self) -> None:
         if self.confidence and self.sentence_level:
@@ -403,19 +436,19 @@ scoring_options = options_as("output", ScoreOutput)
 
 output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
 
-references_option = click.option(
+references_option = option(
     "--ref", multiple=True, metavar="FILE",
     help="Read the reference from this file; give it once for each of several references.",
 )  # fmt: skip
 
-seed_option = click.option(
-    "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
+seed_option = option(
+    "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0), group="Statistics",
     help="Seed the resampling with this number.",
 )  # fmt: skip
 
-jobs_option = click.option(
-    "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024),
-    help="Count in so many processes; the result does not depend on it.",
+jobs_option = option(
+    "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024), group="Advanced",
+    help="Count in this many processes; the result does not depend on it.",
 )  # fmt: skip
 
 
@@ -427,31 +460,50 @@ def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) ->
     return strict
 
 
-strict_option = click.option(
-    "--strict", is_flag=True, callback=_raise_warnings,
-    help="End with an error where there would be a warning.",
+FORCED = "coverage_eval.forced"
+"""Where the context of a command keeps whether ``--force`` was given."""
+
+
+def _keep_force(context: click.Context, _: click.Parameter, force: bool) -> None:
+    context.meta[FORCED] = force
+
+
+strict_option: Option = partial(
+    add_options,
+    options=(
+        option(
+            "--strict", is_flag=True, callback=_raise_warnings, group="Advanced",
+            help="End with an error where there would be a warning.",
+        ),
+        option(
+            "--force", is_flag=True, expose_value=False, callback=_keep_force, group="Advanced",
+            help="Go on where the texts look so wrong that a score means nothing.",
+        ),
+    ),
 )  # fmt: skip
+"""How a command takes what the checks of its texts find; it receives ``strict``."""
 
 
-threads_option = click.option(
-    "--threads", type=WholeRange(1),
-    help="Run the aligner in so many threads; the result does not depend on it.  "
+threads_option = option(
+    "--threads", type=WholeRange(1), group="Advanced",
+    help="Run the aligner in this many threads; the result does not depend on it.  "
     "[default: all cores]",
 )  # fmt: skip
-memory_option = click.option(
-    "--memory", type=parse_size, metavar="SIZE",
+memory_option = option(
+    "--memory", type=parse_size, metavar="SIZE", group="Advanced",
     help="Limit the aligner's index to this, such as 2G.  [default: half of the machine's memory]",
 )  # fmt: skip
-fast_align_option = click.option(
-    "--fast-align", metavar="FILE", type=click.Path(),
+fast_align_option = option(
+    "--fast-align", metavar="FILE", type=click.Path(), group="Advanced",
     help="Run this fast_align executable, or the one in this folder.  "
     "[default: FAST_ALIGN, or the one included]",
 )  # fmt: skip
-timeout_option = click.option(
+timeout_option = option(
     "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
-    show_default=True, help="Give up after so many seconds without a sign of life of the aligner.",
+    show_default=True, group="Advanced",
+    help="Give up when the aligner has shown no sign of life for this many seconds.",
 )  # fmt: skip
-symmetrize_option = click.option(
+symmetrize_option = option(
     "--symmetrize", default=DEFAULT_SYMMETRIZATION, show_default=True,
     type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
 )  # fmt: skip
@@ -459,37 +511,42 @@ symmetrize_option = click.option(
 gold_options = partial(
     add_options,
     options=(
-        click.option(
+        option(
             "--gold-format", "form", default="auto", show_default=True,
             type=click.Choice(GOLD_FORMATS),
             help="Read gold links in this form, which is recognised if it is not named.",
         ),
-        click.option(
+        option(
             "--one-based", is_flag=True,
             help="Take the positions of Pharaoh or Talp gold links to count from 1.",
         ),
-        click.option(
+        option(
             "--reversed", "swapped", is_flag=True, help="Take gold links to be target-source."
         ),
     ),
 )  # fmt: skip
 """The command receives what :func:`~coverage_eval.alignment.gold_links.read_gold` takes."""
 
-threshold_option = click.option(
+threshold_option = option(
     "--threshold", type=FiniteRange(0, 1, max_open=True),
     help="Link what has more weight than this; by default each target word's most attended word.",
 )  # fmt: skip
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
-    """A callback for names separated by commas."""
+    """A callback for names separated by commas.
+
+    Args:
+        what: What they are names of, for messages.
+        known: Those that there are; empty if that is found out later.
+    """
 
     def parse(_: click.Context, __: click.Parameter, value: str | None) -> list[str] | None:
         if value is None:
             return None
         names = [name.strip() for name in value.split(",")]
         for name in names:
-            if name not in known:
+            if known and name not in known:
                 raise click.BadParameter(f"unknown {what} {name!r}; one of {', '.join(known)}")
         if len(set(names)) < len(names):
             raise click.BadParameter(f"a {what} is named twice in {value!r}")
@@ -506,7 +563,8 @@ def parse_differences(
         return None
     pairs = [item.partition("=") for item in value.split(",")]
     names = ",".join(name for name, _, _ in pairs)
-    known = parse_list("metric", METRICS)(context, parameter, names) or []
+    columns = (*METRICS, *context.params.get("scores", ()))  # the eager --scores
+    known = parse_list("metric", columns)(context, parameter, names) or []
     numbers = FiniteRange(0)
     return {
         name: numbers.convert(number, parameter, context) if equals else 0.0
@@ -530,6 +588,21 @@ def parse_named_files(
         if name in files:
             raise click.BadParameter(f"the name {name!r} is given twice; give names: NAME=FILE")
         files[name] = path
+    return files
+
+
+def parse_score_files(
+    context: click.Context, parameter: click.Parameter, values: Sequence[str]
+) -> dict[str, str]:
+    """As :func:`parse_named_files`; a folder stands for all files of segments' scores in it."""
+    files: dict[str, str] = {}
+    for name, path in parse_named_files(context, parameter, values).items():
+        inside = sorted(Path(path).glob(f"*{SEGMENT_SCORES}")) if Path(path).is_dir() else []
+        found = {item.name.removesuffix(SEGMENT_SCORES): str(item) for item in inside}
+        for own, file in (found or {name: path}).items():
+            if own in files:
+                raise click.BadParameter(f"the name {own!r} is given twice; give names: NAME=FILE")
+            files[own] = file
     return files
 
 

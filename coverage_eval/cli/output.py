@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coverage_eval.cli.options import Output, ScoreOutput, checked_ending
+from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
 from coverage_eval.data.files import atomic_path, write_lines
-from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.input_checks import Finding, Gravity
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.profile import ROW, Profile
 from coverage_eval.metrics.score import (
@@ -61,17 +61,25 @@ def say(message: str, kind: str = "") -> None:
 
 
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
-    """Print a warning for each finding, and return them.
+    """Print what was found, gravest first, and return the messages.
 
     Raises:
-        DataError: There is a finding, and warnings are errors.
+        DataError: There is more than a note, and warnings are errors.
+        click.exceptions.Exit: With what was found a score means nothing, and nobody said --force.
     """
-    messages = [finding.message for finding in findings]
-    if messages and strict:
-        raise DataError("; ".join(messages))
-    for message in messages:
-        say(message, "warning")
-    return messages
+    context = click.get_current_context(silent=True)
+    forced = context is not None and context.meta.get(FORCED, False)
+    if strict and (said := [f.message for f in findings if f.gravity < Gravity.NOTE]):
+        raise DataError("; ".join(said))
+    grave = [f.message for f in findings if f.gravity == Gravity.MEANINGLESS and not forced]
+    if grave:
+        say(f"{'; '.join(grave)}; a score would mean nothing (--force goes on)", "error")
+    for finding in findings:
+        if finding.message not in grave:
+            say(finding.message, "note" if finding.gravity == Gravity.NOTE else "warning")
+    if grave:
+        raise click.exceptions.Exit(1)
+    return [finding.message for finding in findings]
 
 
 def warn(
@@ -81,10 +89,10 @@ def warn(
     *,
     strict: bool,
 ) -> Printable:
-    """Print a warning for each finding; JSON has them, and figures about the model, too.
+    """Print what was found; JSON has the messages, and figures about the model, too.
 
     Raises:
-        DataError: There is a finding, and warnings are errors.
+        DataError, click.exceptions.Exit: As :func:`echo_findings`.
     """
     messages = echo_findings(findings, strict=strict)
     if not isinstance(printout.data, dict):

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
-from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
 from coverage_eval.metrics.registry import make_metric, metric_class
-from coverage_eval.metrics.score import Score, Statistics, interval_ends
+from coverage_eval.metrics.score import Interval, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -32,6 +32,7 @@ from coverage_eval.metrics.significance import (
     sample_scores,
 )
 from coverage_eval.tables.formats import render
+from coverage_eval.tables.table import SIGNIFICANT
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 
     from coverage_eval.report.page import Report
     from coverage_eval.tables.table import Table
-
-SIGNIFICANT = 0.05
-"""The level at which pictures mark a difference and sentences call it one."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,13 @@ class Cell:
     Attributes:
         score: The corpus score, with its interval.
         difference: The score minus the baseline's; None for the baseline.
+        difference_interval: Its 95% interval, from resamples of the same segments for both; None
+            for the baseline and without resamples.
         p_value: Of the paired test against the baseline; None for the baseline.
         adjusted: The same, by Holm over all systems of the metric.
         best: Whether no other system is better by this metric.
+        merit: False where a low score of errors only shows that an output says little: it is
+            neither the best nor tested.
     """
 
     score: Score
@@ -90,6 +92,8 @@ class Cell:
     p_value: float | None = None
     adjusted: float | None = None
     best: bool = False
+    merit: bool = True
+    difference_interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,12 @@ class Comparison:
     def others(self) -> list[str]:
         """The systems that the baseline is compared with."""
         return [system for system in self.rows if system != self.baseline]
+
+    @property
+    def silent(self) -> list[str]:
+        """The systems that say little or nothing, as the checks of the texts found."""
+        findings = self.result.findings if self.result else ()
+        return [item.text for item in findings if item.check == "says-little"]
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -218,7 +228,7 @@ class Comparison:
         >>> import coverage_eval as ce
         >>> systems = {"good": ["a house"], "bad": ["a house house"]}
         >>> report = ce.compare(systems, ["a house"], metrics=["rep"]).to_report()
-        >>> "bad repeats most" in report.html
+        >>> "No system repeats significantly more or less than good" in report.html
         True
 
         Its ``save`` writes the file.
@@ -319,13 +329,14 @@ def compare(
     if len(chosen) < len(named):
         names = ", ".join(name for name, _ in named)
         raise ValueError(f"two metrics have one name: {names}; compare by them one after the other")
-    chosen = {name: _of_systems(metric, list(systems)) for name, metric in chosen.items()}
+    chosen = {name: metric.for_systems(list(systems)) for name, metric in chosen.items()}
     for metric in chosen.values():
         metric.check_needs(references, sources)
     if not chosen:
         raise ValueError("no metric to compare by")
     dataset = Dataset.of_lists(systems, references, sources)
-    result = measure(dataset, chosen, jobs=jobs, evidence=True)
+    result = measure(dataset, chosen, jobs=jobs, evidence=True, checks=True)
+    warn_of(result.findings)
     tokens = Tokenizer(tokenize, lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
     result = replace(result, tokens=tokens, source_tokens=source_tokens)
@@ -341,13 +352,6 @@ def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:
     for name in systems:
         if not isinstance(name, str):
             raise TypeError(f"the name of a system is a string, not {name!r}")
-
-
-def _of_systems(metric: Metric, systems: Sequence[str]) -> Metric:
-    """The metric with the links of the systems in their order."""
-    if not isinstance(metric, AlignedMetric):
-        return metric
-    return replace(metric, aligner=metric.aligner.for_systems(systems))
 
 
 def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[str, Metric]:
@@ -374,7 +378,27 @@ def compare_result(
     comparison = compare_statistics(
         statistics, result.metrics, baseline=baseline, testing=testing, references=result.references
     )
-    return replace(comparison, result=result)
+    comparison = replace(comparison, result=result)
+    return _without_false_merit(comparison) if comparison.silent else comparison
+
+
+def _without_false_merit(comparison: Comparison) -> Comparison:
+    """The same without marks and tests for outputs that have few errors as they say little."""
+    rows = {system: dict(cells) for system, cells in comparison.rows.items()}
+    for name, metric in comparison.metrics.items():
+        if metric.higher_is_better:
+            continue
+        speaking = [
+            cells[name].score.score for s, cells in rows.items() if s not in comparison.silent
+        ]
+        for system, cells in rows.items():
+            cell, difference = cells[name], cells[name].difference or 0.0
+            better = system if difference < 0 else comparison.baseline
+            best = system not in comparison.silent and cell.score.score == min(speaking)
+            if better in comparison.silent and (difference or system == better):
+                cell = replace(cell, p_value=None, adjusted=None, merit=False)
+            cells[name] = replace(cell, best=best)
+    return replace(comparison, rows=rows)
 
 
 def compare_statistics(
@@ -439,7 +463,11 @@ def _column(
     adjusted = dict(zip(found, holm([item.p_value for item in found.values()]), strict=True))
     cells = {}
     for system, score in scores.items():
+        difference_interval = None
         if system in sampled:
+            if system != baseline:
+                differences = sampled[system] - sampled[baseline]
+                difference_interval = percentile_interval(differences, seed=seed)
             score = replace(score, interval=percentile_interval(sampled[system], seed=seed))  # noqa: PLW2901
         cells[system] = Cell(
             score,
@@ -447,5 +475,6 @@ def _column(
             found[system].p_value if system in found else None,
             adjusted.get(system),
             best=score.score == best,
+            difference_interval=difference_interval,
         )
     return cells

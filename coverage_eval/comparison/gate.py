@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from coverage_eval.comparison.breakdowns import largest, segment_scores
-from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
-from coverage_eval.tables.table import format_figure, format_p
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.errors import DataError
+from coverage_eval.tables.table import SIGNIFICANT, format_figure, format_p
 
 _SHOWN = 5
 """Segments that are named of each system and metric."""
@@ -113,7 +114,10 @@ def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     Raises:
         ValueError: A metric is not among the comparison's, nothing was tested, or too few resamples
             were drawn for any difference to be significant.
+        DataError: A system says so little that no score of errors can show it to be worse.
     """
+    if comparison.silent:
+        raise DataError(f"{', '.join(comparison.silent)}: says too little to pass a gate")
     others = comparison.others
     least, drawn = least_resamples(len(others), gate.level), comparison.testing.resamples
     if drawn < least:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison
 from coverage_eval.comparison.comparison import Cell as Figure
+from coverage_eval.comparison.comparison import Comparison
+from coverage_eval.comparison.evidence import output_words, superfluous_words
+from coverage_eval.data.files import write_lines
+from coverage_eval.data.wmt import SEGMENT_SCORES, score_lines, wmt_name
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.metrics.measure import Metric
-from coverage_eval.metrics.score import interval_ends, plain_evidence
+from coverage_eval.metrics.score import Interval, interval_ends, plain_evidence
 from coverage_eval.tables.table import (
+    SIGNIFICANT,
     Cell,
     Printable,
     RowLabel,
@@ -99,12 +108,17 @@ def comparison_as_dict(comparison: Comparison) -> dict[str, Any]:
                 **figure.score.to_dict(),
                 "best": figure.best,
                 "difference": figure.difference,
+                "difference_interval": _ends(figure.difference_interval),
                 "p_value": figure.p_value,
                 "p_value_holm": figure.adjusted,
             }
             for _, figure in _figures(comparison)
         ],
     }
+
+
+def _ends(interval: Interval | None) -> dict[str, float] | None:
+    return None if interval is None else {"low": interval.low, "high": interval.high}
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
@@ -146,94 +160,196 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
 
 
 class _Words(NamedTuple):
-    """How a metric of errors is spoken of."""
+    """How sentences speak of a metric of errors."""
 
-    most: str
     less: str
     more: str
+    either: str
     subject: str
+    meaning: str
+    """What the share means; ``{}`` is a number of 100 words or segments."""
 
 
-_REPEATS = _Words("repeats most", "repeats less", "repeats more", "repetitions")
+_REPEATS = _Words(
+    "repeats less", "repeats more", "repeats significantly more or less", "repetitions",
+    "{} of 100 words of the output",
+)  # fmt: skip
 _WORDS = {
     "REP": _REPEATS,
     "REP-letters": _REPEATS,
-    "DROP": _Words("drops most words", "drops fewer words", "drops more words", "dropped words"),
+    "DROP": _Words(
+        "drops fewer words", "drops more words", "drops significantly more or fewer words",
+        "dropped words", "{} of 100 source words that the reference translates",
+    ),
     "SoftDROP": _Words(
-        "loses most of the source", "loses less of the source", "loses more of the source",
-        "lost coverage",
+        "loses less of the source", "loses more of the source",
+        "loses significantly more or less of the source", "lost coverage",
+        "{}% of expected coverage is lost",
     ),
     "Omissions": _Words(
-        "leaves something out most often", "leaves something out less often",
-        "leaves something out more often", "omissions",
+        "leaves something out less often", "leaves something out more often",
+        "leaves something out significantly more or less often", "omissions", "{} of 100 segments",
     ),
     "Additions": _Words(
-        "adds something most often", "adds something less often", "adds something more often",
-        "additions",
+        "adds something less often", "adds something more often",
+        "adds something significantly more or less often", "additions", "{} of 100 segments",
     ),
 }  # fmt: skip
 """By the name of the metric."""
 
+_POINTS = ("BLEU", "chrF", "TER")
+"""Beginnings of names of metrics from 0 to 100, whose points are compared with ``_SMALL``, too."""
+
+_SMALL = 0.5
+"""A significant difference below one word, segment or point in 200 is called small."""
+
+
+class VerdictSentence(NamedTuple):
+    """A sentence of the verdict.
+
+    Attributes:
+        size: ``real``, ``small``, ``none``, or ``untested`` where nothing was tested.
+        metric: The metric's name.
+        system: The system that differs from the baseline or does not; empty for several.
+        text: The sentence.
+    """
+
+    size: str
+    metric: str
+    system: str
+    text: str
+
 
 def plain_verdict(comparison: Comparison) -> list[str]:
-    """Which system repeats or drops most, and for each other system what differs and what does not.
+    """The sentences of :func:`find_differences`, a small difference called so."""
+    prefix = {"small": "Significant, but small: "}
+    return [prefix.get(item.size, "") + item.text for item in find_differences(comparison)]
 
-    A difference counts as one at p < 0.05, corrected as in the table; without resamples there is
-    no test, and the sentences say so. Metrics of errors come before all others.
+
+def find_differences(comparison: Comparison) -> list[VerdictSentence]:
+    """Which differences from the baseline are real, which are small, and which are none.
+
+    A difference is real at p < 0.05, corrected as in the table. Metrics of errors come first, and
+    of their differences the largest; the sentences also say how many words or segments of 100 they
+    are. A single system has one sentence, with its scores.
     """
     if not comparison.others:
         return [_alone(comparison)]
-    worst = "; ".join(_worst(comparison, name, metric) for name, metric in _metrics(comparison))
-    return [f"{worst}.", *(_against_baseline(comparison, system) for system in comparison.others)]
+    order = ("real", "untested", "small", "none")
+    found = [
+        VerdictSentence(
+            "real", "", system, f"{system} says so little that no low score of it is a merit."
+        )
+        for system in comparison.silent
+    ]
+    found += [item for name in _metric_order(comparison) for item in _of_metric(comparison, name)]
+    return sorted(found, key=lambda item: order.index(item.size))
 
 
-def _metrics(comparison: Comparison) -> list[tuple[str, Metric]]:
+def _metric_order(comparison: Comparison) -> list[str]:
     """Metrics of errors first, otherwise in their order."""
-    return sorted(comparison.metrics.items(), key=lambda item: item[1].name not in _WORDS)
+    metrics = comparison.metrics
+    return sorted(metrics, key=lambda name: metrics[name].name not in _WORDS)
 
 
-def _alone(comparison: Comparison) -> str:
+def error_share(comparison: Comparison, name: str, system: str) -> float | None:
+    """What a metric means in words, points or segments of 100; None if that is not known.
+
+    REP weighs repetitions and divides by the reference, so its words are counted in the output.
+    """
+    metric, result = comparison.metrics[name], comparison.result
+    if metric.name not in _WORDS and not metric.name.startswith(_POINTS):
+        return None
+    if metric.evidence_name != "repetitions":
+        return comparison.rows[system][name].score.score
+    if result is None or not result.kept:
+        return None
+    repeated = words = 0
+    for index, found in enumerate(result.evidence_of(name, system)):
+        words += len(output_words(result, system, index))
+        spans = (span for item in found["repetitions"] for span in superfluous_words(item))
+        repeated += len({position for span in spans for position in span})
+    return 100.0 * repeated / words if words else 0.0
+
+
+def share_in_words(comparison: Comparison, name: str, system: str) -> str | None:
+    """The share of errors as words, such as ``5.2 of 100 words of the output``."""
+    words = _WORDS.get(comparison.metrics[name].name)
+    share = error_share(comparison, name, system) if words else None
+    return None if words is None or share is None else words.meaning.format(_short(share))
+
+
+def _short(share: float) -> str:
+    return f"{share:.0f}" if share >= 10 else format_figure(share, 1)
+
+
+def _alone(comparison: Comparison) -> VerdictSentence:
     ((system, cells),) = comparison.rows.items()
-    figures = [f"{cells[name].score.metric} {_formatted(cells[name])}" for name in cells]
-    return f"{system} has {', '.join(figures)}."
+    figures = []
+    for name in _metric_order(comparison):
+        share = share_in_words(comparison, name, system)
+        figure = f"{cells[name].score.metric} {_formatted(cells[name])}"
+        figures.append(f"{figure} ({share})" if share else figure)
+    return VerdictSentence("untested", "", system, f"{system} has {', '.join(figures)}.")
 
 
-def _worst(comparison: Comparison, name: str, metric: Metric) -> str:
-    scores = {system: cells[name] for system, cells in comparison.rows.items()}
-    choose = min if metric.higher_is_better else max
-    worst = choose(scores, key=lambda system: scores[system].score.score)
-    figure = f"{metric.name} {_formatted(scores[worst])}"
-    if len({_formatted(cell) for cell in scores.values()}) == 1:
-        return f"all have {figure}"
+def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
+    """What a metric finds of each system; one sentence where no system differs."""
+    metric, baseline = comparison.metrics[name], comparison.baseline
+    cells = {
+        system: comparison.rows[system][name]
+        for system in comparison.others
+        if comparison.rows[system][name].merit
+    }
+    if not cells:
+        return
+    systems = sorted(cells, key=lambda system: -abs(cells[system].difference or 0))
+    base = _formatted(comparison.rows[baseline][name])
+    same = [system for system in systems if not _differs(cells[system])]
+    for system in systems:
+        if system not in same:
+            yield _difference(comparison, name, system)
     words = _WORDS.get(metric.name)
-    return f"{worst} {words.most} ({figure})" if words else f"{worst} is worst by {figure}"
+    if len(same) == len(systems) and (words or len(systems) > 1) and comparison.testing.resamples:
+        listed = ", ".join(
+            f"{system} {_formatted(cells[system])} ({_tested(cells[system])})" for system in same
+        )
+        does = words.either if words else f"has a significantly different {metric.name}"
+        text = f"No system {does} than {baseline}: {metric.name} {listed}, {baseline} {base}."
+        if not words:
+            text = text.replace(f" than {baseline}:", ":", 1)
+        yield VerdictSentence("none", metric.name, same[0] if len(same) == 1 else "", text)
+        return
+    subject = words.subject if words else metric.name
+    for system in same:
+        figures = f"{metric.name} {_formatted(cells[system])} against {base}"
+        text = (
+            f"{system} and {baseline} do not differ significantly in {subject} "
+            f"({figures}, {_tested(cells[system])})."
+        )
+        if cells[system].adjusted is None:
+            text = f"{system} and {baseline} do not differ in {subject} ({figures})."
+        yield VerdictSentence("none", metric.name, system, text)
 
 
-def _against_baseline(comparison: Comparison, system: str) -> str:
-    """What a system does more or less than the baseline, then what does not differ."""
-    baseline = comparison.baseline
-    found, not_found = [], []
-    for name, metric in _metrics(comparison):
-        cell, base = comparison.rows[system][name], comparison.rows[baseline][name]
-        figures = f"{_formatted(cell)} against {_formatted(base)}"
-        if cell.adjusted is not None:
-            figures += f", {format_p(cell.adjusted)}"
-        if _differs(cell):
-            found.append(f"{_relation(metric, cell)} than {baseline}: {figures}")
-        else:
-            not_found.append(f"{_subject(metric)} ({figures})")
-    parts = list(_joined(system, baseline, found, not_found))
-    if not comparison.testing.resamples:
-        parts.append("nothing was tested")
-    return f"{'; '.join(parts)}."
+def _difference(comparison: Comparison, name: str, system: str) -> VerdictSentence:
+    metric, baseline = comparison.metrics[name], comparison.baseline
+    cell, base = (comparison.rows[who][name] for who in (system, baseline))
+    figures = f"{_formatted(cell)} against {_formatted(base)}, {_tested(cell)}"
+    text = f"{system} {_relation(metric, cell)} than {baseline} ({metric.name} {figures})"
+    ours, theirs = (error_share(comparison, name, who) for who in (system, baseline))
+    size = "real" if cell.adjusted is not None else "untested"
+    if ours is not None and theirs is not None:
+        if size == "real" and abs(ours - theirs) < _SMALL:
+            size = "small"
+        if words := _WORDS.get(metric.name):
+            percent = "%" if "%" in words.meaning else ""
+            text += f": {words.meaning.format(_short(ours))}, against {_short(theirs)}{percent}"
+    return VerdictSentence(size, metric.name, system, f"{text}.")
 
 
-def _joined(system: str, baseline: str, found: list[str], not_found: list[str]) -> Iterator[str]:
-    if found:
-        yield f"{system} {'; '.join(found)}"
-    if not_found:
-        none = f"no real difference was found in {' and '.join(not_found)}"
-        yield none if found else f"{system} and {baseline}: {none}"
+def _tested(cell: Figure) -> str:
+    return "not tested" if cell.adjusted is None else format_p(cell.adjusted)
 
 
 def _differs(cell: Figure) -> bool:
@@ -251,13 +367,65 @@ def _relation(metric: Metric, cell: Figure) -> str:
     return f"has a {'better' if better else 'worse'} {metric.name}"
 
 
-def _subject(metric: Metric) -> str:
-    words = _WORDS.get(metric.name)
-    return words.subject if words else metric.name
-
-
 def _formatted(cell: Figure) -> str:
     return format_figure(cell.score.score)
+
+
+NOTE = "coverage-eval.txt"
+"""Beside files of scores, what they are."""
+
+
+def write_wmt(
+    comparison: Comparison, folder: str | os.PathLike[str], references: Sequence[str]
+) -> int:
+    """Write the metrics' scores as the WMT metrics task has them, and a note of what they are.
+
+    For each metric, ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the references, or
+    is ``src`` where the metric looks at none. Metrics of errors are negated, since the task takes
+    higher for better. An undefined score of a segment, which the task does not allow, is 0: there
+    was nothing to err about. Scores that another program gave are left out.
+
+    Args:
+        comparison: The systems.
+        folder: Where to write; made if it is not there.
+        references: The references' names, of letters, digits and ``_``.
+
+    Returns:
+        Number of undefined scores.
+
+    Raises:
+        DataError: A system's name has a space, or the files cannot be written.
+        ValueError: The comparison was made from statistics alone.
+    """
+    spaced = [system for system in comparison.rows if len(system.split()) != 1]
+    if spaced:
+        raise DataError(f"the name {spaced[0]!r} has a space, and the task's files are split there")
+    notes = []
+    undefined = 0
+    for name, metric in comparison.metrics.items():
+        if isinstance(metric, GivenScores):
+            continue
+        sign = 1.0 if metric.higher_is_better else -1.0
+        signature = comparison.signatures[metric.name]
+        used = {"refs", "nrefs"} & {pair.partition(":")[0] for pair in signature.split("|")}
+        label = re.sub(r"[^\w.]+", "_", metric.name)
+        file = f"{label}-{'.'.join(references) if used else 'src'}"
+        segments, whole = {}, {}
+        for system, cells in comparison.rows.items():
+            scores = comparison.measured.segment_scores(name, system)
+            undefined += scores.count(None)
+            # 0.0 is added so that no zero has a sign.
+            segments[wmt_name(system)] = [sign * (score or 0.0) + 0.0 for score in scores]
+            whole[wmt_name(system)] = [sign * cells[name].score.score + 0.0]
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_lines(Path(folder) / f"{file}{SEGMENT_SCORES}", score_lines(segments))
+        write_lines(Path(folder) / f"{file}.sys.score", score_lines(whole))
+        negated = "" if metric.higher_is_better else ", negated: higher is better"
+        notes.append(f"{file}: {signature}{negated}")
+    if undefined:
+        notes.append(f"{undefined} undefined scores of segments are 0")
+    write_lines(Path(folder) / NOTE, notes)
+    return undefined
 
 
 Record = dict[str, Any]

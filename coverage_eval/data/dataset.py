@@ -32,16 +32,19 @@ class Row(NamedTuple):
         hypotheses: The segment as each system translated it; at least one.
         references: Its reference translations; none where a metric needs none.
         source: The source segment; None if it is not known.
+        peers: What other systems made of it, which are not scored.
     """
 
     hypotheses: tuple[Segment, ...]
     references: tuple[Segment, ...] = ()
     source: Segment | None = None
+    peers: tuple[Segment, ...] = ()
 
     @property
     def length(self) -> int:
         """Characters, or tokens, of all its texts."""
-        return sum(map(len, self.hypotheses + self.references)) + len(self.source or "")
+        texts = self.hypotheses + self.references + self.peers
+        return sum(map(len, texts)) + len(self.source or "")
 
 
 class Request(NamedTuple):
@@ -180,6 +183,7 @@ class Dataset:
         systems: Names of the systems, in the order of each row's hypotheses.
         references: Names of the references, for messages.
         source: Name of the source, for messages; None if there is none.
+        peers: Names of other systems' outputs, which are not scored.
     """
 
     def __init__(
@@ -188,11 +192,13 @@ class Dataset:
         systems: Sequence[str],
         references: Sequence[str] = (),
         source: str | None = None,
+        peers: Sequence[str] = (),
     ) -> None:
         self._read = read
         self.systems = tuple(systems)
         self.references = tuple(references)
         self.source = source
+        self.peers = tuple(peers)
         self.sampler: Sampler[Row] = Sampler()
         """A part of the rows that were last read, for checks of the input."""
 
@@ -202,12 +208,14 @@ class Dataset:
         systems: Mapping[str, Sequence[Segment]],
         references: Sequence[Any] | None = None,
         sources: Sequence[Segment] | None = None,
+        peers: Sequence[Sequence[Segment]] = (),
     ) -> Dataset:
         """Texts in memory; arguments and errors are those of :func:`make_rows`."""
-        rows = make_rows(systems, references, sources)
+        rows = make_rows(systems, references, sources, peers)
         count = len(rows[0].references)
         names = ["the reference"] if count == 1 else _numbered(count)
-        return cls(lambda: rows, list(systems), names, None if sources is None else "the source")
+        source = None if sources is None else "the source"
+        return cls(lambda: rows, list(systems), names, source, _numbered(len(peers), "peer"))
 
     @classmethod
     def of_files(
@@ -215,6 +223,7 @@ class Dataset:
         systems: Mapping[str, Text],
         references: Sequence[Text] = (),
         source: Text | None = None,
+        peers: Sequence[Text] = (),
     ) -> Dataset:
         """Texts in files or in columns of tables.
 
@@ -224,19 +233,22 @@ class Dataset:
             systems: The text of each system's output, by the system's name.
             references: One text a reference.
             source: The source's text.
+            peers: Outputs of other systems, which are not scored.
 
         Raises:
             DataError: As :func:`~coverage_eval.data.files.read_parallel`, when rows are read.
         """
-        files = [*systems.values(), *references, *([] if source is None else [source])]
-        first, last = len(systems), len(systems) + len(references)
+        files = [*systems.values(), *references, *peers, *([] if source is None else [source])]
+        first, second = len(systems), len(systems) + len(references)
+        last = second + len(peers)
 
         def row(lines: tuple[str, ...]) -> Row:
-            return Row(lines[:first], lines[first:last], None if source is None else lines[-1])
+            own = None if source is None else lines[-1]
+            return Row(lines[:first], lines[first:second], own, lines[second:last])
 
         names = [source_name(text) for text in references]
         name = None if source is None else source_name(source)
-        return cls(_reader(files, row), list(systems), names, name)
+        return cls(_reader(files, row), list(systems), names, name, [*map(source_name, peers)])
 
     @classmethod
     def of_pairs(cls, source: Text, target: Text) -> Dataset:
@@ -275,6 +287,7 @@ def make_rows(
     systems: Mapping[str, Sequence[Segment]],
     references: Sequence[Any] | None = None,
     sources: Sequence[Segment] | None = None,
+    peers: Sequence[Sequence[Segment]] = (),
 ) -> list[Row]:
     """Put the texts of a test set together, segment by segment.
 
@@ -283,6 +296,7 @@ def make_rows(
         references: The reference's segments, or a list of several references, each a list of
             segments; see :func:`split_references`.
         sources: The source's segments.
+        peers: The segments of each other system that is not scored.
 
     Raises:
         DataError: No system, no segments, or unequal numbers of segments.
@@ -299,13 +313,16 @@ def make_rows(
     names = ["the reference"] if len(several) == 1 else _numbered(len(several))
     for name, reference in zip(names, several, strict=True):
         texts[name] = _segments(reference, name)
+    for name, peer in zip(_numbered(len(peers), "peer"), peers, strict=True):
+        texts[name] = _segments(peer, name)
     if sources is not None:
         texts["the source"] = _segments(sources, "the source")
     _check_sizes({name: len(segments) for name, segments in texts.items()})
     columns = list(texts.values())
-    first, last = len(systems), len(systems) + len(several)
+    first, second = len(systems), len(systems) + len(several)
+    last = second + len(peers)
     return [
-        Row(tuple(row[:first]), tuple(row[first:last]), None if sources is None else row[-1])
+        Row(row[:first], row[first:second], None if sources is None else row[-1], row[second:last])
         for row in zip(*columns, strict=True)
     ]
 
@@ -374,8 +391,8 @@ def _tokens(segments: Sequence[Segment]) -> list[str]:
     return [token for segment in lists for token in segment if isinstance(token, str)]
 
 
-def _numbered(count: int) -> list[str]:
-    return [f"reference {number}" for number in range(1, count + 1)]
+def _numbered(count: int, what: str = "reference") -> list[str]:
+    return [f"{what} {number}" for number in range(1, count + 1)]
 
 
 def _segments(segments: Iterable[Segment], name: str) -> list[Segment]:

@@ -3,7 +3,9 @@
 A file in the wrong place (another tokeniser, lines out of step, the source instead of the output,
 a model of another language) seldom stops a score; it moves it, often for the better. Each check
 looks at a sample of the texts and says in one line what it saw and what to do. A check that
-compares shares is silent on texts of less than twenty segments.
+compares shares is silent on texts of less than twenty segments. All checks run, and
+:data:`GRAVITY` orders what they find: with the gravest findings a score means nothing, and a
+command ends with an error unless it is forced.
 
 The thresholds were set on two corpora, one of image descriptions and one of short sentences, on
 outputs of real systems, and on the same texts spoiled in each of these ways; beside each threshold
@@ -15,15 +17,53 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
 from itertools import chain
-from statistics import StatisticsError, correlation, fmean, pstdev
+from statistics import StatisticsError, correlation, fmean, median, pstdev
 from typing import NamedTuple, TypeVar
 
+from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.sample import FEWEST_SEGMENTS, Sample, SampledText
 
 T = TypeVar("T")
+
+
+class Gravity(IntEnum):
+    """How much a finding matters, the gravest first."""
+
+    MEANINGLESS = 0
+    """A score means nothing: a command ends with an error, unless it is forced."""
+    DOUBT = 1
+    """A score may mislead: a warning."""
+    NOTE = 2
+    """Something to know when reading a score."""
+
+
+GRAVITY: Mapping[str, Gravity] = {
+    **dict.fromkeys(
+        ("swapped-sides", "wrong-model", "shifted", "second-output"),
+        Gravity.MEANINGLESS,
+    ),
+    **dict.fromkeys(
+        (
+            *(
+                "says-little",
+                "blank",
+                "sides",
+                "no-links",
+                "model-fit",
+                "out-of-step",
+                "nearer-source",
+            ),
+            *("source-out-of-step", "equal"),
+        ),
+        Gravity.DOUBT,
+    ),
+}
+"""Checks whose findings come first, in this order; all others are doubts and come behind them."""
 
 
 class Finding(NamedTuple):
@@ -32,10 +72,35 @@ class Finding(NamedTuple):
     Attributes:
         check: Name of the check, such as ``subword-marks``.
         message: One line: the text's name, what was seen, with figures, and what to do.
+        text: The name of the text, where a table has to know it.
     """
 
     check: str
     message: str
+    text: str = ""
+
+    @property
+    def gravity(self) -> Gravity:
+        """How much it matters."""
+        return GRAVITY.get(self.check, Gravity.DOUBT)
+
+
+def gravest_first(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings in the order of their gravity, then of :data:`GRAVITY`, then as they came."""
+    order = {check: place for place, check in enumerate(GRAVITY)}
+    return sorted(findings, key=lambda f: (f.gravity, order.get(f.check, len(order))))
+
+
+def warn_of(findings: Iterable[Finding], stacklevel: int = 2) -> None:
+    """Issue a Python warning for each finding but notes: what the command line prints.
+
+    Args:
+        findings: The findings.
+        stacklevel: As in :func:`warnings.warn`, counted from the caller.
+    """
+    for finding in findings:
+        if finding.gravity < Gravity.NOTE:
+            warnings.warn(finding.message, CorpusWarning, stacklevel=stacklevel + 1)
 
 
 def check_texts(sample: Sample) -> list[Finding]:
@@ -48,6 +113,7 @@ def check_texts(sample: Sample) -> list[Finding]:
         The findings of every check; none if all looks as it should.
     """
     checks = (
+        check_length,
         check_forms,
         check_entities,
         check_case,
@@ -282,6 +348,113 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
             )
 
 
+# Outputs that say nothing, or little
+
+FEWEST_BLANK = 3
+BLANK = 0.02
+"""Number and share of the segments without a word, where another text has words; outputs of real
+systems have none."""
+
+SHORT = 0.5
+"""Bytes of an output, by those of the reference or of the other outputs: real systems have 0.8 to
+1.1, and 0.7 where 30 % of the words were left out."""
+
+SHORT_OF_SOURCE = 0.25
+"""Bytes of an output, by those of the source: letters of any script count by what they say, about.
+English has 0.6 of Japanese, German 1.2 of English, Hindi 2.5."""
+
+
+def check_length(sample: Sample) -> Iterator[Finding]:
+    """Outputs of blank segments, or much shorter than they must be.
+
+    Whatever counts errors of the output finds few where it says nothing.
+    """
+    for text in sample.hypotheses:
+        others = [other for other in sample.texts if other is not text]
+        spoken = [i for i in range(len(text.rows)) if not others or any(t.words[i] for t in others)]
+        silent = sum(not text.words[i] for i in spoken)
+        blank = sum(not text.rows[i] for i in spoken)
+        name, length, share = _expected_length(sample, text)
+        said = None
+        if spoken and silent == len(spoken):
+            said = "no segment has a word"
+        elif silent > len(spoken) / 2:
+            said = f"{percent(silent / len(spoken))} of the segments have no word"
+        elif text.has_enough and text.bytes < share * length:
+            said = f"has only {percent(text.bytes / length)} of the length of {name}"
+        if said:
+            yield Finding(
+                "says-little",
+                f"{text.name}: {said}; where little is said, few errors are counted: no low score "
+                "of it is a merit",
+                text.name,
+            )
+        elif others and blank >= max(FEWEST_BLANK, BLANK * len(spoken)):
+            yield Finding(
+                "blank",
+                f"{text.name}: {percent(blank / len(spoken))} of the segments are blank, where "
+                "there is something to say; find out why the system gave nothing",
+                text.name,
+            )
+
+
+def _expected_length(sample: Sample, text: SampledText) -> tuple[str, float, float]:
+    """What an output is as long as, about; its bytes; and the least share of them."""
+    others = [other for other in sample.hypotheses if other is not text]
+    if sample.references:
+        shortest = min(sample.references, key=lambda reference: reference.bytes)
+        return shortest.name, shortest.bytes, SHORT
+    if len(others) > 1:
+        return "the other outputs", median(other.bytes for other in others), SHORT
+    if sample.source is not None:
+        return sample.source.name, sample.source.bytes, SHORT_OF_SOURCE
+    return "", 0, 0
+
+
+# A hypothesis that was meant, taken for a reference
+
+NEAR = 0.08
+"""How many more words two outputs share than each shares with a reference, as a share of both:
+0.11 to 0.15 for systems of one kind."""
+
+RELATED = 0.5
+"""Words that a hypothesis must share with the last reference, by those it shares with an output:
+0.8; lines out of step have 0.3."""
+
+
+def check_second_output(sample: Sample) -> Iterator[Finding]:
+    """Outputs taken for references: near to the hypothesis, as the last reference is not.
+
+    A command line that lists files can have meant ``HYP HYP REF``; it calls this by itself.
+    """
+    if len(sample.references) < 2 or not sample.pieces:
+        return
+    (output,), (*first, last) = sample.hypotheses, sample.references
+    usual = shared_words(output, last)
+    near = [
+        text
+        for text in first
+        if usual / RELATED
+        > shared_words(output, text)
+        > max(usual, shared_words(text, last)) + NEAR
+    ]
+    if near:
+        outputs = " ".join(text.name for text in [output, *near])
+        yield Finding(
+            "second-output",
+            f"{near[0].name}: shares {percent(shared_words(output, near[0]))} of its words with "
+            f"{output.name}, which shares {percent(usual)} with {last.name}: it looks like the "
+            f"output of another system, not like a reference; to compare systems, type "
+            f"coverage-eval compare --ref {last.name} {outputs}",
+        )
+
+
+def shared_words(one: SampledText, two: SampledText) -> float:
+    """Words that two texts share segment by segment, as a share of both (Dice's coefficient)."""
+    pairs = zip(one.words, two.words, strict=True)
+    return fmean(2 * len(a & b) / max(len(a) + len(b), 1) for a, b in pairs)
+
+
 # A hypothesis, or a further reference, against the first reference, line by line
 
 
@@ -300,13 +473,12 @@ def check_relations(sample: Sample) -> Iterator[Finding]:
         if message is not None:
             yield Finding("nearer-source", f"{text.name}: {message}")
             continue
-        for name, check in (("cut-otherwise", _cut_otherwise), ("out-of-step", _out_of_step)):
-            message = check(sample, text, reference)
-            if message is not None:
-                # Subwords and words, say, do not compare; the form was named already.
-                if _forms_of(text).keys() == _forms_of(reference).keys():
-                    yield Finding(name, f"{text.name}: {message}")
-                break
+        message = _cut_otherwise(text, reference)
+        found = Finding("cut-otherwise", message) if message else None
+        found = found or _out_of_step(sample, text, reference)
+        # Subwords and words, say, do not compare; the form was named already.
+        if found and _forms_of(text).keys() == _forms_of(reference).keys():
+            yield found._replace(message=f"{text.name}: {found.message}")
 
 
 NEARER_SOURCE = 0.25
@@ -339,7 +511,7 @@ real systems have 0.4 %, Japanese sentences by the same segmenter 0.2 %; texts w
 were cut in two 9 %, untokenised ones 10 to 20 %, ones in letters 70 %."""
 
 
-def _cut_otherwise(_: Sample, text: SampledText, reference: SampledText) -> str | None:
+def _cut_otherwise(text: SampledText, reference: SampledText) -> str | None:
     if not text.has_enough:
         return None
     for one, other in ((text, reference), (reference, text)):
@@ -381,8 +553,8 @@ LAGS = (-2, -1, 1, 2)
 """The neighbours that a line is compared with."""
 
 
-def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> str | None:
-    """A message if lines share no more words with their own reference than with others."""
+def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> Finding | None:
+    """Whether lines share no more words with their own reference than with others."""
     seen, bad, lags = [], [], []
     frequency = Counter(chain.from_iterable(reference.words))
     # Words that are in every other segment say little of where one belongs.
@@ -410,13 +582,19 @@ def _out_of_step(sample: Sample, text: SampledText, reference: SampledText) -> s
     place = where(sample, bad, seen)
     lag, times = Counter(lags).most_common(1)[0] if lags else (0, 0)
     if 2 * times > len(bad):
-        return (
-            f"line N fits line N{lag:+d} of {reference.name} better than line N, {place}; lines "
-            "are shifted: find the line that is missing or too many"
-        )
-    return (
+        return Finding("shifted", shifted(lag, reference.name, place))
+    return Finding(
+        "out-of-step",
         f"shares no more words with its own line of {reference.name} than with the lines around "
-        f"it, {place}; lines are in another order, or the texts do not belong together"
+        f"it, {place}; lines are in another order, or the texts do not belong together",
+    )
+
+
+def shifted(lag: int, name: str, place: str) -> str:
+    """Say that lines fit those of another text that are ``lag`` lines on."""
+    return (
+        f"line N fits line N{lag:+d} of {name} better than line N, {place}; lines are shifted: "
+        "find the line that is missing or too many"
     )
 
 

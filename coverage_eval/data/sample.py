@@ -44,6 +44,11 @@ class SampledText:
         return self.counts.total()
 
     @cached_property
+    def bytes(self) -> int:
+        """Its length without spaces, in UTF-8."""
+        return sum(n * len(token.encode(errors="replace")) for token, n in self.counts.items())
+
+    @cached_property
     def words(self) -> list[frozenset[str]]:
         """The words of each segment in lower case, without punctuation."""
         lowered = {token: token.lower() for token in self.counts if any(map(str.isalnum, token))}
@@ -110,6 +115,7 @@ class Sample:
         hypotheses: Sequence[str] = (),
         references: Sequence[str] = (),
         source: str | None = None,
+        peers: Sequence[str] = (),
         tokens: Callable[[Segment], Sequence[str]] = tokenize,
         source_tokens: Callable[[Segment], Sequence[str]] = tokenize,
     ) -> Sample:
@@ -120,6 +126,7 @@ class Sample:
             hypotheses: Names of the rows' hypotheses.
             references: Names of the rows' references; a file that is named twice is one text.
             source: Name of the rows' source; None to leave it out.
+            peers: Names of the rows' peers, which are looked at like hypotheses.
             tokens: Cuts a hypothesis or a reference into words; by default at spaces and tabs.
             source_tokens: Cuts a source into words.
         """
@@ -132,9 +139,13 @@ class Sample:
             name: SampledText(name, [tokens(row.references[place]) for row in rows])
             for place, name in enumerate(references)
         }
+        others = [
+            SampledText(name, [tokens(row.peers[place]) for row in rows])
+            for place, name in enumerate(peers)
+        ]
         sources = [source_tokens(row.source or "") for row in rows] if source else []
         return cls(
-            list(outputs.values()),
+            [*outputs.values(), *others],
             list(wanted.values()),
             SampledText(source, sources) if source else None,
             sampler.blocks,

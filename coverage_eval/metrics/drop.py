@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, reduce
 from hashlib import sha256
 from typing import Any, ClassVar
@@ -147,6 +147,10 @@ class AlignedMetric(Metric):
         names = [item.name for item in fields(self) if item.name not in {"aligner", "stopwords"}]
         own = {name: getattr(self, name) for name in names}
         return {**self.aligner.settings, **own, "stop": self.stopwords}
+
+    def for_systems(self, systems: Sequence[str]) -> AlignedMetric:
+        """The metric with the links of the systems in their order."""
+        return replace(self, aligner=self.aligner.for_systems(systems))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def _score(name: str, texts: Sequence[Any], options: dict[str, Any]) -> Score:
             f"{kind.name} has no option {', '.join(unknown)}; "
             f"its options are {', '.join(sorted({*known, *_OF_A_CALL} - {'aligner'}))}"
         )
-    return kind(**options).corpus_score(*texts, **of_call)
+    return kind(**options).corpus_score(*texts, checks=True, **of_call)
 
 
 def rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:

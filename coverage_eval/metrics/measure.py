@@ -23,7 +23,13 @@ from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_given_links, check_model
 from coverage_eval.data.dataset import Batch, Dataset, Request, Row, answer_ahead
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.input_checks import Finding, check_texts
+from coverage_eval.data.input_checks import (
+    Finding,
+    check_second_output,
+    check_texts,
+    gravest_first,
+    warn_of,
+)
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.errors import DataError, require_integer
@@ -61,8 +67,26 @@ class Metric(Formula):
         """What aligners are to make of every batch."""
         return ()
 
+    def for_texts(self, *, systems: int, references: int, peers: int) -> Metric:  # noqa: ARG002
+        """This metric for texts of which there are so many; by default the same for all.
+
+        Args:
+            systems: Number of systems that are scored.
+            references: Number of references.
+            peers: Number of further systems' outputs.
+        """
+        return self
+
     def prepare(self) -> None:
         """Make once what counting any batch needs, before processes start."""
+
+    def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
+        """The metric for systems in an order, which links or scores by name are put in.
+
+        Raises:
+            DataError: It has links or scores of other systems.
+        """
+        return self
 
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
         """Why the metric does not fit such texts, as of another language; by default it fits all.
@@ -78,9 +102,11 @@ class Metric(Formula):
         references: Sequence[Any] | None = None,
         sources: Sequence[Segment] | None = None,
         *,
+        peers: Sequence[Sequence[Segment]] = (),
         jobs: int = 1,
         resamples: int = 0,
         seed: int = DEFAULT_SEED,
+        checks: bool = False,
     ) -> Score:
         """Score a corpus.
 
@@ -88,15 +114,18 @@ class Metric(Formula):
             hypotheses: The system's segments, strings or lists of tokens.
             references: The reference's segments, or a list of several references.
             sources: The source's segments, where the metric needs them.
+            peers: Outputs of other systems, for metrics that take them as witnesses.
             jobs: Number of processes; the result does not depend on it.
             resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
             seed: Their seed.
+            checks: Warn of texts that look wrong, as the commands and :func:`coverage_eval.rep` do.
 
         Raises:
             DataError: Unequal numbers of segments, none at all, or an undefined score.
             TypeError: A single string where a list of segments is meant.
         """
-        result = self._measure(hypotheses, references, sources, jobs)
+        result = self._measure(hypotheses, references, sources, peers, jobs, checks=checks)
+        warn_of(result.findings, stacklevel=4)
         return result.score(self.name, resamples=resamples, seed=seed)
 
     def statistics(
@@ -105,6 +134,7 @@ class Metric(Formula):
         references: Sequence[Any] | None = None,
         sources: Sequence[Segment] | None = None,
         *,
+        peers: Sequence[Sequence[Segment]] = (),
         jobs: int = 1,
     ) -> Statistics:
         """Sufficient statistics ``[segments, k]`` of a corpus, which add up over its parts.
@@ -113,10 +143,8 @@ class Metric(Formula):
         :func:`coverage_eval.metrics.significance.paired_test` tests differences by them. Arguments
         and errors are those of :meth:`corpus_score`.
         """
-        found: Statistics = self._measure(hypotheses, references, sources, jobs).statistics[
-            self.name
-        ][0]
-        return found
+        result = self._measure(hypotheses, references, sources, peers, jobs)
+        return result.statistics_of(self.name)
 
     def sentence_scores(
         self,
@@ -124,10 +152,11 @@ class Metric(Formula):
         references: Sequence[Any] | None = None,
         sources: Sequence[Segment] | None = None,
         *,
+        peers: Sequence[Sequence[Segment]] = (),
         jobs: int = 1,
     ) -> list[float | None]:
         """The score of each segment, None where it is undefined; as :meth:`corpus_score`."""
-        return self._measure(hypotheses, references, sources, jobs).segment_scores(self.name)
+        return self._measure(hypotheses, references, sources, peers, jobs).segment_scores(self.name)
 
     def sentence_score(
         self, hypothesis: Segment, reference: Any = None, source: Segment | None = None
@@ -164,11 +193,14 @@ class Metric(Formula):
         hypotheses: Sequence[Segment],
         references: Sequence[Any] | None,
         sources: Sequence[Segment] | None,
+        peers: Sequence[Sequence[Segment]],
         jobs: int,
+        *,
+        checks: bool = False,
     ) -> Result:
         self.check_needs(references, sources)
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
-        return measure(dataset, {self.name: self}, jobs=jobs)
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        return measure(dataset, {self.name: self}, jobs=jobs, checks=checks)
 
 
 def one_segment(
@@ -382,6 +414,12 @@ def measure(
         ValueError: It is below 1.
     """
     require_integer("jobs", jobs, 1)
+    sizes = {
+        "systems": len(dataset.systems),
+        "references": len(dataset.references),
+        "peers": len(dataset.peers),
+    }
+    metrics = {name: metric.for_texts(**sizes) for name, metric in metrics.items()}
     for metric in metrics.values():
         metric.prepare()
     evidence = evidence or any(metric.scores_are_evidence for metric in metrics.values())
@@ -487,7 +525,7 @@ def check_inputs(
         aligner: What links the texts; by default that of the metrics.
 
     Returns:
-        The findings, and figures of
+        The findings, gravest first, and figures of
         :func:`~coverage_eval.alignment.alignment_checks.check_model` if there is a model.
 
     Raises:
@@ -513,10 +551,16 @@ def check_inputs(
     if isinstance(aligner, GivenLinks):
         findings += check_given_links(aligner.columns)
     if not isinstance(aligner, ModelAligner) or dataset.source is None:
-        return findings, {}
+        return gravest_first(findings), {}
     sample = _sample(dataset, aligner.tokens, aligner.source_tokens)
     of_model, unknown = check_model(sample, aligner.model)
-    return [*findings, *of_model], unknown
+    return gravest_first([*findings, *of_model]), unknown
+
+
+def second_outputs(dataset: Dataset) -> Iterator[Finding]:
+    """Outputs among the references of texts that were read, for a command that lists files."""
+    tokens = Tokenizer("13a")
+    return check_second_output(_sample(dataset, tokens, tokens))
 
 
 def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:
@@ -525,6 +569,7 @@ def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sa
         hypotheses=dataset.systems,
         references=dataset.references,
         source=dataset.source,
+        peers=dataset.peers,
         tokens=tokens,
         source_tokens=source_tokens,
     )

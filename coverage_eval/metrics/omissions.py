@@ -1,11 +1,17 @@
 """Finds the source words that a hypothesis leaves out, or hypothesis words without a source.
 
-A word's *loss* is the coverage to be expected less the coverage found. With references, a word is
-expected to be covered as they cover it; without, as it normally is, and the loss is divided by its
-spread. A segment's score is the best run of losses, each less a penalty, and a share of the sum of
-all:
+A word's *loss* is the coverage to be expected less the coverage found. References, and outputs of
+other systems (peers), are witnesses of what can be covered: a word is expected to be covered as
+they cover it on average. Where there are none, it is expected to be covered as it normally is, and
+the loss is divided by its spread. The loss of a word that may be added, which the source covers
+too little, is greater where few peers say the word, and less where all do. A segment's score is the
+best run of losses, each less a penalty, and a share of the sum of all:
 
     score = max over runs of Σ (loss − penalty) + ¼ Σ max(0, loss).
+
+What a system leaves out like all its peers is not found by them. In each segment, a peer counts if
+it is neither the hypothesis nor the source, and once however many peers say the same: who repeats
+the hypothesis has seen nothing more, and where all do, what is normal decides.
 
 Where the form and the constants come from is in ``notebooks/evidence.md``: what the score is made
 of, and what is lost by tuning it on one pair of languages and using it on the other.
@@ -13,8 +19,9 @@ of, and what is lost by tuning it on one pair of languages and using it on the o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import islice, tee
 from typing import Any, ClassVar
@@ -31,9 +38,10 @@ from coverage_eval.data.dataset import (
     answer_ahead,
     make_batches,
 )
-from coverage_eval.errors import DataError
+from coverage_eval.data.input_checks import warn_of
+from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
-from coverage_eval.metrics.measure import ONE_SYSTEM, Metric
+from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, check_inputs
 from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
 Floats = NDArray[np.float64]
@@ -61,20 +69,22 @@ class Unit:
     """
 
     name: str
-    aligner: ModelAligner
+    aligner: Aligner
     normal: NormalCoverage | None
 
 
-def load_units(aligner: ModelAligner, side: str = "source") -> tuple[Unit, ...]:
+def load_units(aligner: Aligner, side: str = "source") -> tuple[Unit, ...]:
     """The units that a model file has: words alone, unless it was made for omissions.
 
     Args:
-        aligner: The model of words.
+        aligner: The model of words, or other soft links, which are of words alone.
         side: One of :data:`SIDES`.
 
     Raises:
         AlignerError, DataError: A damaged model file.
     """
+    if not isinstance(aligner, ModelAligner):
+        return (Unit("words", aligner, None),)
     found = [Unit("words", aligner, _load_normal(aligner, "words", side))]
     stems = aligner.model.attached_model(_STEMS)
     if stems is not None:
@@ -162,6 +172,20 @@ SUM_SHARE = 0.25
 LEAST_SPREAD = 0.3
 """Added to a word's spread, by which its loss is divided where there are no references."""
 
+PEERS_SPREAD = 0.375
+"""What losses against peers are divided by where there are no references: segments in which all
+peers agree with the hypothesis are scored by normal coverage, on the same scale."""
+
+SAID_WEIGHT, SAID_SHARE = 0.5, 0.7
+"""How much it counts whether peers say a word that may be added, and the share of them that say a
+usual word."""
+
+MANY_PEERS = 3
+"""As many peers, and more, have one calibration."""
+
+LEAST_OTHERS = 2
+"""As many other systems, and more, are witnesses by themselves."""
+
 
 @dataclass(frozen=True)
 class FoundSpan:
@@ -199,6 +223,7 @@ class FoundSegment:
         source_length: Words of the source.
         target_length: Words of the hypothesis.
         probability: That there is an error; None where the finder was not calibrated.
+        peers: Peers that were witnesses here.
     """
 
     score: float
@@ -207,6 +232,7 @@ class FoundSegment:
     source_length: int
     target_length: int
     probability: float | None = None
+    peers: int = 0
 
 
 @dataclass(frozen=True)
@@ -223,18 +249,22 @@ class OmissionFinder:
     Args:
         units: The units, that of words first.
         side: ``source`` for omissions, ``target`` for additions.
-        referenced: Whether references say what is expected.
-        calibration: What makes probabilities of scores; None for no probabilities.
+        referenced: Whether references are witnesses.
+        calibrations: What makes probabilities of scores, by the number of peers; empty for no
+            probabilities.
+        peers: Number of witnesses among the peers of a row and its other hypotheses, taken in this
+            order.
     """
 
     units: tuple[Unit, ...]
     side: str = "source"
     referenced: bool = False
-    calibration: Calibration | None = None
+    calibrations: Mapping[int, Calibration] = field(default_factory=dict)
+    peers: int = 0
 
     @classmethod
     def of(
-        cls, aligner: Aligner, side: str = "source", *, referenced: bool = False
+        cls, aligner: Aligner, side: str = "source", *, referenced: bool = False, peers: int = 0
     ) -> OmissionFinder:
         """The finder that a model file makes, with what the file has.
 
@@ -242,6 +272,7 @@ class OmissionFinder:
             aligner: A model; any will do, one made for omissions does better.
             side: As above.
             referenced: As above; additions need none.
+            peers: As above.
 
         Raises:
             DataError: Links instead of a model, or a damaged model file.
@@ -251,21 +282,42 @@ class OmissionFinder:
             raise ValueError("additions are found without references")
         if side not in SIDES:
             raise ValueError(f"side is one of {', '.join(SIDES)}, not {side!r}")
-        if not isinstance(aligner, ModelAligner):
-            raise DataError("omissions need a model: links from files have no probabilities")
-        path = aligner.model.attachment(_calibration_name(side, referenced=referenced))
-        calibration = None if path is None else Calibration.load(path)
-        return cls(load_units(aligner, side), side, referenced, calibration)
+        require_integer("peers", peers, 0)
+        if not aligner.covers:
+            raise DataError(
+                "omissions need a model or soft links: links from files have no probabilities"
+            )
+        calibrations = {}
+        if isinstance(aligner, ModelAligner):
+            for number in range(min(peers, MANY_PEERS) + 1):
+                path = aligner.model.attachment(_calibration_name(side, referenced, number))
+                if path is not None:
+                    calibrations[number] = Calibration.load(path)
+        return cls(load_units(aligner, side), side, referenced, calibrations, peers)
 
     def calibrated(self, calibration: Calibration) -> OmissionFinder:
         """This finder with probabilities, which are kept with its model from now on."""
-        name = _calibration_name(self.side, referenced=self.referenced)
+        number = min(self.peers, MANY_PEERS)
+        name = _calibration_name(self.side, self.referenced, number)
+        assert isinstance(self.aligner, ModelAligner)  # what is given is of one text
         self.aligner.model.attach(name, calibration.save)
-        return replace(self, calibration=calibration)
+        return replace(self, calibrations={**self.calibrations, number: calibration})
 
     @property
-    def aligner(self) -> ModelAligner:
-        """The model of words."""
+    def calibration(self) -> Calibration | None:
+        """What makes a probability of a segment's score where all peers are witnesses."""
+        return self._calibration(self.peers)
+
+    def _calibration(self, peers: int) -> Calibration | None:
+        """The calibration for a number of peers, or else for fewer, or else for more."""
+        known = sorted(self.calibrations)
+        if not known:
+            return None
+        return self.calibrations[max((n for n in known if n <= peers), default=known[0])]
+
+    @property
+    def aligner(self) -> Aligner:
+        """The model of words, or what else covers them."""
         return self.units[0].aligner
 
     @property
@@ -279,7 +331,7 @@ class OmissionFinder:
         aligner = {k: v for k, v in self.aligner.settings.items() if k != "sym"}
         normal = [unit.normal.digest for unit in self.units if unit.normal is not None]
         units = [
-            unit.name if unit.name == "words" else f"{unit.name}:{unit.aligner.model.hash}"
+            f"{unit.name}:{unit.aligner.settings['model']}" if unit.name != "words" else unit.name
             for unit in self.units
         ]
         return {
@@ -287,7 +339,7 @@ class OmissionFinder:
             "dir": SIDES[self.side],
             "units": "+".join(units),
             "normal": ",".join(normal) or None,
-            "cal": None if self.calibration is None else self.calibration.digest,
+            "cal": ",".join(one.digest for _, one in sorted(self.calibrations.items())) or None,
         }
 
     def find_texts(
@@ -295,19 +347,24 @@ class OmissionFinder:
         hypotheses: Sequence[str],
         sources: Sequence[str],
         references: Sequence[str] | None = None,
+        peers: Sequence[Sequence[str]] = (),
     ) -> list[FoundSegment]:
-        """As :meth:`find`, of lists of segments."""
-        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
-        return list(self.find(dataset.rows()))
+        """As :meth:`find`, of lists of segments, each peer one; warns of texts that look wrong."""
+        dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources, peers)
+        found = list(self.find(dataset.rows()))
+        warn_of(check_inputs(dataset, aligner=self.aligner)[0])
+        return found
 
     def find(self, rows: Iterable[Row]) -> Iterator[FoundSegment]:
         """Look through segments one by one; memory does not grow with the text.
 
         Args:
-            rows: Segments with their source and one hypothesis, all with references or none.
+            rows: Segments with their source and one hypothesis, all with references or none, and
+                with as many peers as the finder was made for.
 
         Raises:
-            DataError: No source; references that are expected and not there, or the reverse.
+            DataError: No source; references that are expected and not there, or the reverse; too
+                few peers.
             AlignerError: The aligner failed.
         """
         for batch in answer_ahead(make_batches(rows), self.requests()):
@@ -333,18 +390,61 @@ class OmissionFinder:
     def _find_row(self, row: Row, *units: CoveredRow) -> tuple[FoundSegment, ...]:
         if self.referenced and not row.references:
             raise DataError("the finder was made for rows with references, or without")
+        texts = [*row.peers, *row.hypotheses]
+        cut = [self.aligner.tokens(text) for text in texts] if self.peers else []
         found = []
-        for number, (text, length) in enumerate(zip(row.hypotheses, units[0].lengths, strict=True)):
+        for number, length in enumerate(units[0].lengths):
+            own = len(row.peers) + number
+            peers = self._peers(row, cut, own)
             words, losses = [], []
             for unit, item in zip(self.units, units, strict=True):
-                words.append(item.source if self.side == "source" else unit.aligner.tokens(text))
-                losses.append(_losses(unit, words[-1], item.hypotheses[number], item.references))
+                covered = item.hypotheses[number]
+                if self.side == "target":
+                    words.append(unit.aligner.tokens(row.hypotheses[number]))
+                    loss = _unusual(unit, words[-1], covered)
+                    if peers:
+                        said = [unit.aligner.tokens(texts[place]) for place in peers]
+                        loss += SAID_WEIGHT * (SAID_SHARE - _share(words[-1], said))
+                    losses.append(loss)
+                    continue
+                words.append(item.source)
+                others = (*item.peers, *item.hypotheses)
+                witnesses = [*item.references, *(others[place] for place in peers)]
+                if not witnesses:
+                    losses.append(_unusual(unit, item.source, covered))
+                    continue
+                # In one order, so that the order of peers does not move the last digit.
+                loss = np.mean(np.sort(witnesses, axis=0), axis=0) - covered
+                losses.append(loss if self.referenced else loss / PEERS_SPREAD)
             lengths = (len(units[0].source), length)
-            found.append(self._found(np.mean(losses, axis=0), words[0], *lengths))
+            found.append(self._found(np.mean(losses, axis=0), words[0], *lengths, len(peers)))
         return tuple(found)
 
+    def _peers(self, row: Row, cut: Sequence[Sequence[str]], own: int) -> list[int]:
+        """Places, among the peers and hypotheses of a row, of the witnesses of one hypothesis."""
+        if not self.peers:
+            return []
+        others = [place for place in range(len(cut)) if place != own][: self.peers]
+        if len(others) < self.peers:
+            raise DataError(
+                f"the finder was made for {self.peers} peers, and there are {len(others)}"
+            )
+        seen = [cut[own], self.aligner.source_tokens(row.source or "")]
+        seen += [self.aligner.tokens(text) for text in row.references if self.referenced]
+        found = []
+        for place in others:
+            if cut[place] not in seen:
+                found.append(place)
+                seen.append(cut[place])
+        return found
+
     def _found(
-        self, losses: Floats, words: Sequence[str], source_length: int, target_length: int
+        self,
+        losses: Floats,
+        words: Sequence[str],
+        source_length: int,
+        target_length: int,
+        peers: int,
     ) -> FoundSegment:
         runs = disjoint_runs(losses - self.scan.penalty)
         best = max((run.sum for run in runs), default=0.0)
@@ -354,18 +454,15 @@ class OmissionFinder:
             for run in runs
             if run.sum >= self.scan.least_strength
         )
+        calibration = self._calibration(peers)
         probability = None
-        if self.calibration is not None:
-            probability = self.calibration.probability(score, source_length, target_length)
-        return FoundSegment(score, spans, losses, source_length, target_length, probability)
+        if calibration is not None:
+            probability = calibration.probability(score, source_length, target_length)
+        return FoundSegment(score, spans, losses, source_length, target_length, probability, peers)
 
 
-def _losses(
-    unit: Unit, words: Sequence[str], covered: Floats, references: Sequence[Floats]
-) -> Floats:
-    """The loss of each word, as one unit sees it."""
-    if references:
-        return np.asarray(np.minimum.reduce(references) - covered)
+def _unusual(unit: Unit, words: Sequence[str], covered: Floats) -> Floats:
+    """The loss of each word where no witness says what is expected."""
     if unit.normal is None:
         mean, spread = EXPECTED
         return np.asarray((mean - covered) / (spread + LEAST_SPREAD))
@@ -373,8 +470,21 @@ def _losses(
     return np.asarray((means - covered) / (spreads + LEAST_SPREAD))
 
 
-def _calibration_name(side: str, *, referenced: bool) -> str:
-    return f"calibration.{side}{'.references' if referenced else ''}.json"
+def _share(words: Sequence[str], said: Sequence[Sequence[str]]) -> Floats:
+    """The share of some texts that have each word at least as often as it stands here so far."""
+    counts = [Counter(text) for text in said]
+    so_far: Counter[str] = Counter()
+    shares = np.zeros(len(words))
+    for place, word in enumerate(words):
+        so_far[word] += 1
+        having = sum(count[word] >= so_far[word] for count in counts)
+        shares[place] = having / len(counts)
+    return shares
+
+
+def _calibration_name(side: str, referenced: bool, peers: int) -> str:
+    witnesses = f"{'.references' if referenced else ''}{f'.peers{peers}' if peers else ''}"
+    return f"calibration.{side}{witnesses}.json"
 
 
 DEFAULT_PROBABILITY = 0.5
@@ -392,7 +502,9 @@ class Omissions(Metric):
         threshold: Segments with at least this probability have one; where there are no
             probabilities, those with at least this score. None for :data:`DEFAULT_PROBABILITY`, or
             the finder's own threshold.
-        referenced: Whether references say what is expected.
+        referenced: Whether references are witnesses, where there are some.
+        peers: How many other outputs are witnesses; None for all peers that are given, and all
+            other systems if these are at least two.
 
     Raises:
         DataError: Links instead of a model, or a damaged model file.
@@ -401,6 +513,7 @@ class Omissions(Metric):
     aligner: Aligner
     threshold: float | None = None
     referenced: bool = True
+    peers: int | None = None
 
     name: ClassVar[str] = "Omissions"
     needs: ClassVar[frozenset[str]] = frozenset({"sources", "coverages"})
@@ -418,10 +531,31 @@ class Omissions(Metric):
     def __post_init__(self) -> None:
         _ = self.finder  # which refuses links and damaged models
 
+    def for_systems(self, systems: Sequence[str]) -> Omissions:
+        """The metric with the soft links of the systems in their order."""
+        return replace(self, aligner=self.aligner.for_systems(systems))
+
     @cached_property
     def finder(self) -> OmissionFinder:
         """What finds them, and signs."""
-        return OmissionFinder.of(self.aligner, self.side, referenced=self.referenced)
+        peers = self.peers or 0
+        return OmissionFinder.of(self.aligner, self.side, referenced=self.referenced, peers=peers)
+
+    def for_texts(self, *, systems: int, references: int, peers: int) -> Omissions:
+        """With the witnesses that these texts have.
+
+        Raises:
+            DataError: There are fewer peers than were asked for.
+        """
+        others = systems - 1
+        have = peers + others if peers or others >= LEAST_OTHERS else 0
+        if self.peers is not None and self.peers > peers + others:
+            raise DataError(
+                f"{self.name}: {self.peers} peers are to be witnesses, and there are "
+                f"{peers + others}"
+            )
+        chosen = have if self.peers is None else self.peers
+        return replace(self, referenced=self.referenced and references > 0, peers=chosen)
 
     def settings(self) -> Mapping[str, object]:
         """The finder's settings, then the threshold."""
@@ -429,8 +563,19 @@ class Omissions(Metric):
         return {**self.finder.settings, "at": f"{kind}>={self._least:g}"}
 
     def sign(self, *, references: int) -> Signature:
-        """As of any metric, but references that are not looked at are not named."""
-        return super().sign(references=references if self.referenced else 0)
+        """As of any metric, but references that are not looked at are not named.
+
+        Of several witnesses, ``expect`` names the kinds: what is expected is their mean.
+        """
+        looked_at = references if self.referenced else 0
+        if looked_at < 2 and not self.peers:
+            return super().sign(references=looked_at)
+        kinds = [
+            (self.peers, f"peers{self.peers}"),
+            (looked_at, "ref" if looked_at < 2 else f"refs{looked_at}"),
+        ]
+        expect = "+".join(name for count, name in kinds if count)
+        return Signature.of(self.name, **self.settings(), expect=expect)
 
     @property
     def _least(self) -> float:
@@ -478,7 +623,7 @@ class Omissions(Metric):
 
 @dataclass(frozen=True)
 class Additions(Omissions):
-    """Percentage of segments with words that have no source."""
+    """Percentage of segments with words that have no source, and that few peers say."""
 
     referenced: bool = False
 

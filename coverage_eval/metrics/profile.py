@@ -10,6 +10,7 @@ import numpy as np
 
 from coverage_eval.alignment.aligner import Aligner, check_aligner
 from coverage_eval.data.dataset import Dataset
+from coverage_eval.data.input_checks import warn_of
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, StopWords
 from coverage_eval.metrics.figures import FIGURES, Figure, select_figures
 from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, Result, measure
@@ -141,7 +142,9 @@ def profile(
     dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
     texts = {"references": dataset.references, "sources": dataset.source}
     figures = make_figures({name for name, there in texts.items() if there}, aligner, **options)
-    return profile_of(measure(dataset, figures, jobs=jobs), resamples, seed)
+    result = measure(dataset, figures, jobs=jobs, checks=True)
+    warn_of(result.findings)
+    return profile_of(result, resamples, seed)
 
 
 def make_figures(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from coverage_eval.metrics.score import interval_ends
@@ -110,6 +110,34 @@ def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table]:
         means = [(s.name, s.system_kendall, s.system_pearson) for s in evaluation.scores]
         title = f"Means of {systems} systems: scores against labels"
         yield Table(("score", "τ", "r"), tuple(means), title, "systems")
+    if evaluation.task:
+        yield _task_table(evaluation)
+
+
+def _task_table(evaluation: MetaEvaluation) -> Table:
+    def cell(value: float | None, p: float | None) -> Cell:
+        return None if value is None else ScoreCell(value, p=p)
+
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.name, cell(one.accuracy, one.accuracy_p), one.epsilon,
+            cell(one.pearson, one.pearson_p), one.soft_pairwise,
+        )
+        for one in evaluation.task
+    ]  # fmt: skip
+    drawn = evaluation.evaluating.resamples
+    notes = [
+        "acc_eq: share of pairs of translations of one source that score and grade order alike; "
+        "differences up to ε are ties.",
+        "SPA: soft pairwise accuracy of systems, by the p-values of their differences.",
+    ]
+    if drawn and len(rows) > 1:
+        notes.append(
+            f"p: that it agrees better than {evaluation.task[0].name} (PERM-BOTH, one-sided, "
+            f"{drawn:,} permutations, not corrected)."
+        )
+    title = f"Measures of the WMT metrics task, by the grade ({evaluation.matched.grade})"
+    return Table(("score", "acc_eq", "ε", "r", "SPA"), tuple(rows), title, "task", tuple(notes))
 
 
 def _size(evaluation: MetaEvaluation, kind: str) -> str:
@@ -160,6 +188,11 @@ def _records(evaluation: MetaEvaluation) -> Iterator[tuple[Cell, ...]]:
             yield (score.name, name, *_value(figure), *p)
     if evaluation.ceiling:
         yield ("other raters", "one_rater", *_value(evaluation.ceiling), None, None)
+    for one in evaluation.task:
+        yield (one.name, "acc_eq", one.accuracy, None, None, one.accuracy_p, None)
+        yield (one.name, "epsilon", one.epsilon, None, None, None, None)
+        yield (one.name, "graded_pearson", one.pearson, None, None, one.pearson_p, None)
+        yield (one.name, "soft_pairwise", one.soft_pairwise, None, None, None, None)
 
 
 def _value(figure: Estimate | float) -> tuple[float, float | None, float | None]:
@@ -196,6 +229,7 @@ def _as_dict(evaluation: MetaEvaluation) -> dict[str, Any]:
         "notes": list(matched.notes),
         "other_raters": ceiling and dict(zip(columns, _value(ceiling), strict=True)),
         "scores": scores,
+        "task": [asdict(one) for one in evaluation.task],
     }
 
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
-from coverage_eval.tables.table import Table, cell_lines, escape_controls, notes_with_mark, survey
+from coverage_eval.tables.table import Table, cell_lines, escape_controls, notes_with_marks, survey
 from coverage_eval.version import __version__
 
 _DIGITS = 2
@@ -132,7 +132,7 @@ def render_report(document: Document) -> Report:
     script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = environment.get_template("report.html").render(
         document=document,
-        scores_notes=notes_with_mark(document.scores, survey(document.scores), "*: best figure."),
+        scores_notes=notes_with_marks(document.scores, survey(document.scores)),
         blocks=_packed(document.blocks),
         script=script,
         script_hash=script_hash,

@@ -15,7 +15,7 @@ from coverage_eval.tables.table import (
     Table,
     cell_lines,
     escape_controls,
-    notes_with_mark,
+    notes_with_marks,
     without_empty_columns,
 )
 
@@ -64,7 +64,7 @@ def _table(table: Table, digits: int) -> Iterator[str]:
         yield from _tabular(table, columns, digits)
         yield from map(_comment, (*table.notes, *table.signatures))
         return
-    notes = notes_with_mark(table, columns, "Best figures in bold.")
+    notes = notes_with_marks(table, columns, star=False)
     first = table.caption or f"{table.title}."
     yield from (r"\begin{table}[t]", r"\centering")
     yield from _tabular(table, columns, digits)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+SIGNIFICANT = 0.05
+"""Tables and pictures mark a difference whose p-value is below this, and sentences call it real."""
+
+
 def format_figure(value: float, digits: int = 2) -> str:
     """A number with ``digits`` digits after the decimal point; what rounds to zero has no sign."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
@@ -39,6 +43,11 @@ class ScoreCell:
     high: float | None = None
     p: float | None = None
     best: bool = False
+
+    @property
+    def significant(self) -> bool:
+        """Whether the test found a difference from the baseline."""
+        return self.p is not None and self.p < SIGNIFICANT
 
     def format(self, digits: int = 2) -> str:
         """The score and its interval on one line, such as ``3.37 [2.90, 3.81]``."""
@@ -273,6 +282,7 @@ class ColumnContent:
         scores: There are scores.
         intervals: Some of the scores have an interval or a p-value below them.
         best: One of the scores is the best.
+        significant: One of the scores differs significantly from the baseline's.
     """
 
     filled: bool = False
@@ -282,6 +292,7 @@ class ColumnContent:
     scores: bool = False
     intervals: bool = False
     best: bool = False
+    significant: bool = False
 
     @property
     def side(self) -> str:
@@ -300,6 +311,7 @@ class ColumnContent:
             self.scores = True
             self.intervals = self.intervals or bool(cell.interval(0)) or cell.p is not None
             self.best = self.best or cell.best
+            self.significant = self.significant or cell.significant
 
 
 def survey(table: Table) -> list[ColumnContent]:
@@ -322,6 +334,20 @@ def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
     return replace(table, header=header, rows=rows), [columns[i] for i in kept]
 
 
-def notes_with_mark(table: Table, columns: Sequence[ColumnContent], mark: str) -> list[str]:
-    """The notes; before them, if a figure is marked as the best, what the mark means."""
-    return [mark, *table.notes] if any(column.best for column in columns) else list(table.notes)
+def notes_with_marks(
+    table: Table, columns: Sequence[ColumnContent], *, star: bool = True, bold: bool = True
+) -> list[str]:
+    """The notes; before them, what the marks mean that the table has.
+
+    Args:
+        table: The table.
+        columns: Its columns, surveyed.
+        star: Whether the format marks significant differences by a star.
+        bold: Whether it prints the best figures in bold.
+    """
+    marks = []
+    if star and any(column.significant for column in columns):
+        marks.append(f"*: p < {SIGNIFICANT:g}.")
+    if bold and any(column.best for column in columns):
+        marks.append("Bold: best figure.")
+    return [*marks, *table.notes]

@@ -20,7 +20,7 @@ from coverage_eval.tables.table import (
     Table,
     cell_lines,
     escape_controls,
-    notes_with_mark,
+    notes_with_marks,
     without_empty_columns,
 )
 
@@ -80,7 +80,7 @@ def _text_parts(table: Table, style: Style) -> Iterator[Iterable[str]]:
         yield [_wrapped(table.title, style.columns)]
     if table.header:
         yield from _text_grids(table, columns, style)
-    if notes := notes_with_mark(table, columns, "*: best figure."):
+    if notes := notes_with_marks(table, columns, bold=False):
         yield [_wrapped(note, style.columns) for note in notes]
     if table.signatures:
         yield table.signatures
@@ -129,8 +129,8 @@ def _text_grids(
 
 def _text_cell(cell: Cell, digits: int) -> str:
     first, *rest = cell_lines(cell, digits)
-    best = isinstance(cell, ScoreCell) and cell.best
-    return "\n".join([f"{first}*" if best else first, *rest])
+    star = "*" if isinstance(cell, ScoreCell) and cell.significant else ""
+    return "\n".join([first + star, *rest])
 
 
 def _fitting_widths(natural: Sequence[int], least: Sequence[int], columns: int) -> Sequence[int]:
@@ -163,7 +163,7 @@ def _markdown_parts(table: Table, digits: int) -> Iterator[Iterable[str]]:
         header = [_escape_markdown(name).replace("|", "\\|") for name in table.header]
         rows = LazyRows(lambda row: [_markdown_cell(cell, digits) for cell in row], table.rows)
         yield _grid(header, rows, "github", [column.side for column in columns])
-    notes = map(_escape_markdown, notes_with_mark(table, columns, "Bold: best figure."))
+    notes = map(_escape_markdown, notes_with_marks(table, columns, star=False))
     if lines := [f"- {line}" for line in (*notes, *(f"`{text}`" for text in table.signatures))]:
         yield lines
 

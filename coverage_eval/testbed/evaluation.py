@@ -32,6 +32,7 @@ from coverage_eval.testbed.detection import (
 from coverage_eval.testbed.labels import Key, Labels
 from coverage_eval.testbed.matching import Matched, MatchedScore, match
 from coverage_eval.testbed.score_files import ScoreColumn
+from coverage_eval.testbed.wmt_measures import TaskFigures, task_figures
 
 Floats = NDArray[np.float64]
 
@@ -113,12 +114,14 @@ class MetaEvaluation:
         evaluating: The settings.
         ceiling: AUROC of the other raters' marks against one rater's; None unless translations have
             several raters.
+        task: The WMT metrics task's figures of each score; empty unless there are several systems.
     """
 
     scores: tuple[ScoreFigures, ...]
     matched: Matched
     evaluating: Evaluating
     ceiling: Estimate | None = None
+    task: tuple[TaskFigures, ...] = ()
 
 
 def meta_evaluate(matched: Matched, evaluating: Evaluating | None = None) -> MetaEvaluation:
@@ -305,7 +308,9 @@ def evaluate_labelled(
     matched = match(labels, [*columns, *baselines])
     if source is not None:
         matched = matched.with_source_words(list(read_segments(source)), cut)
-    return meta_evaluate(matched, evaluating)
+    evaluation = meta_evaluate(matched, evaluating)
+    how = evaluation.evaluating
+    return replace(evaluation, task=task_figures(matched, how.resamples, how.seed))
 
 
 def _judged_rows(labels: Labels, reference: Text | None) -> dict[Key, Row]:

@@ -1,4 +1,4 @@
-"""Labels of translation errors, in any of four formats.
+"""Labels of translation errors, in any of five formats.
 
 **Plain labels** are a TSV file with the column ``label`` (or the name of the kind of error, such as
 ``omission``): 0 for no error, above 0 for an error, the larger the worse. These columns are
@@ -13,7 +13,13 @@ quoting; files of the first years have ``doc_id seg_id`` in the place of the thi
 error stands between ``<v>`` and ``</v>``: an omission in the source, if the annotators kept it, any
 other error in the target. A rater who found no error has one row of the severity ``no-error``.
 Several raters may have marked a translation. Some of them changed its text by mistake, in
-newstest2020 in more than one row of ten, so the text of most rows counts.
+newstest2020 in more than one row of ten, so the text of most rows counts. The kind ``any`` pools
+all errors by MQM's weights: major and critical 5, minor 1, minor punctuation 0.1, non-translation
+25; a translation's grade is their sum, averaged over its raters.
+
+**Human scores** of the WMT metrics task (``en-de.mqm.seg.score``) have a line ``SYSTEM SCORE`` for
+each segment of each system, higher for better, or ``None`` where nobody judged it. The grade is how
+far a score is below the best one, which is 0 in MQM; every other score counts as an error.
 
 **HalOmi** (Dale et al., EMNLP 2023) has degrees of omission and hallucination, and their spans, in
 the columns ``src_lang tgt_lang src_text mt_text omit_spans hall_spans class_hall class_omit``,
@@ -37,6 +43,7 @@ from pathlib import Path
 from coverage_eval.data.files import CorpusWarning, Source, read_segments, source_name, write_lines
 from coverage_eval.data.tables import Record, SystemTexts, bad_line, read_header, read_records
 from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.data.wmt import is_score_line, read_score_file
 from coverage_eval.errors import DataError
 from coverage_eval.testbed.gold_errors import GoldError, read_gold_errors
 
@@ -47,6 +54,8 @@ _MQM_COLUMNS = ("system", "rater", "source", "target", "category", "severity")
 _MQM_SEGMENT = ("globalSegId", "seg_id")
 _HALOMI_COLUMNS = ("src_lang", "tgt_lang", "src_text", "mt_text", "omit_spans", "hall_spans")
 _HALOMI_DEGREES = {"omission": "class_omit", "hallucination": "class_hall"}
+ANY = "any"
+"""The kind of all errors together."""
 _FAMILY = {"early-stop": "omission"}
 """Kinds of injected errors whose name does not begin with the kind they belong to."""
 
@@ -136,7 +145,8 @@ def read_labels(
     kind is ``omission`` or ``hallucination``, each pair of languages is a system, its segments are
     numbered in the order of the file, and the grade is the degree less 1. In gold files,
     ``omission`` also matches ``omission-phrase`` and ``early-stop``, and the grade is the number of
-    source words concerned, or of errors if their source words are not known.
+    source words concerned, or of errors if their source words are not known. The kind ``any`` is
+    all of a file's errors; human scores do not tell kinds apart.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked).
@@ -152,7 +162,8 @@ def read_labels(
     if name is None:
         raise DataError(
             f"{source_name(source)}: line 1: not known as labels; a TSV file with the columns "
-            "segment and label is, as are WMT's MQM files, HalOmi and gold files of 'inject'"
+            "segment and label is, as are WMT's MQM files and human scores, HalOmi and gold files "
+            "of 'inject'"
         )
     return LABEL_FORMATS[name](source, kind, tokens or Tokenizer())
 
@@ -167,6 +178,8 @@ def _recognise(source: Source) -> str | None:
         return "halomi"
     if line.startswith("{"):
         return "injected"
+    if is_score_line(line):
+        return "human-scores"
     return "plain" if "label" in header or _is_label(header) else None
 
 
@@ -253,7 +266,7 @@ def _read_injected(source: Source, kind: str, _: Tokenizer) -> Labels:
     meant = [
         error
         for error in errors
-        if kind in {error.kind, error.kind.partition("-")[0], _FAMILY.get(error.kind)}
+        if kind in {ANY, error.kind, error.kind.partition("-")[0], _FAMILY.get(error.kind)}
     ]
     if not meant:
         seen = ", ".join(sorted({error.kind for error in errors})) or "none"
@@ -331,14 +344,14 @@ class _MqmTranslation:
         line: Its first row's.
         sources: The sources in all rows of its segment, of any system.
         targets: The targets in its rows.
-        raters: Whether each rater marked an error of the kind.
+        raters: The weights of each rater's errors of the kind, summed.
         marks: For each such error, the row's source and which of its characters are marked.
     """
 
     line: int
     sources: Counter[str]
     targets: Counter[str] = field(default_factory=Counter)
-    raters: dict[str, bool] = field(default_factory=dict)
+    raters: dict[str, float] = field(default_factory=dict)
     marks: list[tuple[str, list[bool]]] = field(default_factory=list)
 
     @property
@@ -363,17 +376,29 @@ class _MqmTranslation:
         return found if found and bool(found[0]) == any(self.raters.values()) else None
 
 
+def mqm_weight(category: str, severity: str) -> float:
+    """The weight of an error in an MQM score, 0 to 25 (Freitag et al., TACL 2021, section 3.3)."""
+    kind, how_bad = category.strip().lower(), severity.strip().lower()
+    if kind.startswith("non-translation") and how_bad == "major":
+        return 25.0
+    if kind.startswith("fluency/punctuation") and how_bad == "minor":
+        return 0.1
+    return {"critical": 5.0, "major": 5.0, "minor": 1.0}.get(how_bad, 0.0)
+
+
 def _read_mqm(source: Source, kind: str, tokens: Tokenizer) -> Labels:
     categories: set[str] = set()
 
-    def is_meant(row: Record) -> bool:
+    def weigh(row: Record) -> float:
         if row["severity"].strip().lower() == "no-error":
-            return False
+            return 0.0
         categories.add(row["category"])
+        if kind == ANY:
+            return mqm_weight(row["category"], row["severity"])
         whole = row["category"].strip().lower()
-        return kind.lower() in {whole, *(part.strip() for part in whole.split("/"))}
+        return float(kind.lower() in {whole, *(part.strip() for part in whole.split("/"))})
 
-    translations = _read_mqm_rows(source, is_meant)
+    translations = _read_mqm_rows(source, weigh)
     if not any(item.marks for item in translations.values()):
         seen = ", ".join(sorted(categories))
         raise DataError(
@@ -381,16 +406,18 @@ def _read_mqm(source: Source, kind: str, tokens: Tokenizer) -> Labels:
         )
     judgements = []
     for (system, segment), item in translations.items():
-        raters = tuple(item.raters.values())
-        share = sum(raters) / len(raters)
-        words, length = item.words(tokens) or (None, None)
+        weights = item.raters.values()
+        raters = tuple(weight > 0 for weight in weights)
+        mean = sum(weights if kind == ANY else raters) / len(raters)
+        # Most other errors concern the translation's words.
+        words, length = (None if kind == ANY else item.words(tokens)) or (None, None)
         judgements.append(
             Judgement(
-                segment, share > 0, share, system, raters, segment, item.source, item.target,
+                segment, mean > 0, mean, system, raters, segment, item.source, item.target,
                 words, length, item.line,
             )
         )  # fmt: skip
-    grade = "share of the raters who marked it"
+    grade = "MQM score, negated" if kind == ANY else "share of the raters who marked it"
     return Labels(source_name(source), tuple(judgements), grade=grade)
 
 
@@ -401,15 +428,13 @@ def read_translations(source: Source) -> SystemTexts:
         DataError: A damaged file.
     """
     found = SystemTexts(source, ("source",))
-    for (system, segment), item in _read_mqm_rows(source, lambda _: False).items():
+    for (system, segment), item in _read_mqm_rows(source, lambda _: 0.0).items():
         found.add(f"line {item.line}", system, str(segment), item.target, (item.source,))
     return found
 
 
-def _read_mqm_rows(
-    source: Source, is_meant: Callable[[Record], bool]
-) -> dict[Key, _MqmTranslation]:
-    """Collect the rows of each translation; ``is_meant`` chooses the errors."""
+def _read_mqm_rows(source: Source, weigh: Callable[[Record], float]) -> dict[Key, _MqmTranslation]:
+    """Collect the rows of each translation; errors that are not meant have a weight of 0."""
     translations: dict[Key, _MqmTranslation] = {}
     sources: dict[int, Counter[str]] = defaultdict(Counter)
     for line, row in read_records(source, _MQM_COLUMNS):
@@ -424,11 +449,11 @@ def _read_mqm_rows(
         item = translations.setdefault(
             (row["system"], segment), _MqmTranslation(line, sources[segment])
         )
-        marked = is_meant(row)
+        weight = weigh(row)
         item.sources[text] += 1
         item.targets[target] += 1
-        item.raters[row["rater"]] = item.raters.get(row["rater"], False) or marked
-        if marked:
+        item.raters[row["rater"]] = item.raters.get(row["rater"], 0.0) + weight
+        if weight:
             item.marks.append((text, inside))
     changed = [
         item.line
@@ -446,20 +471,22 @@ def _read_mqm_rows(
 
 
 def _read_halomi(source: Source, kind: str, tokens: Tokenizer) -> Labels:
-    if kind not in _HALOMI_DEGREES:
+    if kind not in {*_HALOMI_DEGREES, ANY}:
         known = " and ".join(_HALOMI_DEGREES)
         raise DataError(f"{source_name(source)}: HalOmi has labels of {known}, not of {kind}")
-    column = _HALOMI_DEGREES[kind]
+    chosen = [_HALOMI_DEGREES[one] for one in _HALOMI_DEGREES if kind in {one, ANY}]
     numbers: Counter[str] = Counter()
     judgements = []
-    for line, row in read_records(source, [*_HALOMI_COLUMNS, column], quoted=True):
+    for line, row in read_records(source, [*_HALOMI_COLUMNS, *chosen], quoted=True):
         if row.get("perturbation", "natural") != "natural":
             continue
-        degree, _, _ = row[column].partition("_")
-        if not re.fullmatch("[0-9]{1,9}", degree) or int(degree) < 1:
-            said = f"{column} {row[column]!r:.60} does not begin with a degree from 1"
-            raise bad_line(source, line, said)
-        grade = int(degree) - 1
+        grade = 0
+        for column in chosen:
+            degree, _, _ = row[column].partition("_")
+            if not re.fullmatch("[0-9]{1,9}", degree) or int(degree) < 1:
+                said = f"{column} {row[column]!r:.60} does not begin with a degree from 1"
+                raise bad_line(source, line, said)
+            grade = max(grade, int(degree) - 1)
         text = row["src_text"]
         found = None
         if kind == "omission" and not grade:
@@ -483,9 +510,24 @@ def _read_halomi(source: Source, kind: str, tokens: Tokenizer) -> Labels:
     return Labels(source_name(source), tuple(judgements), grade="degree")
 
 
+def _read_human_scores(source: Source, _: str, __: Tokenizer) -> Labels:
+    scores = read_score_file(source)
+    best = max([0.0, *(v for own in scores.values() for v in own if v is not None)])
+    judgements = tuple(
+        Judgement(number, value < best, best - value, system, source=number)
+        for system, own in scores.items()
+        for number, value in enumerate(own, start=1)
+        if value is not None
+    )
+    if not judgements:
+        raise DataError(f"{source_name(source)}: no segment has a score")
+    return Labels(source_name(source), judgements, grade=f"points below {best:g}, the best score")
+
+
 LABEL_FORMATS: Mapping[str, Callable[[Source, str, Tokenizer], Labels]] = {
     "wmt-mqm": _read_mqm,
     "halomi": _read_halomi,
+    "human-scores": _read_human_scores,
     "injected": _read_injected,
     "plain": _read_plain,
 }

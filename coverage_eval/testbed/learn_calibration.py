@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from coverage_eval.data.dataset import Row
+from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.data.dataset import Dataset, Row
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.coverage_losses import Calibration, calibration_features
-from coverage_eval.metrics.omissions import OmissionFinder
+from coverage_eval.metrics.omissions import MANY_PEERS, OmissionFinder
 from coverage_eval.testbed.detection import calibration_error, reliability_statistics
 from coverage_eval.testbed.injection import Injection, SpoiltSegment, clean_segments
 from coverage_eval.testbed.word_pool import WordPool
@@ -44,6 +45,33 @@ _RIDGE = 1.0
 """Weight of the penalty on squared weights of standardised features."""
 
 
+def calibrated_finders(
+    aligner: Aligner, side: str, dataset: Dataset, rate: float = DEFAULT_RATE
+) -> Iterator[OmissionFinder]:
+    """Finders without peers, with one, with two, and with all, each calibrated where it can be.
+
+    Args:
+        aligner: A model, with which the calibrations are kept.
+        side: As :class:`OmissionFinder` takes it.
+        dataset: One system's output, which is taken to be right, with its source, and the
+            references and peers that are to be witnesses.
+        rate: As :func:`calibrate` takes it.
+
+    Raises:
+        DataError: Too few segments to calibrate without peers; no source.
+        AlignerError: The aligner failed.
+    """
+    have = len(dataset.peers)
+    referenced = bool(dataset.references) and side == "source"
+    for peers in [*range(min(have, MANY_PEERS)), have]:
+        finder = OmissionFinder.of(aligner, side, referenced=referenced, peers=peers)
+        try:
+            yield finder.calibrated(calibrate(finder, dataset.rows(), rate))
+        except DataError:
+            if not peers:
+                raise  # else too few segments have so many peers that differ
+
+
 def calibrate(
     finder: OmissionFinder, rows: Iterable[Row], rate: float = DEFAULT_RATE, seed: int = 0
 ) -> Calibration:
@@ -51,8 +79,8 @@ def calibrate(
 
     Args:
         finder: The finder.
-        rows: Segments with their source, one hypothesis, and references if the finder has them;
-            the first 10,000 are used.
+        rows: Segments with their source, one hypothesis, and the references and peers that the
+            finder wants; the first 10,000 are used, and of these those with all witnesses.
         rate: How many of the words are left out, or added; what a probability means depends on it.
         seed: Seed of the errors.
 
@@ -83,6 +111,8 @@ def _examples(
         row._replace(hypotheses=(segment.words,)) for row, segment in zip(own, spoilt, strict=True)
     )
     for number, (segment, found) in enumerate(zip(spoilt, finder.find(rows), strict=True)):
+        if found.peers < min(finder.peers, MANY_PEERS):
+            continue
         is_addition = finder.side == "target"
         is_error = any(error.source or is_addition for error in segment.errors)
         yield LabelledScore(number, found.score, found.source_length, found.target_length, is_error)

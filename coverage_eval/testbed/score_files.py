@@ -3,6 +3,8 @@
 CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers; this
 package prints it with ``--sentence-level -f csv``. JSON of ``--sentence-level -f json`` also names
 the source words that a score points at. JSON Lines of ``compare --details`` contain all systems.
+JSON that ``comet-score --to_json`` writes, and files ``.seg.score`` of the WMT metrics task
+(:mod:`coverage_eval.data.wmt`), whose lines are a system and a score, are read as they are.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from typing import Any
 
 from coverage_eval.data.files import Source, read_segments, source_name
 from coverage_eval.data.tables import check_object, parse_object, read_objects
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.wmt import SEGMENT_SCORES, is_score_line, read_score_file
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.figures import FIGURES
+from coverage_eval.metrics.given_scores import GivenScores
 from coverage_eval.metrics.registry import METRICS, metric_class
 from coverage_eval.testbed.labels import Key
 
@@ -41,6 +46,8 @@ class ScoreColumn:
         probability: Whether it is the probability of an error.
         words: By system and segment, the source positions from 0 that it points at, with their
             strength; None if it points at none.
+        source_tokens: What cut the source into these words, by the score's signature; None if
+            nothing says it.
     """
 
     name: str
@@ -49,6 +56,7 @@ class ScoreColumn:
     higher_is_better: bool = False
     probability: bool = False
     words: Mapping[Key, Mapping[int, float]] | None = None
+    source_tokens: Tokenizer | None = None
 
     @property
     def systems(self) -> set[str]:
@@ -94,21 +102,29 @@ def choose_columns(
     return [by_name[name] for name in (by_name if names is None else names)]
 
 
-def read_scores(source: Source, name: str | None = None) -> list[ScoreColumn]:
+def read_scores(
+    source: Source, name: str | None = None, *, unknown_is_better: bool = False
+) -> list[ScoreColumn]:
     """Read the scores of a file.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked).
         name: The name of its column ``score``, and the prefix of the others; by default the column
             ``score`` has the file's name, and the others keep theirs.
+        unknown_is_better: Whether higher values are better of scores of which nothing says it.
 
     Raises:
         DataError: No column of segments, a segment twice, or a value that is not a finite number.
     """
     first = next(read_segments(source), "")
-    label = name or Path(source).name.removesuffix(".gz").rpartition(".")[0] or str(source)
-    file = _ScoreFile(source, label, "" if name is None else f"{name}.")
-    if first.startswith('{"kind"'):
+    own = Path(source).name.removesuffix(".gz")
+    label = name or own.removesuffix(
+        SEGMENT_SCORES if own.endswith(SEGMENT_SCORES) else Path(own).suffix
+    )
+    file = _ScoreFile(source, label, "" if name is None else f"{name}.", unknown_is_better)
+    if is_score_line(first):
+        columns = file.of_wmt()
+    elif first.startswith('{"kind"'):
         columns = file.of_details()
     else:
         columns = file.of_json() if first.startswith("{") else file.of_csv()
@@ -126,11 +142,13 @@ class _ScoreFile:
         source: The file.
         label: The name of its column ``score``.
         prefix: The prefix of the others' names.
+        unknown_is_better: As of :func:`read_scores`.
     """
 
     source: Source
     label: str
     prefix: str
+    unknown_is_better: bool = False
 
     def _at(self, place: str) -> str:
         return f"{source_name(self.source)}: {place}"
@@ -167,10 +185,36 @@ class _ScoreFile:
                 }
                 yield self._column(self.label, column, values)
 
+    def of_wmt(self) -> Iterator[ScoreColumn]:
+        """The one score of a file of the WMT metrics task, of which higher is better."""
+        values = {
+            (system, number): score
+            for system, own in read_score_file(self.source).items()
+            for number, score in enumerate(own, start=1)
+        }
+        yield replace(self._column(self.label, "score", values), higher_is_better=True)
+
+    def of_comet(self, systems: Mapping[str, Any]) -> Iterator[ScoreColumn]:
+        """COMET's scores: by the file of a system, an object for each segment."""
+        rows: dict[Key, Mapping[str, Any]] = {}
+        for system, segments in systems.items():
+            for number, segment in enumerate(segments, start=1):
+                where = self._at(f"{system}, segment {number}")
+                values = check_object(segment, where)
+                if "COMET" not in values:
+                    raise DataError(f"{where}: no score 'COMET'")
+                rows[system, number] = {"score": values["COMET"]}
+        yield from self._numbers(self.label, rows, True)
+
     def of_json(self) -> Iterator[ScoreColumn]:
         """The numbers of each score's sentences."""
         text = "\n".join(read_segments(self.source))
-        scores = parse_object(text, self._at("the file")).get("scores")
+        whole = parse_object(text, self._at("the file"))
+        is_comet = all(isinstance(item, list) and item for item in whole.values())
+        if whole and is_comet and "scores" not in whole:
+            yield from self.of_comet(whole)
+            return
+        scores = whole.get("scores")
         listed = scores if isinstance(scores, list) else []
         with_segments = [s for s in listed if isinstance(s, dict) and s.get("sentences")]
         if not with_segments:
@@ -184,22 +228,30 @@ class _ScoreFile:
                 rows[_segment(where, sentence.get("segment"), score.get("system"), rows)] = sentence
             if score.get("metric") == "Additions":  # their spans are of the target
                 rows = {key: {**row, "spans": None} for key, row in rows.items()}
-            yield from self._numbers(self.label, rows, score.get("higher_is_better"))
+            better, signature = score.get("higher_is_better"), score.get("signature")
+            yield from self._numbers(self.label, rows, better, signature)
 
     def of_details(self) -> Iterator[ScoreColumn]:
         """The numbers of each metric, under its own name."""
         by_metric: dict[str, dict[Key, Mapping[str, Any]]] = {}
+        signatures: Mapping[str, Any] = {}
         for where, record in read_objects(self.source):
+            if "signatures" in record:
+                signatures = check_object(record["signatures"], f"{where}: 'signatures'")
             metrics = check_object(record.get("metrics", {}), f"{where}: 'metrics'")
             for name, cell in metrics.items():
                 check_object(cell, f"{where}: {name!r:.60}")
                 rows = by_metric.setdefault(name, {})
                 rows[_segment(where, record.get("segment"), record.get("system"), rows)] = cell
         for name, rows in by_metric.items():
-            yield from self._numbers(self.prefix + name, rows, None)
+            yield from self._numbers(self.prefix + name, rows, None, signatures.get(name))
 
     def _numbers(
-        self, label: str, rows: Mapping[Key, Mapping[str, Any]], higher_is_better: bool | None
+        self,
+        label: str,
+        rows: Mapping[Key, Mapping[str, Any]],
+        higher_is_better: bool | None,
+        signature: object = None,
     ) -> Iterator[ScoreColumn]:
         """The numbers of sentences by name; the score has the words of the evidence."""
         for name, value in next(iter(rows.values())).items():
@@ -213,7 +265,8 @@ class _ScoreFile:
             column = self._column(label, name, values)
             if is_score:
                 higher = column.higher_is_better if higher_is_better is None else higher_is_better
-                column = replace(column, higher_is_better=higher, words=self._words(rows))
+                words, cut = self._words(rows), signed_tokenizer(str(signature))
+                column = replace(column, higher_is_better=higher, words=words, source_tokens=cut)
             yield column
 
     def _column(self, label: str, column: str, values: Mapping[Key, float | None]) -> ScoreColumn:
@@ -224,7 +277,10 @@ class _ScoreFile:
             raise DataError(self._at(f"column {column!r} is not a probability"))
         if not known:
             raise DataError(self._at(f"column {column!r} has no number"))
-        return ScoreColumn(name, str(self.source), values, _better(called), probability)
+        better = (
+            self.unknown_is_better if (known_better := _better(called)) is None else known_better
+        )
+        return ScoreColumn(name, str(self.source), values, better, probability)
 
     def _words(
         self, rows: Mapping[Key, Mapping[str, Any]]
@@ -238,6 +294,37 @@ class _ScoreFile:
                 said = f"segment {key[1]}: no evidence of source words: {error}"
                 raise DataError(self._at(said)) from None
         return all_known(found)
+
+
+def signed_tokenizer(signature: str) -> Tokenizer | None:
+    """What a signature says cut the source into words; None if it says nothing of it.
+
+    >>> signed_tokenizer("DROP|refs:1|case:lc|tok:zh>13a|version:0.1.0")
+    Tokenizer(name='zh', lowercase=True, stem=0)
+    """
+    settings = dict(pair.partition(":")[::2] for pair in signature.split("|"))
+    name = settings.get("tok", "").partition(">")[0]
+    return Tokenizer(name, settings.get("case") == "lc") if name in TOKENIZERS else None
+
+
+def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
+    """What cut the sources whose words scores point at; None if nothing says it.
+
+    Raises:
+        DataError: Scores whose signatures name different tokenisers.
+    """
+    cuts = {
+        column.source_tokens: column
+        for column in columns
+        if column.words is not None and column.source_tokens is not None
+    }
+    if len(cuts) > 1:
+        listed = ", ".join(f"{column.name} by {cut.name}" for cut, column in cuts.items())
+        raise DataError(
+            f"scores point at words that different tokenisers cut: {listed}; evaluate them one by "
+            "one, or name the labels' tokeniser with --tokenize"
+        )
+    return next(iter(cuts), None)
 
 
 def all_known(
@@ -279,14 +366,20 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _better(name: str) -> bool:
-    """Whether higher values of the metric or figure of this name are better; False if unknown."""
+_ERRORS = {"ter", "wer", "cer", "metricx"}
+"""Other metrics that count errors, so that lower is better."""
+
+
+def _better(name: str) -> bool | None:
+    """Whether higher values of the metric or figure of this name are better; None if unknown."""
     figures = {figure.key.lower(): figure.better for figure in FIGURES}
     metrics = {metric_class(key).name.lower(): metric_class(key) for key in METRICS}
     if name.lower() in metrics:
         return metrics[name.lower()].higher_is_better
-    # The figure without a better direction is the length ratio, which omissions lower.
-    return figures.get(name.lower(), "↓") != "↓"
+    if name.lower() in figures:
+        # The figure without a better direction is the length ratio, which omissions lower.
+        return figures[name.lower()] != "↓"
+    return False if name.lower() in _ERRORS else None
 
 
 def pointed_words(evidence: Mapping[str, Any]) -> Mapping[int, float] | None:
@@ -318,3 +411,61 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
             raise ValueError(f"a span from {start} of other words")
         for position in positions:
             yield position, strength
+
+
+def read_given(name: str, file: Source, systems: Sequence[str], *, lower: bool) -> GivenScores:
+    """Another program's scores as a metric of some systems.
+
+    A file names a system by its name, or by that of its file with or without folder and ending;
+    one that names none has the scores of a single system.
+
+    Args:
+        name: The metric's name.
+        file: A file of scores; of several columns, the one called ``score`` or as the metric is.
+        systems: The systems to compare.
+        lower: Whether lower scores are better, whatever the file is known for.
+
+    Raises:
+        DataError: As :func:`read_scores`; several columns and none of these names, a system
+            without scores, or segments that are not numbered from 1.
+    """
+    columns = read_scores(file, name, unknown_is_better=True)
+    chosen = [column for column in columns if column.name in {name, f"{name}.{name}"}]
+    if len(columns) == 1:
+        chosen = columns
+    if len(chosen) != 1:
+        listed = ", ".join(column.name.removeprefix(f"{name}.") for column in columns)
+        raise DataError(
+            f"{source_name(file)}: has several scores: {listed}; give a file with one of them, or "
+            "call it 'score'"
+        )
+    (column,) = chosen
+    by_system: dict[str, dict[int, float | None]] = {}
+    for (system, segment), value in column.values.items():
+        by_system.setdefault(system, {})[segment] = value
+    values: dict[str, list[float | None]] = {}
+    for system in systems:
+        found = _of_system(system, by_system, alone=len(systems) == 1)
+        if found is None:
+            named = ", ".join(filter(None, by_system)) or "no system"
+            raise DataError(f"{source_name(file)}: no scores of {system}; it names {named}")
+        if set(found) != set(range(1, len(found) + 1)):
+            raise DataError(
+                f"{source_name(file)}: the segments of {system} are not 1 to {len(found)}"
+            )
+        values[system] = [found[number] for number in range(1, len(found) + 1)]
+    better = column.higher_is_better and not lower
+    return GivenScores(name, values, source_name(file), higher_is_better=better)
+
+
+def _of_system(
+    system: str, by_system: Mapping[str, dict[int, float | None]], *, alone: bool
+) -> dict[int, float | None] | None:
+    """The scores of a system, by the closest way of writing its name; None if there are none."""
+    if alone and list(by_system) == [""]:
+        return by_system[""]
+    for write in (str, lambda name: Path(name).name, lambda name: Path(name).stem):
+        matching = [found for name, found in by_system.items() if write(name) == write(system)]
+        if len(matching) == 1:
+            return matching[0]
+    return None

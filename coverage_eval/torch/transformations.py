@@ -1,10 +1,17 @@
 r"""Sparsemax, constrained softmax and constrained sparsemax for PyTorch: functions and modules.
 
 The same maps as in :mod:`coverage_eval.attention`, which is their reference: all rows at once, on
-CPU and CUDA, differentiable for scores **and** bounds, twice. Nothing here waits for the device, so
-input for which a map is not defined raises no error: such a row comes back as **NaN**. That is a
-row with a NaN, with no position to use, with a bound below 0, or with bounds that sum to less than
-1, the latter two by more than rounding.
+CPU and CUDA, differentiable for scores **and** bounds, twice, in reverse and in forward mode
+(``torch.func.jvp``), and under ``torch.vmap``. Nothing here waits for the device, so input for
+which a map is not defined raises no error: such a row comes back as **NaN**. That is a row with a
+NaN, with no position to use, with a bound below 0, or with bounds that sum to less than 1, the
+latter two by more than rounding.
+
+**An exhausted word** (bound 0) gets attention 0, and its score the gradient 0. The gradient for its
+bound is that of more credit with constrained softmax, and 0 by convention with constrained
+sparsemax, which cannot tell whether more credit would be used. Where all words that attention
+reaches are at their bounds, all gradients of the row are 0. Both as in
+:mod:`coverage_eval.attention.gradients`, which says why.
 
 ``torch.compile`` makes one graph of them, and with PyTorch before 2.4 breaks it at each of them.
 The constrained maps are computed in float64, and gradients in float32 at least; only results are
@@ -23,6 +30,10 @@ from torch import Tensor, nn
 ROUNDING_BELOW = 1024
 #: Bounds whose sum exceeds 1 by no more than this many roundings of float64 are the solution.
 ROUNDING_ABOVE = 16
+#: Exponentials above exp of this are at their bound (see ``HIGHEST`` of the reference).
+_HIGHEST = 100.0
+#: Divides nothing by nothing.
+_TINY = torch.finfo(torch.float32).tiny
 
 
 def softmax(z: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
@@ -44,8 +55,8 @@ def sparsemax(z: Tensor, dim: int = -1, mask: Tensor | None = None) -> Tensor:
         Attention of the broadcast shape, in the type of ``z``, summing to 1 along ``dim``, exactly
         0 off the support. NaN for rows of which the module's docstring tells.
     """
-    scores, _, dtype = _rows(z, 1.0, dim, mask)
-    return _Sparsemax.apply(scores).to(dtype).movedim(-1, dim)
+    scores, _, dtype = _rows(z, None, dim, mask)
+    return _restored(_apply(_Sparsemax, scores), dtype, dim)
 
 
 def constrained_softmax(
@@ -69,7 +80,7 @@ def constrained_softmax(
         which the module's docstring tells.
     """
     scores, bounds, dtype = _rows(z, u, dim, mask)
-    return _ConstrainedSoftmax.apply(scores, bounds).to(dtype).movedim(-1, dim)
+    return _restored(_apply(_ConstrainedSoftmax, scores, bounds), dtype, dim)
 
 
 def constrained_sparsemax(
@@ -91,7 +102,7 @@ def constrained_sparsemax(
         that sum to 1 are returned exactly. NaN for rows of which the module's docstring tells.
     """
     scores, bounds, dtype = _rows(z, u, dim, mask)
-    return _ConstrainedSparsemax.apply(scores, bounds).to(dtype).movedim(-1, dim)
+    return _restored(_apply(_ConstrainedSparsemax, scores, bounds), dtype, dim)
 
 
 def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
@@ -109,7 +120,7 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
         The loss per row, at least 0: the broadcast shape without ``dim``.
     """
     near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes nothing but digits
-    return _Attained.apply(near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
+    return _apply(_Attained, near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
 
 
 class _Layer(nn.Module):
@@ -149,17 +160,29 @@ class ConstrainedSparsemax(_Layer):
 
 
 def _rows(
-    z: Tensor, u: Tensor | float, dim: int, mask: Tensor | None
+    z: Tensor, u: Tensor | float | None, dim: int, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, torch.dtype]:
     """Scores and bounds of one shape in float32 or float64, ``dim`` last; the result's type."""
     z = z if z.is_floating_point() else z.float()
-    bounds = u if isinstance(u, Tensor) else torch.full_like(z, u)
+    bounds = z if u is None else u if isinstance(u, Tensor) else torch.full_like(z, u)
     dtype = torch.promote_types(z.dtype, bounds.dtype)
     wide = torch.promote_types(dtype, torch.float32)
     if mask is not None:
         z = torch.where(mask, z, -math.inf)
     scores, bounds = torch.broadcast_tensors(z.to(wide), bounds.to(wide))
-    return scores.movedim(dim, -1), bounds.movedim(dim, -1), dtype
+    if dim not in (-1, scores.dim() - 1):  # a view costs as much as a sum of a short row
+        scores, bounds = scores.movedim(dim, -1), bounds.movedim(dim, -1)
+    return scores, bounds, dtype
+
+
+def _restored(alpha: Tensor, dtype: torch.dtype, dim: int) -> Tensor:
+    """The attention in the type that is wanted, its last dimension where it was."""
+    alpha = alpha.to(dtype)
+    return alpha if dim in (-1, alpha.dim() - 1) else alpha.movedim(-1, dim)
+
+
+# Rows of attention are short, so that a step of a decoder costs as much as it has operations:
+# below, each is one that is needed, and ``where`` with a number, which makes two, is avoided.
 
 
 class _Sparsemax(torch.autograd.Function):
@@ -178,12 +201,12 @@ class _Sparsemax(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
         del inputs
         ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
 
     @staticmethod
     def backward(ctx: Any, d_alpha: Tensor) -> Tensor:
         (alpha,) = ctx.saved_tensors
-        support = alpha > 0
-        return torch.where(support, _centred(d_alpha, support.to(alpha.dtype)), 0)
+        return _pulled_back(d_alpha, (alpha > 0).to(alpha.dtype))[0]
 
 
 class _Attained(torch.autograd.Function):
@@ -199,6 +222,7 @@ class _Attained(torch.autograd.Function):
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, int], output: Tensor) -> None:
         del output
         ctx.save_for_backward(inputs[1])
+        ctx.save_for_forward(inputs[1])
         ctx.dim = inputs[2]
 
     @staticmethod
@@ -214,34 +238,37 @@ class _ConstrainedSoftmax(torch.autograd.Function):
     def forward(z: Tensor, u: Tensor) -> Tensor:
         r"""α = min{u, exp(z) / Z}; Z is the least of all that sorting by exp(z) / u proposes.
 
-        If the k positions with the largest ratios are at their bounds, the others share what these
-        leave, and :math:`Z_k = \sum_{i>k} \exp(z_i) / (1 - \sum_{i\le k} u_i)`. While the next
-        position is above its bound, fixing it there makes Z smaller, and from then on larger.
+        If the positions with larger ratios are at their bounds, the others share what these leave,
+        and Z is the sum of their exp(z) over what is left. While the next position is above its
+        bound, fixing it there makes Z smaller, and from then on larger. Exponentials are relative
+        to the ratio at which the bounds reach 1: Z is not below it, and not far above.
         """
         dtype, (z, u) = z.dtype, _in_float64(z, u)
+        total = u.sum(-1, keepdim=True)
         log_ratio = z - u.clamp(min=torch.finfo(u.dtype).tiny).log()
-        order = log_ratio.argsort(-1, descending=True)
-        u_ordered, z_ordered = u.gather(-1, order), z.gather(-1, order)
-        left = 1 - (u_ordered.cumsum(-1) - u_ordered)
-        rest = z_ordered.flip(-1).logcumsumexp(-1).flip(-1)
-        proposed = torch.where((left > 0) & (rest > -math.inf), rest - left.log(), math.inf)
-        at_bound = log_ratio > proposed.amin(-1, keepdim=True)
-        shares = z.masked_fill(at_bound, -math.inf).softmax(-1)
-        shares = shares * (1 - (u * at_bound).sum(-1, keepdim=True))
-        return _checked(torch.where(at_bound, u, torch.minimum(shares, u)), u, dtype)
+        ordered, order = log_ratio.sort(-1)
+        left = u.gather(-1, order).cumsum(-1) - total + 1
+        none_left = left <= 0
+        reaching = ordered.masked_fill(none_left, math.inf).amin(-1, keepdim=True)
+        weights = (z - reaching).clamp(max=_HIGHEST).exp()
+        proposed = weights.gather(-1, order).cumsum(-1) / left
+        normaliser = proposed.masked_fill(none_left, math.inf).amin(-1, keepdim=True)
+        return _checked(torch.minimum(weights / normaliser, u), u, total, dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
         ctx.save_for_backward(output, *inputs)
+        ctx.save_for_forward(output, *inputs)
 
     @staticmethod
     def backward(ctx: Any, d_alpha: Tensor) -> tuple[Tensor, Tensor]:
-        alpha, z, u = ctx.saved_tensors
-        below = alpha < u
-        weights = torch.where(below, alpha, 0)
-        centred = _centred(d_alpha, weights)
-        d_z = torch.where(weights > 0, weights * centred, 0)
-        return d_z, torch.where(~below & (z != -math.inf), centred, 0)
+        return _pulled_back(d_alpha, *_ConstrainedSoftmax.moving(*ctx.saved_tensors))
+
+    @staticmethod
+    def moving(alpha: Tensor, z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
+        """By which weight each position moves; which are held by their bounds."""
+        held = ~(alpha < u)
+        return alpha.masked_fill(held, 0), held & (z != -math.inf)
 
 
 class _ConstrainedSparsemax(torch.autograd.Function):
@@ -252,36 +279,44 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         r"""α = max{0, min{u, z − τ}} (Proposition 1), with τ between two split points.
 
         When τ falls from the highest score, a position is strictly within its bounds between z and
-        z − u, and the sum of α grows with as many positions as are.
+        z − u, and the sum of α grows with as many positions as are. Scores are relative to the one
+        at which the bounds, added up from the highest score down, reach 1, as in the reference: τ
+        is at most 1 below it, so scores further away than 1 are all alike, and the others exact.
         """
         dtype, (z, u) = z.dtype, _in_float64(z, u)
-        z = z.masked_fill(z == -math.inf, 0)  # where the bound is 0 any score will do
-        lower = z - u
-        points, order = torch.cat([z, lower], -1).sort(-1, descending=True)
-        within = torch.where(order < z.shape[-1], 1.0, -1.0).to(z.dtype).cumsum(-1)
-        # No gap in which a position is within its bounds is wider than 1.
-        mass = (within[..., :-1] * -points.diff(dim=-1).clamp(min=-1)).cumsum(-1)
-        start = torch.where(mass >= 1, points[..., 1:], points[..., -1:]).amax(-1, keepdim=True)
-        size = ((lower <= start) & (start < z)).sum(-1, keepdim=True).clamp(min=1)  # |A| of eq. 11
-        above = z - start
-        for _ in range(2):  # the second time removes what rounding left of the first
-            above = above - (torch.minimum(above.relu(), u).sum(-1, keepdim=True) - 1) / size
+        total, positions = u.sum(-1, keepdim=True), z.shape[-1]
+        descending, by_score = z.sort(-1, descending=True)
+        short = u.gather(-1, by_score).cumsum(-1) < 1
+        near = (z - descending.masked_fill(short, -math.inf).amax(-1, keepdim=True)).clamp(-1, 1)
+        points, order = torch.cat([near, near - u], -1).sort(-1, descending=True)
+        within = (positions - 0.5 - order).sign().cumsum(-1)
+        gaps = points[..., :-1] - points[..., 1:]
+        mass = (within[..., :-1] * gaps).cumsum(-1)
+        last = (mass < 1).sum(-1, keepdim=True).clamp(max=2 * positions - 2)
+        size = within.gather(-1, last).clamp(min=1)  # |A| of eq. 11
+        above = near - points.gather(-1, last + 1) - (mass.gather(-1, last) - 1) / size
+        # Once more, which removes what rounding left.
+        above = above - (torch.minimum(above.relu(), u).sum(-1, keepdim=True) - 1) / size
         # The gradient depends on who is at 0 and who at the bound: rounding must not decide it.
         nearly = 4 * torch.finfo(z.dtype).eps
-        alpha = torch.where(above > u - nearly, u, torch.where(above < nearly, 0, above))
-        return _checked(alpha, u, dtype)
+        alpha = torch.where(above > u - nearly, u, above.masked_fill(above < nearly, 0))
+        return _checked(alpha, u, total, dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
         ctx.save_for_backward(output, inputs[1])
+        ctx.save_for_forward(output, inputs[1])
 
     @staticmethod
     def backward(ctx: Any, d_alpha: Tensor) -> tuple[Tensor, Tensor]:
-        alpha, u = ctx.saved_tensors
-        positive, below = alpha > 0, alpha < u
-        interior = positive & below
-        centred = _centred(d_alpha, interior.to(alpha.dtype))
-        return torch.where(interior, centred, 0), torch.where(positive & ~below, centred, 0)
+        return _pulled_back(d_alpha, *_ConstrainedSparsemax.moving(*ctx.saved_tensors))
+
+    @staticmethod
+    def moving(alpha: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
+        """By which weight each position moves; which are held by their bounds, not exhausted."""
+        positive = alpha > 0
+        interior = positive & (alpha < u)
+        return interior.to(alpha.dtype), positive ^ interior
 
 
 def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
@@ -290,26 +325,85 @@ def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
     In float32 the sum z − u would lose the bounds beside scores of some thousands.
     """
     allowed = ROUNDING_BELOW * torch.finfo(u.dtype).eps
-    limited = torch.where(u >= -allowed, u.clamp(0, 1), math.nan)
+    limited = nn.functional.threshold(u, -allowed, math.nan).clamp(0, 1)
     return z.double(), limited.masked_fill(z == -math.inf, 0).double()
 
 
-def _checked(alpha: Tensor, u: Tensor, dtype: torch.dtype) -> Tensor:
+def _checked(alpha: Tensor, u: Tensor, total: Tensor, dtype: torch.dtype) -> Tensor:
     """The attention; where the bounds sum to 1 these, and NaN where they sum to less."""
-    total, eps = u.sum(-1, keepdim=True), torch.finfo(dtype).eps
+    eps = torch.finfo(dtype).eps
     excess = max(2 * eps, ROUNDING_ABOVE * torch.finfo(u.dtype).eps)
     alpha = torch.where(total <= 1 + excess, u, alpha)
-    return torch.where(total >= 1 - ROUNDING_BELOW * eps, alpha, math.nan).to(dtype)
+    return alpha.masked_fill(total < 1 - ROUNDING_BELOW * eps, math.nan).to(dtype)
 
 
-def _centred(d_alpha: Tensor, weights: Tensor) -> Tensor:
-    """``dα − m``, m being the mean by the weights; 0 for a row in which nothing may move.
+def _pulled_back(
+    d_alpha: Tensor, weights: Tensor, held: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """The gradients for scores and bounds, as in :mod:`coverage_eval.attention.gradients`.
 
-    The gradient for a score is its weight times this, that for the bound of a position held by it
-    is this, as in :mod:`coverage_eval.attention.gradients`.
+    A score's is its weight times ``dα − m``, m being the mean by the weights; that of the bound
+    that holds a position is ``dα − m``; both are 0 for a row in which nothing may move.
     """
+    inner = d_alpha.masked_fill(weights == 0, 0)  # where nothing moves the gradient may be infinite
     total = weights.sum(-1, keepdim=True)
-    moves = total > 0
-    inner = torch.where(weights > 0, weights * d_alpha, 0)
-    mean = inner.sum(-1, keepdim=True) / torch.where(moves, total, 1)
-    return torch.where(moves, d_alpha - mean, 0)
+    mean = (weights * inner).sum(-1, keepdim=True) / total.clamp(min=_TINY)
+    d_z = weights * (inner - mean)
+    if held is None:
+        return d_z, d_z
+    return d_z, (d_alpha - mean).masked_fill(~(held & (total > 0)), 0)
+
+
+def _pushed_forward(
+    weights: Tensor, d_z: Tensor, held: Tensor | None = None, d_u: Tensor | None = None
+) -> Tensor:
+    """How the attention moves with scores and bounds: what some gain, the others lose by weight."""
+    total = weights.sum(-1, keepdim=True)
+    moved = weights * d_z.masked_fill(weights == 0, 0)
+    if held is not None and d_u is not None:
+        moved = moved + d_u.masked_fill(~(held & (total > 0)), 0)
+    return moved - weights / total.clamp(min=_TINY) * moved.sum(-1, keepdim=True)
+
+
+# Forward mode. torch.compile refuses a function with a jvp, and is given those above.
+
+
+class _SparsemaxForward(_Sparsemax):
+    @staticmethod
+    def jvp(ctx: Any, d_z: Tensor) -> Tensor:
+        (alpha,) = ctx.saved_tensors
+        return _pushed_forward((alpha > 0).to(alpha.dtype), d_z)
+
+
+class _AttainedForward(_Attained):
+    @staticmethod
+    def jvp(ctx: Any, d_z: Tensor, *_: Any) -> Tensor:
+        (p,) = ctx.saved_tensors
+        return (p * d_z).sum(ctx.dim)
+
+
+class _ConstrainedSoftmaxForward(_ConstrainedSoftmax):
+    @staticmethod
+    def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
+        weights, held = _ConstrainedSoftmax.moving(*ctx.saved_tensors)
+        return _pushed_forward(weights, d_z, held, d_u)
+
+
+class _ConstrainedSparsemaxForward(_ConstrainedSparsemax):
+    @staticmethod
+    def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
+        weights, held = _ConstrainedSparsemax.moving(*ctx.saved_tensors)
+        return _pushed_forward(weights, d_z, held, d_u)
+
+
+_FORWARD_MODE: dict[Any, Any] = {
+    _Sparsemax: _SparsemaxForward,
+    _Attained: _AttainedForward,
+    _ConstrainedSoftmax: _ConstrainedSoftmaxForward,
+    _ConstrainedSparsemax: _ConstrainedSparsemaxForward,
+}
+
+
+def _apply(function: type[torch.autograd.Function], *given: Any) -> Tensor:
+    compiling = torch.compiler.is_compiling()
+    return (function if compiling else _FORWARD_MODE[function]).apply(*given)

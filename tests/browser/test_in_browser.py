@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TEXTS = ("--ref", "test.en", "--src", "test.de", "--model", "model")
 OPTIONS = (*TEXTS, "--metrics", "rep,drop,softdrop", "--symmetrize", "forward")
 SYSTEMS = ("careful=careful.en", "dropping=dropping.en", "bad=bad.en")
-AXE = ROOT / "coverage_eval/html_report/frontend/node_modules/axe-core/axe.min.js"
+AXE = ROOT / "coverage_eval/report/frontend/node_modules/axe-core/axe.min.js"
 
 
 @pytest.fixture(scope="module")

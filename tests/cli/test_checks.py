@@ -63,7 +63,13 @@ def test_applying_a_model_to_swapped_sides(
     model, links = tmp_path / "model", tmp_path / "links"
     run_cli("align", "train", source, target, "-o", model)
     assert run_cli("align", "apply", model, source, target, "--strict").stderr == ""
-    warned = run_cli("align", "apply", model, target, source)
+    refused = run_cli("align", "apply", model, target, source, "-o", links, check=False)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("coverage-eval: error: ")
+    assert "swap source and target" in refused.stderr
+    assert not links.exists()
+    warned = run_cli("align", "apply", model, target, source, "--force")
+    assert "warning: " in warned.stderr
     assert "swap source and target" in warned.stderr
     assert len(warned.stdout.splitlines()) == len(PAIRS)
     strict = ("align", "apply", model, target, source, "--strict", "-o", links)

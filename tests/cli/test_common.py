@@ -16,6 +16,7 @@ import click
 import pytest
 
 from coverage_eval.cli import cli
+from coverage_eval.cli.help import GROUPS
 from coverage_eval.cli.main import COMMANDS
 from tests.conftest import COMMAND, RunCli
 
@@ -138,7 +139,7 @@ def test_in_letters(run_cli: RunCli, files: tuple[Path, Path]) -> None:
     assert "a b (2x, 1x in the reference) at 1,3; a (2x, 1x in the reference) at 1,3" in lines[1]
     failed = run_cli("rep", *files, "--letters", "-n", 0, check=False)
     assert failed.returncode == 2
-    assert "0 is not in the range" in failed.stderr
+    assert "must be at least 1, not 0" in failed.stderr
 
 
 def test_csv_of_segments(run_cli: RunCli, files: tuple[Path, Path]) -> None:
@@ -453,3 +454,18 @@ def test_bleu_of_the_papers_scripts(run_cli: RunCli, files: tuple[Path, Path]) -
         result = run_cli("bleu", *files, "--compat", "acl2018", *option, check=False)
         assert result.returncode == 2
         assert f"--compat acl2018 sets {option[0]} itself" in result.stderr
+
+
+@pytest.mark.parametrize("path", ALL_COMMANDS)
+def test_help_begins_with_an_example_and_is_free_of_click_s_own_marks(path: str) -> None:
+    command = ALL_COMMANDS[path]
+    context = click.Context(command, info_name=path)
+    text = command.get_help(context)
+    assert text.split("\n\n")[1].lstrip().startswith("Example:\n")
+    assert "<=x" not in text
+    assert "RANGE" not in text
+    options = [item for item in command.get_params(context) if isinstance(item, click.Option)]
+    assert not any("Sentinel" in str(item.default) for item in options)
+    titles = [line[:-1] for line in text.splitlines() if line[:-1] in GROUPS]
+    assert titles == [title for title in GROUPS if title in titles]
+    assert titles[0] == "Options"

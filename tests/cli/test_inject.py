@@ -67,7 +67,7 @@ def test_a_model_that_cuts_text_cuts_the_output(run_cli: RunCli, corpus: Path) -
     ("arguments", "status", "said"),
     [
         (("--kind", "omission"), 2, "'omission' is not one of"),
-        (("--rate", 0.7), 2, "0.7 is not in the range"),
+        (("--rate", 0.7), 2, "must be at least 0 and at most 0.5, not 0.7"),
         (("--rate", "nan"), 2, "nan"),
         (("--kind", "untranslated"), 2, "--kind untranslated needs --links or --model"),
         (("--links", "links", "--model", "model"), 2, "give only one of --links and --model"),

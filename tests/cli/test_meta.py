@@ -95,6 +95,27 @@ def test_texts_of_labels_can_be_scored(run_cli: RunCli, tmp_path: Path) -> None:
     assert "8 translations, 4 with omission." in shown
 
 
+def test_the_signature_says_what_cut_the_source(run_cli: RunCli, tmp_path: Path) -> None:
+    """Positions of dropped words are those of the tokeniser that compare was told."""
+    header = "system\tdoc\tdocSegId\tglobalSegId\trater\tsource\ttarget\tcategory\tseverity"
+    source, target = "das haus, das rot ist, brennt", "the house, which is red, burns"
+    omission = f"{source[:-6]}<v>brennt</v>\tthe house, which is red\tAccuracy/Omission\tMajor"
+    none = f"{source}\t{target}\tNo-error\tno-error"
+    rows = [f"A\td\t{n}\t{n}\tr\t{omission if n % 2 else none}" for n in range(1, 21)]
+    (tmp_path / "mqm.tsv").write_text("\n".join([header, *rows]) + "\n")
+    hyps = ["the house, which is red" if n % 2 else target for n in range(1, 21)]
+    for name, lines in {"src": [source] * 20, "ref": [target] * 20, "A": hyps}.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    texts = ("--ref", "ref", "--src", "src", "A", "--tokenize", "13a", "--details", "d.jsonl")
+    training = ("--train-src", "src", "--train-tgt", "ref")
+    run_cli("compare", *texts, *training, "--metrics", "drop", cwd=tmp_path)
+    options = ("--labels", "mqm.tsv", "d.jsonl", "-f", "json", "--resamples", 0)
+    found, *_ = json.loads(run_cli("meta", *options, cwd=tmp_path).stdout)["scores"]
+    assert found["word_recall"]["value"] > 0
+    done = run_cli("meta", *options, "--tokenize", "none", cwd=tmp_path, check=False)
+    assert "but its source has 6; name the tokeniser" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

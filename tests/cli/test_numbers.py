@@ -23,9 +23,7 @@ NUMBERS = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_every_number_has_an_end(name: str) -> None:
     kind = NUMBERS[name].type
-    assert isinstance(kind, FiniteRange | click.IntRange)
-    assert kind.min is not None
-    assert kind.max is not None
+    assert isinstance(kind, FiniteRange)
     for value in ("nan", "inf", "-inf", "1e308", "9" * 40, "-1e308"):
         with pytest.raises(click.BadParameter):
             kind.convert(value, NUMBERS[name], None)
@@ -59,7 +57,7 @@ def test_what_is_out_of_range_is_a_usage_error(folder: Path, run_cli: RunCli, li
     done = run_cli(*line.split(), cwd=folder, check=False)
     assert done.returncode == 2, done.stderr
     assert not done.stdout
-    assert "is not in the range" in done.stderr or "is not a finite number" in done.stderr
+    assert " must be " in done.stderr
 
 
 @pytest.mark.parametrize("alpha", ["1e9", "100000"])

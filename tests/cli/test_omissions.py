@@ -154,3 +154,29 @@ def test_stdin_for_training_is_refused_with_a_purpose(run_cli: RunCli, corpus: P
     done = run_cli(*arguments, check=False, cwd=corpus)
     assert "is read several times" in done.stderr
     assert not (corpus / "never").exists()
+
+
+def test_peers_are_witnesses(run_cli: RunCli, corpus: Path) -> None:
+    """What a copy says changes nothing; what a complete translation covers is expected."""
+    arguments = ("omissions", *TEXTS, "--model", "model", "--sentence-level", "-f", "csv")
+
+    def scores(*more: str) -> list[str]:
+        return [row["score"] for row in rows(run_cli(*arguments, *more, cwd=corpus).stdout)]
+
+    alone, peered = scores(), scores("--peer", "test.target", "--peer", "longer")
+    assert scores("--peer", "bad", "--peer", "test.source") == alone
+    assert scores("--peer", "longer", "--peer", "test.target", "--peer", "bad") == peered != alone
+    done = run_cli("omissions", *TEXTS, "--model", "model", "--peer", "bad", cwd=corpus)
+    assert "bad and bad: the same text in all 200 segments looked at" in done.stderr
+    assert "|expect:peers1|" in done.stdout
+    both = run_cli(
+        "omissions", *TEXTS, "--model", "model", "--peer", "longer", "--ref", "test.target",
+        cwd=corpus,
+    )  # fmt: skip
+    assert "|expect:peers1+ref|" in both.stdout
+    (corpus / "short").write_text("one line\n")
+    done = run_cli(
+        "omissions", *TEXTS, "--model", "model", "--peer", "short", cwd=corpus, check=False
+    )
+    assert done.returncode == 1
+    assert "short has 1" in done.stderr

@@ -99,7 +99,9 @@ def test_its_scores_are_those_of_compare(page: Page, compared: Any) -> None:
         own = [score for score in compared["scores"] if score["system"] == system]
         for cell, score in zip(row[1:], own, strict=True):
             figure, interval, *p = cell.split("\n")
-            assert figure == f"{score['score']:.2f}" + "*" * score["best"]
+            adjusted = score["p_value_holm"]
+            significant = adjusted is not None and adjusted < 0.05
+            assert figure == f"{score['score']:.2f}" + "*" * significant
             low, high = (score["confidence"][end] for end in ("low", "high"))
             assert interval == f"[{low:.2f}, {high:.2f}]"
             assert p == ([] if system == "careful" else [f"p = {score['p_value_holm']:.3f}"])

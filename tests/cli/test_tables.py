@@ -208,10 +208,10 @@ def test_test_sets_and_the_gate_by_the_installed_command(run_process: RunCli, fo
         ("--fail-if-worse bleurt", "unknown metric 'bleurt'"),
         ("--fail-if-worse rep,rep", "a metric is named twice"),
         ("--fail-if-worse rep=x", "'x' is not a valid float"),
-        ("--fail-if-worse rep=-1", "-1.0 is not in the range"),
+        ("--fail-if-worse rep=-1", "must be at least 0, not -1"),
         ("--fail-if-worse chrf", "--fail-if-worse chrf: it is not among the --metrics"),
         ("--fail-if-worse rep --resamples 19", "--resamples 19 cannot show p < 0.05: draw 20 or"),
-        ("--fail-if-worse rep --level 0", "0.0 is not in the range 1e-06<=x<1"),
+        ("--fail-if-worse rep --level 0", "must be at least 1e-06 and below 1, not 0"),
         ("--level 0.1", "--level goes with --fail-if-worse"),
     ],
 )

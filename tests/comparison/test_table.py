@@ -183,7 +183,7 @@ def test_frame(comparison: Comparison) -> None:
 def test_printing_shows_the_table(comparison: Comparison) -> None:
     lines = str(comparison).splitlines()
     (row,) = (line.split() for line in lines if line.startswith("drops"))
-    assert row[1] == f"{comparison.rows['drops']['bleu'].score.score:.2f}"
+    assert row[1] == f"{comparison.rows['drops']['bleu'].score.score:.2f}*"
     assert comparison.signatures["REP"] in lines
     assert comparison.signatures["REP"] == str(REP().sign(references=1))
 

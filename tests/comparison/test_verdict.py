@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -19,39 +20,94 @@ def verdict(systems: Mapping[str, Sequence[str]], **options: object) -> list[str
     return plain_verdict(ce.compare(systems, REFERENCES, metrics=metrics, **options))  # type: ignore[arg-type]
 
 
-def test_errors_come_first_and_what_does_not_differ_last() -> None:
+def test_real_differences_come_first_and_errors_before_other_metrics() -> None:
     systems = {
         "clean": REFERENCES,
         "same": REFERENCES,
         "again": damaged(REFERENCES, 1, repeated=0.3),
     }
-    worst, same, again = verdict(systems)
-    assert worst.startswith("again repeats most (REP ")
-    assert "; again is worst by BLEU " in worst
-    assert same == (
-        "clean and same: no real difference was found in repetitions (0.00 against 0.00, "
-        "p = 1.000) and BLEU (100.00 against 100.00, p = 1.000)."
-    ).replace("clean and same", "same and clean")
-    assert again.startswith("again repeats more than clean: ")
-    assert " against 0.00, p = 0.002; has a worse BLEU than clean: " in again
+    repeats, bleu, same_repeats, same_bleu = verdict(systems)
+    assert repeats.startswith("again repeats more than clean (REP ")
+    assert " against 0.00, p = 0.002): " in repeats
+    assert repeats.endswith(" of 100 words of the output, against 0.0.")
+    assert bleu.startswith("again has a worse BLEU than clean (BLEU ")
+    assert same_repeats == (
+        "same and clean do not differ significantly in repetitions "
+        "(REP 0.00 against 0.00, p = 1.000)."
+    )
+    assert same_bleu.startswith("same and clean do not differ significantly in BLEU (BLEU 100.00 ")
 
 
 def test_fewer_errors_than_the_baseline() -> None:
     systems = {"again": damaged(REFERENCES, 1, repeated=0.3), "clean": REFERENCES}
-    assert "clean repeats less than again: 0.00 against " in verdict(systems)[1]
-    assert "has a better BLEU than again: 100.00" in verdict(systems)[1]
+    repeats, bleu = verdict(systems)
+    assert repeats.startswith("clean repeats less than again (REP 0.00 against ")
+    assert bleu.startswith("clean has a better BLEU than again (BLEU 100.00 against ")
+
+
+def test_no_system_is_called_worse_without_a_significant_difference() -> None:
+    """One repetition in 60 segments is no finding, whatever its figure."""
+    texts = [*REFERENCES[:-1], f"{REFERENCES[-1]} {REFERENCES[-1]}"]
+    (only,) = verdict({"clean": REFERENCES, "once": texts, "same": REFERENCES}, metrics=["rep"])
+    assert re.fullmatch(
+        r"No system repeats significantly more or less than clean: REP once \d+\.\d\d "
+        r"\(p = \d\.\d+\), same 0\.00 \(p = 1\.000\), clean 0\.00\.",
+        only,
+    )
+
+
+def test_a_small_difference_is_called_small() -> None:
+    """Significant, but less than one word in 200."""
+    references = ["a b c d e f g h i j " * 30] * 40
+    systems = {"clean": references, "again": [f"{text}j" for text in references]}
+    found = ce.compare(systems, references, metrics=["rep"])
+    (only,) = plain_verdict(found)
+    assert only == (
+        "Significant, but small: again repeats more than clean (REP 0.67 against 0.00, "
+        "p < 0.001): 0.3 of 100 words of the output, against 0.0."
+    ).replace("p < 0.001", only.partition("0.00, ")[2].partition(")")[0])
+
+
+def test_words_of_100_are_counted_in_the_output() -> None:
+    """Three of eleven words are said again; REP counts weights per word of the reference."""
+    systems = {"clean": ["a b c d e f g h"], "again": ["a b c a b c d e f g h"]}
+    found = ce.compare(systems, ["a b c d e f g h"], metrics=["rep"], resamples=0)
+    assert plain_verdict(found) == [
+        "again repeats more than clean (REP 25.00 against 0.00, not tested): "
+        "27 of 100 words of the output, against 0.0."
+    ]
 
 
 def test_without_resamples_nothing_was_tested() -> None:
     systems = {"clean": REFERENCES, "again": damaged(REFERENCES, 1, repeated=0.3)}
-    assert verdict(systems, resamples=0)[1].endswith("; nothing was tested.")
-    assert "p = " not in verdict(systems, resamples=0)[1]
+    assert ", not tested)" in verdict(systems, resamples=0)[0]
+    assert "p = " not in "".join(verdict(systems, resamples=0))
+    assert verdict({"a": REFERENCES, "b": REFERENCES}, resamples=0)[0] == (
+        "b and a do not differ in repetitions (REP 0.00 against 0.00)."
+    )
 
 
 def test_one_system_and_equal_ones() -> None:
-    assert verdict({"a": REFERENCES}) == ["a has BLEU 100.00, REP 0.00."]
+    expected = "a has REP 0.00 (0.0 of 100 words of the output), BLEU 100.00."
+    assert verdict({"a": REFERENCES}) == [expected]
     first = verdict({"a": REFERENCES, "b": REFERENCES})[0]
-    assert first == "all have REP 0.00; all have BLEU 100.00."
+    assert first == (
+        "No system repeats significantly more or less than a: REP b 0.00 (p = 1.000), a 0.00."
+    )
+
+
+def test_intervals_of_differences_are_of_the_same_resamples() -> None:
+    systems = {"clean": REFERENCES, "again": damaged(REFERENCES, 1, repeated=0.3)}
+    cells = ce.compare(systems, REFERENCES, metrics=["rep"]).rows
+    interval, alone = (
+        cells["again"]["rep"].difference_interval,
+        cells["again"]["rep"].score.interval,
+    )
+    assert interval is not None
+    assert alone is not None
+    # The clean system has no repetition in any resample, so the difference is the score.
+    assert (interval.low, interval.high) == (alone.low, alone.high)
+    assert cells["clean"]["rep"].difference_interval is None
 
 
 @pytest.mark.parametrize(
@@ -68,4 +124,4 @@ def test_metrics_of_links(metric: str, words: str) -> None:
     sources, references = zip(*pairs[:60], strict=True)
     systems = {"all": references, "few": damaged(references, 2, omitted=0.4)}
     found = ce.compare(systems, references, sources, aligner, metrics=[metric])
-    assert f"few {words}" in plain_verdict(found)[1]
+    assert f"few {words}" in plain_verdict(found)[0]

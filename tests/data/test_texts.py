@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import read_parallel
-from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_texts
+from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_second_output, check_texts
 from coverage_eval.data.sample import Sample, SampledText
 from fast_align_wrapper.text import tokenize
 from tests.data.spoil import (
@@ -63,7 +63,6 @@ def partly_right(rows: Rows) -> Rows:
     [
         omit,
         repeat,
-        blank,
         confuse,
         reversed_words,
         partly_right,
@@ -129,9 +128,55 @@ def test_no_false_alarm_on_a_real_system(shared: Path) -> None:
         [tokenize(line) for line in column] for column in zip(*read_parallel(*files), strict=True)
     )
     assert names(sample(None, references, hyp=hypotheses)) == []
-    assert names(sample(None, references, hyp=shift(hypotheses))) == ["out-of-step"]
+    assert names(sample(None, references, hyp=shift(hypotheses))) == ["shifted"]
     lowered = [[token.lower() for token in row] for row in hypotheses]
     assert names(sample(None, references, hyp=lowered)) == ["case"]
+
+
+# --- outputs that say nothing ---
+
+
+def test_blank_outputs() -> None:
+    assert messages(sample(None, targets(), hyp=[[]] * 500)).startswith(
+        "hyp: no segment has a word;"
+    )
+    assert names(sample(None, targets()[:1], hyp=[["."]])) == ["says-little"]
+    assert names(sample(None, None, hyp=[[]] * 5)) == ["says-little"]
+    assert names(sample(None, targets(), hyp=blank(OUTPUT, 0.6))) == ["says-little"]
+    seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
+    assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
+    assert "hyp: 30 % of the segments are blank" in messages(seen)
+    # Two blank segments, and segments that are blank in every text.
+    assert names(sample(None, targets(), hyp=[[], [], *OUTPUT[2:]])) == []
+    assert names(sample(None, [[]] * 300 + targets()[300:], hyp=[[]] * 300 + OUTPUT[300:])) == []
+
+
+def test_outputs_that_are_much_too_short() -> None:
+    short = [row[: len(row) // 3] for row in OUTPUT]
+    third = names(sample(None, targets(), hyp=short))
+    assert third == ["says-little"]
+    assert names(sample(sources(), None, a=OUTPUT, hyp=short, b=OUTPUT)) == ["says-little", "equal"]
+    assert names(sample(sources(), None, hyp=[row[:1] for row in OUTPUT])) == ["says-little"]
+    assert names(sample(sources(), None, hyp=[row[: len(row) // 2] for row in OUTPUT])) == []
+    assert names(sample(None, targets(), hyp=[row[: len(row) * 3 // 4] for row in OUTPUT])) == []
+
+
+# --- an output in the place of a reference ---
+
+
+def test_an_output_taken_for_a_reference() -> None:
+    other = confuse(OUTPUT, 0.1, seed=12)
+    texts = [SampledText(name, rows) for name, rows in (("b.txt", other), ("ref", targets()))]
+    seen = Sample([SampledText("a.txt", OUTPUT)], texts, None, range(0, 500, 50))
+    (found,) = check_second_output(seen)
+    assert found.check == "second-output"
+    assert found.message.endswith("type coverage-eval compare --ref ref a.txt b.txt")
+    # Two translations by people, each as far from the output as the other.
+    texts = [SampledText("one", targets()), SampledText("two", confuse(targets(), 0.3, seed=8))]
+    seen = Sample(
+        [SampledText("hyp", confuse(targets(), 0.2))], texts[::-1], None, range(0, 500, 50)
+    )
+    assert list(check_second_output(seen)) == []
 
 
 # --- the form of a text ---
@@ -191,7 +236,7 @@ def test_untokenised_text() -> None:
 
 def test_untokenised_texts_that_are_shifted_too() -> None:
     seen = sample(glue(sources()), glue(targets()), hyp=shift(glue(OUTPUT)))
-    assert names(seen) == ["untokenised", "out-of-step"]
+    assert names(seen) == ["untokenised", "shifted"]
 
 
 def test_a_script_without_spaces() -> None:
@@ -264,13 +309,13 @@ def test_texts_cut_otherwise() -> None:
         (lambda rows: shift(rows, -2), "line N fits line N-2 of ref better than line N, all over"),
         (lambda rows: shift(rows, 7), "shares no more words with its own line of ref"),
         (shuffle, "shares no more words with its own line of ref"),
-        (shift_half, "from about line 251 on"),
-        (lambda rows: shift_half(rows, 9), "from about line 251 on"),
+        (shift_half, "line N fits line N+1 of ref better than line N, from about line 251 on"),
+        (lambda rows: shift_half(rows, 9), "lines around it, from about line 251 on"),
     ],
 )
 def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
     seen = sample(sources(), targets(), good=OUTPUT, hyp=spoiled(confuse(targets(), seed=9)))
-    assert names(seen) == ["out-of-step"]
+    assert names(seen) == ["shifted" if "line N fits" in told else "out-of-step"]
     assert told in messages(seen)
     assert messages(seen).startswith("hyp: ")
 
@@ -282,7 +327,8 @@ def test_a_further_reference_out_of_step() -> None:
 
 
 def test_an_output_that_always_says_the_same() -> None:
-    assert names(sample(None, targets(), hyp=[["i", "do", "not", "know"]] * 500)) == ["out-of-step"]
+    rows = [["i", "do", "not", "know"]] * 500
+    assert names(sample(None, targets(), hyp=rows)) == ["says-little", "out-of-step"]
 
 
 @pytest.mark.parametrize("spoiled", [shift, shuffle, lambda rows: shift(rows, -2), shift_half])

@@ -48,12 +48,12 @@ def test_every_format_shows_every_fact() -> None:
         "All of it\n\n"
         "system      REP ↓\n"
         "----------  ------------\n"
-        "a_b         1.50*\n"
+        "a_b         1.50\n"
         "(baseline)  [1.00, 2.00]\n"
-        "c           3.00\n"
+        "c           3.00*\n"
         "            [2.50, 3.50]\n"
         "            p < 0.001\n\n"
-        "*: best figure.\nA note & more.\n\n"
+        "*: p < 0.05.\nA note & more.\n\n"
         f"{SIGNATURE}\n\n"
         "word      times    share\n"
         "------  -------  -------\n"
@@ -69,7 +69,7 @@ def test_every_format_shows_every_fact() -> None:
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
     assert r" & {\scriptsize $p<0.001$} \\" in latex
-    assert r"\caption{REP scores. Best figures in bold. A note \& more.}" in latex
+    assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert r"Only a title: 100 \%" in latex
     data = json.loads(render(EVERYTHING, "json"))
     assert data["title"] == "All of it"

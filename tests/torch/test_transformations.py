@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given as generated
+from hypothesis import strategies as st
 
 from coverage_eval import attention
 from coverage_eval.attention import find_transformation
@@ -114,9 +119,68 @@ def test_gradients_by_finite_differences_twice(name, seed):
     if name in BOUNDED:  # the bounds are reached, or there would be nothing to see of du
         alpha = function(*given)
         assert ((alpha == u).sum() > 0) & ((alpha < u).sum() > 0)
-    assert torch.autograd.gradcheck(function, given)
+    assert torch.autograd.gradcheck(function, given, check_forward_ad=True)
     assert torch.autograd.gradcheck(lambda *tensors: function(*tensors, dim=0), given)
-    assert torch.autograd.gradgradcheck(function, given)
+    assert torch.autograd.gradgradcheck(function, given, check_fwd_over_rev=True)
+
+
+@pytest.mark.parametrize("name", ["softmax", *NAMES])
+def test_forward_mode_alone_and_vectorised(name):
+    """Derivatives along a direction: those of the Jacobian, which reverse mode gives."""
+    z, u = smooth_problem(9)
+    mask = torch.ones(6, dtype=torch.bool)
+    mask[4] = False
+    given = (z, u) if name in BOUNDED else (z,)
+    function = partial(getattr(ours, name), mask=mask)
+    directions = tuple(torch.tensor(np.random.default_rng(9).normal(size=g.shape)) for g in given)
+    alpha, moved = torch.func.jvp(function, given, directions)
+    assert torch.equal(alpha, function(*given))
+    wanted = sum(
+        torch.einsum("rirj,rj->ri", jacobian, direction)
+        for jacobian, direction in zip(
+            torch.func.jacrev(function, tuple(range(len(given))))(*given), directions, strict=True
+        )
+    )
+    assert torch.allclose(moved, wanted, atol=1e-12)
+    assert moved.sum(-1).tolist() == pytest.approx([0] * 4, abs=1e-12)
+
+    def of_a_row(row, direction):
+        return torch.func.jvp(function, row, direction)[1]
+
+    assert torch.allclose(torch.vmap(of_a_row)(given, directions), wanted, atol=1e-12)
+    with torch.autograd.forward_ad.dual_level():
+        dual = function(*map(torch.autograd.forward_ad.make_dual, given, directions))
+        assert torch.equal(torch.autograd.forward_ad.unpack_dual(dual).tangent, moved)
+
+    def loss(row):
+        return (function(row, *(g[1] for g in given[1:])) ** 2).sum()
+
+    row = z[1]
+    assert torch.allclose(
+        torch.func.hessian(loss)(row), torch.func.jacrev(torch.func.jacrev(loss))(row)
+    )
+
+
+@pytest.mark.parametrize("name", ["softmax", *NAMES])
+def test_vectorised_over_any_argument(name):
+    z, u = smooth_problem(8)
+    mask = torch.tensor(np.random.default_rng(1).uniform(size=z.shape) < 0.8)
+    mask[:, :2] = True
+    u[:, 1] = 1.0
+    given = [z, u, mask] if name in BOUNDED else [z, mask]
+
+    def call(*given):
+        return getattr(ours, name)(*given[:-1], mask=given[-1])
+
+    for mapped in product([0, None], repeat=len(given)):
+        if any(d == 0 for d in mapped):
+            rows = [g if d == 0 else g[2] for g, d in zip(given, mapped, strict=True)]
+            wanted = [
+                call(*(g if d is None else g[i] for g, d in zip(rows, mapped, strict=True)))
+                for i in range(len(z))
+            ]
+            found = torch.vmap(call, mapped)(*rows)
+            assert torch.allclose(found, torch.stack(wanted), atol=1e-14), mapped
 
 
 # The allocators of deepdow 0.2.3 (max_weight 0.5; cvxpylayers 1.2.0, solved to 1e-10) give
@@ -181,6 +245,51 @@ def test_limits(name):
     far = torch.tensor([1e6, 0.3, 0.1, -1e6], dtype=torch.float64)
     limits = torch.tensor([0.0, 0.4, 1.0, 1.0], dtype=torch.float64)
     assert function(far, limits).tolist() == pytest.approx([0, 0.4, 0.6, 0])
+
+
+FAR = [1e16, 1e13, 1e6, 0.9, 0.3, 0.1, -1e6, -1e16, np.finfo(np.float32).min]
+
+
+@pytest.mark.parametrize(
+    ("scores", "bounds"),
+    [
+        (
+            [float(np.finfo(np.float32).min)] * 3,
+            [0.6] * 3,
+        ),  # what some mask with in the place of -inf
+        ([np.finfo(np.float64).min] * 3, [0.6] * 3),
+        ([1e16, 1e16, 1e16 - 2], [0.6, 0.6, 0.6]),
+        ([1e13 + 0.25, 1e13 + 0.5, 1e13 - 0.125, 1e13], [0.3, 0.4, 0.2, 1.0]),
+        ([1e16, 0.3, 0.1], [0.0, 0.8, 1.0]),  # the highest is exhausted, or held by its bound
+        ([1e16, 1e15, 0.3, 0.1, 0.2, -1e16], [0.1, 0.3, 0.35, np.inf, 0.2, 1.0]),
+    ],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_of_any_size_are_a_distribution_as_the_reference_has_it(name, scores, bounds):
+    rows = [np.array(row) for row in ((scores, bounds) if name in BOUNDED else (scores,))]
+    result = getattr(ours, name)(*map(torch.tensor, rows)).numpy()
+    np.testing.assert_allclose(result, getattr(attention, name)(*rows), rtol=0, atol=1e-12)
+    assert result.sum() == pytest.approx(1, abs=1e-12)
+
+
+@generated(
+    st.lists(
+        st.tuples(
+            st.one_of(st.floats(-20, 20), st.sampled_from(FAR)),
+            st.one_of(st.just(0.0), st.floats(0, 1), st.just(np.inf)),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_any_row_is_as_the_reference_has_it(row):
+    z, u = (np.array(column) for column in zip(*row, strict=True))
+    u[0] = u[0] if np.minimum(u, 1).sum() >= 1 else np.inf
+    for name in NAMES:
+        given = (z, u) if name in BOUNDED else (z,)
+        found = getattr(ours, name)(*map(torch.tensor, given)).numpy()
+        wanted = getattr(attention, name)(*given)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-10, err_msg=name)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,6 +13,7 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import corpus_options, word_options
 from coverage_eval.cli.options import (
     FiniteRange,
@@ -82,38 +83,39 @@ def command() -> None:
 @corpus_options
 @click.argument("src")
 @click.argument("tgt")
-@click.option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
+@option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
               help="Write the model to this file.")  # fmt: skip
-@click.option("--forward-links", metavar="FILE", type=OutputFile(),
+@option("--forward-links", metavar="FILE", type=OutputFile(),
               help="Write the text's forward links to this file.")  # fmt: skip
-@click.option("--reverse-links", metavar="FILE", type=OutputFile(),
+@option("--reverse-links", metavar="FILE", type=OutputFile(),
               help="Write the text's reverse links to this file.")  # fmt: skip
-@click.option("--links", metavar="FILE", type=OutputFile(),
+@option("--links", metavar="FILE", type=OutputFile(),
               help="Write the text's symmetrised links to this file.")  # fmt: skip
 @symmetrize_option
 @word_options()
-@click.option("--iterations", type=WholeRange(1), default=5, show_default=True,
+@option("--iterations", type=WholeRange(1), default=5, show_default=True,
               help="Passes over the text, of which the last only reads off the links.")  # fmt: skip
-@click.option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
+@option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
               help="Prefer links near the diagonal, or IBM Model 1.")  # fmt: skip
-@click.option("--optimize-tension/--no-optimize-tension", default=True, show_default=True,
+@option("--optimize-tension/--no-optimize-tension", default=True, show_default=True,
               help="Fit how near links are to the diagonal, or keep --tension.")  # fmt: skip
-@click.option("--variational-bayes/--no-variational-bayes", default=True, show_default=True,
+@option("--variational-bayes/--no-variational-bayes", default=True, show_default=True,
               help="Put a Dirichlet prior on translation probabilities, or none.")  # fmt: skip
-@click.option("--p0", type=FiniteRange(0, 1, max_open=True), default=0.08, show_default=True,
+@option("--p0", type=FiniteRange(0, 1, max_open=True), default=0.08, show_default=True,
               help="Link a word to NULL with this probability.")  # fmt: skip
-@click.option("--alpha", type=FiniteRange(0, min_open=True), default=0.01, show_default=True,
+@option("--alpha", type=FiniteRange(0, min_open=True), default=0.01, show_default=True,
               help="Give the Dirichlet prior this concentration.")  # fmt: skip
-@click.option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
+@option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
               help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
-@click.option("--stem", type=WholeRange(0), default=0, show_default=True,
+@option("--stem", type=WholeRange(0), default=0, show_default=True,
               help="Keep so many letters of each word, 0 for all.")  # fmt: skip
-@click.option("--for", "purpose", type=click.Choice(["omissions"]),
+@option("--for", "purpose", type=click.Choice(["omissions"]),
               help="Add to the model what this command needs beside it.")  # fmt: skip
 @threads_option
 @memory_option
 @timeout_option
 @fast_align_option
+@strict_option
 def train(
     src: Text,
     tgt: Text,
@@ -127,6 +129,7 @@ def train(
     lowercase: bool,
     stem: int,
     purpose: str | None,
+    strict: bool,
     **settings: Any,
 ) -> None:
     """Train both directions on SRC and TGT and write one model file.
@@ -154,7 +157,7 @@ def train(
         progress=True,
         **settings,
     ) as aligner:
-        echo_findings(check_inputs(dataset, tokens=aligner.tokens)[0])
+        echo_findings(check_inputs(dataset, tokens=aligner.tokens)[0], strict=strict)
         model = aligner.model
         if purpose == "omissions":
             add_omission_data(aligner, partial(read_parallel, src, tgt), progress=True, **settings)
@@ -171,8 +174,8 @@ def train(
 @click.argument("src")
 @click.argument("tgt")
 @symmetrize_option
-@click.option("--no-prune", is_flag=True, help="Use the tables in full precision.")
-@click.option("--scores", is_flag=True,
+@option("--no-prune", is_flag=True, help="Use the tables in full precision.")
+@option("--scores", is_flag=True,
               help="Add a tab and the log-probability, forward, reverse, or both.")  # fmt: skip
 @word_options()
 @threads_option
@@ -228,7 +231,7 @@ def apply(
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
-@click.option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
+@option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
               type=click.Choice(SYMMETRIZATIONS),
               help="Join the links of the two directions in this way.")  # fmt: skip
 @output_option

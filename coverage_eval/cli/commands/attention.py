@@ -23,6 +23,7 @@ from coverage_eval.attention_maps.scores import (
     compare_with_gold,
 )
 from coverage_eval.attention_maps.subwords import SCHEMES, Scheme, merged_maps
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
     ENDINGS,
     FiniteRange,
@@ -96,39 +97,39 @@ def _as_index(_: click.Context, option: click.Parameter, text: str | None) -> in
 
 _DUMP_OPTIONS = [
     click.argument("dump"),
-    click.option("--src", metavar="FILE", help="Read the source, as the toolkit saw it."),
-    click.option("--hyp", metavar="FILE", help="Read the hypothesis, as the toolkit wrote it."),
-    click.option(
+    option("--src", metavar="FILE", help="Read the source, as the toolkit saw it."),
+    option("--hyp", metavar="FILE", help="Read the hypothesis, as the toolkit wrote it."),
+    option(
         "--input-format", type=click.Choice(list(FORMATS)), metavar="NAME",
         help=f"Read DUMP in this format, if it is not recognised: {', '.join(FORMATS)}.",
     ),
-    click.option(
+    option(
         "--orientation", type=click.Choice(ORIENTATIONS),
         help="Say what rows and columns of DUMP are, if the shapes leave it open.",
     ),
-    click.option(
+    option(
         "--layer", metavar="N", callback=_as_index,
         help="Take this layer of arrays [layers, heads, T, S]: from 1, or -1 for the last.",
     ),
-    click.option(
+    option(
         "--head", metavar="N|mean", callback=_as_index,
         help="Take this head of such arrays, or of [heads, T, S]: from 1, or -1 for the last, or "
         "their mean.",
     ),
-    click.option(
+    option(
         "--side", type=click.Choice(["pred", "gold"]), default="pred", show_default=True,
         help="Take the maps of the output, or of the given translation (OpenNMT-py -dump_attn; the "
         "authors' were computed without fertilities).",
     ),
-    click.option(
+    option(
         "--right-to-left", is_flag=True, help="The model wrote from right to left (Marian)."
     ),
-    click.option("--words", is_flag=True, help="Merge subwords to words."),
-    click.option(
+    option("--words", is_flag=True, help="Merge subwords to words."),
+    option(
         "--src-subwords", type=click.Choice(SCHEMES),
         help="Take source subwords to be marked so (--words).",
     ),
-    click.option(
+    option(
         "--hyp-subwords", type=click.Choice(SCHEMES),
         help="Take hypothesis subwords to be marked so (--words).",
     ),
@@ -178,25 +179,25 @@ _SCORE_LIST = "\n".join(
 
 @command.command("score", epilog="\b\nScores:\n" + _SCORE_LIST)
 @dump_options
-@click.option(
+@option(
     "-s", "--score", "names", multiple=True, type=click.Choice(list(SCORES)), metavar="NAME",
     help="Print only this score; may be repeated. By default, all are printed.",
 )  # fmt: skip
-@click.option(
+@option(
     "--over", default=1.5, show_default=True, type=FiniteRange(0),
     help="Count a source word with more attention in total as over-attended.",
 )  # fmt: skip
-@click.option(
+@option(
     "--under", default=0.2, show_default=True, type=FiniteRange(0),
     help="Count a source word with less attention in total as under-attended.",
 )  # fmt: skip
-@click.option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
-@click.option(
+@option("--with-eos", is_flag=True, help="Score EOS rows and columns like words.")
+@option(
     "--per-word",
     is_flag=True,
     help="Print one line a source word: its position (from 1), its coverage.",
 )  # fmt: skip
-@click.option("--gold", metavar="FILE", type=click.Path(),
+@option("--gold", metavar="FILE", type=click.Path(),
               help="Add AER and SAER against these gold links, in per cent.")  # fmt: skip
 @gold_options
 @threshold_option
@@ -349,7 +350,7 @@ def aer(
 
 @command.command("convert")
 @dump_options
-@click.option(
+@option(
     "-o",
     "--output",
     metavar="FILE",
@@ -375,17 +376,17 @@ PICTURES = (*ENDINGS, ".gif")
 
 @command.command("plot")
 @dump_options
-@click.option(
+@option(
     "--index", "number", default=1, show_default=True, type=WholeRange(1),
     help="Draw this segment, counted from 1.",
 )  # fmt: skip
-@click.option("--title", metavar="TEXT", help="Put this text above the picture.")
-@click.option(
+@option("--title", metavar="TEXT", help="Put this text above the picture.")
+@option(
     "--scale", default="fixed", show_default=True, type=click.Choice(get_args(Scale)),
     help="Colours for weights from 0 to 1, up to the map's largest, or by their square roots: the "
     "last two show the structure of a map whose weights are all small.",
 )  # fmt: skip
-@click.option(
+@option(
     "-o", "--output", metavar="FILE", required=True, type=PictureFile(PICTURES),
     help="Write this file, a .png, .svg, .pdf, or .gif for cumulative attention step by step.",
 )  # fmt: skip

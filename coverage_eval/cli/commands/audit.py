@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from coverage_eval.cli.commands.reproduce import needs_torch
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, Output, WholeRange, output_options
 from coverage_eval.cli.output import show
 from coverage_eval.papers.audits import AUDITS, TABLES_OF_AUDITS, run_audit, run_audits
@@ -20,28 +21,28 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITL
 @click.command("audit", cls=Command, epilog=_NAMES)
 @click.argument("name", required=False, metavar="[NAME]", type=click.Choice([*AUDITS, RUN]))
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option(
+@option(
     "--scores", metavar="FILE",
     help="Compare your own table with the printed one instead: a CSV file with the columns "
     "system,dataset,metric,value, named in its first line.",
 )  # fmt: skip
-@click.option(
+@option(
     "--segments", default=100, show_default=True, type=WholeRange(1),
     help="With run, replay the translations of this many test sentences.",
 )  # fmt: skip
-@click.option(
+@option(
     "-r",
     "--ref",
     metavar="FILE",
     help="With run, recompute kept scores against this reference of the test set.",
 )
-@click.option("-s", "--src", metavar="FILE", help="With run, the source of the test set, for DROP.")
-@click.option(
+@option("-s", "--src", metavar="FILE", help="With run, the source of the test set, for DROP.")
+@option(
     "--model",
     metavar="DIR",
     help="With run, the word aligner of a run (prepared/words.model), for DROP.",
 )
-@click.option(
+@option(
     "--valid-ref",
     metavar="FILE",
     help="With run, the target side of the validation text, for the weights of penalties.",

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
@@ -29,6 +30,7 @@ from coverage_eval.cli.options import (
     parse_differences,
     parse_list,
     parse_named_files,
+    parse_score_files,
     strict_option,
 )
 from coverage_eval.cli.output import save_figure, say, show, warn
@@ -39,12 +41,17 @@ from coverage_eval.comparison.breakdowns import (
     break_down,
     read_frequencies,
 )
-from coverage_eval.comparison.comparison import SIGNIFICANT, Comparison, Testing, compare_result
+from coverage_eval.comparison.comparison import Comparison, Testing, compare_result
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
-from coverage_eval.comparison.presentation import present_comparison, write_details
+from coverage_eval.comparison.presentation import (
+    present_comparison,
+    write_details,
+    write_wmt,
+)
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
@@ -57,6 +64,8 @@ from coverage_eval.metrics.significance import (
     MOST_RESAMPLES,
     TESTS,
 )
+from coverage_eval.tables.table import SIGNIFICANT
+from coverage_eval.testbed.score_files import read_given
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,6 +84,8 @@ class ChosenMetrics:
         self._chosen_here = asked is None
         if asked is None:
             names, missing = default_metrics(aligned=alignment.is_given)
+            if alignment.has_coverage:
+                names = ["softdrop" if name == "drop" else name for name in names]
             if missing:
                 say(f"no METEOR in the table: {missing}", "note")
         else:
@@ -84,13 +95,16 @@ class ChosenMetrics:
         if needy and not alignment.is_given:
             raise click.UsageError(
                 f"metric {' and '.join(needy)} needs --src, and --model or --train-src with "
-                "--train-tgt; or links from files"
+                "--train-tgt; or links or --coverage from files"
             )
         covered = [name for name in self.names if "coverages" in metric_class(name).needs]
         if covered and alignment.has_links:
             raise click.UsageError(
-                f"metric {covered[0]} needs a model: links have no probabilities"
+                f"metric {covered[0]} needs a model or --coverage: links have no probabilities"
             )
+        linked = [name for name in self.names if "links" in metric_class(name).needs]
+        if linked and alignment.has_coverage:
+            raise click.UsageError(f"metric {linked[0]} needs links: soft links are none")
         self._check_given()
         for name in self.names:
             if name not in needy:
@@ -191,11 +205,14 @@ class ComparisonOptions(TestingOptions):
     strict: bool
     ref: tuple[Text, ...]
     metrics: list[str] | None
+    scores: Mapping[str, str]
+    lower_is_better: list[str] | None
     frequencies: str | None = setting(
         None,
         "Count source words in this text, for their frequency classes.  "
         "[default: --train-src, or else --src]",
         metavar="FILE",
+        group="Advanced",
     )
     bleu_tokenize: str = setting(
         "13a",
@@ -228,18 +245,26 @@ class ComparisonOptions(TestingOptions):
             raise click.UsageError(
                 f"the baseline {self.baseline!r} is none of the systems {listed}"
             )
-        others = [*filter(None, [self.frequencies]), *texts]
+        others = [*filter(None, [self.frequencies]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
             ("--src-hyp-align", "systems"): (self.alignment.src_hyp_align, self.systems),
+            ("--ref-coverage", "references"): (self.alignment.ref_coverage, self.ref),
+            ("--coverage", "systems"): (self.alignment.coverage, self.systems),
         }
-        for (option, what), (files, named) in links.items():
+        for (flag, what), (files, named) in links.items():
             if files and len(files) != len(named):
                 raise click.UsageError(
-                    f"{option}: {len(files)} of them for {len(named)} {what}; "
+                    f"{flag}: {len(files)} of them for {len(named)} {what}; "
                     "give it once for each, in their order"
                 )
+        for name in self.scores:
+            if name in METRICS:
+                raise click.UsageError(f"--scores {name}: is a metric of this program; rename it")
+        unknown = [name for name in self.lower_is_better or () if name not in self.scores]
+        if unknown:
+            raise click.UsageError(f"--lower-is-better {unknown[0]}: it is not among the --scores")
         _ = self.columns
 
     def measure(self, *, evidence: bool, suspects: str | None = None) -> Result:
@@ -254,12 +279,15 @@ class ComparisonOptions(TestingOptions):
             AlignerError: The aligner failed.
         """
         columns, alignment = self.columns, self.alignment
-        alignment.check_files([*self.ref, *self.systems.values()])
+        alignment.check_files([*self.ref, *self.systems.values(), *self.scores.values()])
         of_links = alignment.settings()
         dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
         columns.leave_out_unfit(dataset)
         aligner = alignment.make() if columns.need_aligner else None
         metrics = columns.make({"aligner": aligner, **of_links})
+        for name, file in self.scores.items():
+            lower = name in (self.lower_is_better or ())
+            metrics[name] = read_given(name, file, list(self.systems), lower=lower)
         if suspects is not None and aligner is not None:
             metrics[suspects] = Omissions(aligner)
         result = measure(
@@ -281,18 +309,29 @@ _OPTIONS = (
     click.argument(
         "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
     ),
-    click.option(
+    option(
         "--ref", required=True, multiple=True, metavar="FILE",
         help="Read the reference from this file; give it once for each of several references.",
     ),
     alignment_options(words_of="every side, for rep, drop and softdrop"),
-    click.option(
+    option(
         "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
         help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
         "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
     ),
-    *click_options(TestingOptions),
-    *click_options(ComparisonOptions, without=_TESTING),
+    option(
+        "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
+        group="Metrics",
+        help="Show the scores of segments in this file as a column, too, with intervals and tests: "
+        "CSV, JSON of comet-score, or .seg.score of the WMT metrics task; of a folder, all of "
+        "these.",
+    ),
+    option(
+        "--lower-is-better", metavar="LIST", callback=parse_list("score", ()), group="Metrics",
+        help="Take lower values of these --scores, separated by commas, for better.",
+    ),
+    *click_options(TestingOptions, group="Statistics"),
+    *click_options(ComparisonOptions, without=_TESTING, group="Metrics"),
     jobs_option,
     strict_option,
 )  # fmt: skip
@@ -315,12 +354,22 @@ class ComparisonFiles:
         "Write all evidence there, one segment of one system a line (JSON Lines).",
         metavar="FILE",
         type=OutputFile(),
+        group="Output",
+    )
+    wmt: str | None = setting(
+        None,
+        "Write each metric's scores into this folder as the WMT metrics task has them: "
+        "NAME-REF.seg.score and NAME-REF.sys.score; those of errors negated.",
+        metavar="FOLDER",
+        type=NoFile(),
+        group="Output",
     )
     plot: str | None = setting(
         None,
         "Draw the table as bars with intervals into a .png, .svg or .pdf file.",
         metavar="FILE",
         type=PictureFile(),
+        group="Output",
     )
 
     def check(self) -> None:
@@ -332,8 +381,19 @@ class ComparisonFiles:
         if self.details == STDOUT:
             raise click.UsageError("--details writes a file: standard output has the table")
 
-    def write(self, comparison: Comparison) -> None:
-        """Write those that are named."""
+    def write(self, comparison: Comparison, references: Sequence[Text]) -> None:
+        """Write those that are named.
+
+        Args:
+            comparison: The systems.
+            references: Their references.
+        """
+        if self.wmt:
+            undefined = write_wmt(comparison, self.wmt, [*map(wmt_reference, references)])
+            if undefined:
+                say(
+                    f"{self.wmt}: {undefined} undefined scores of segments are written as 0", "note"
+                )
         if self.plot:
             from coverage_eval.plotting.canvas import figure_of
 
@@ -349,23 +409,25 @@ WORSE = 3
 
 @click.command("compare", cls=Command)
 @comparison_options
-@click.option(
+@option(
     "--breakdown", metavar="LIST", callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
+    group="Output",
     help=f"Show these further tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
 )  # fmt: skip
-@click.option(
-    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1),
-    help="List so many words, n-grams or segments in a breakdown.",
+@option(
+    "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
+    help="List this many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
 @options_as("files", ComparisonFiles)
-@click.option(
+@option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
+    group="Statistics",
     help="End with exit status 3 if a system is significantly worse than the baseline by one of "
     "these metrics, separated by commas; by at least so much of those with a number, as in "
     "rep,drop=0.5.",
 )  # fmt: skip
-@click.option(
-    "--level", default=SIGNIFICANT, show_default=True,
+@option(
+    "--level", default=SIGNIFICANT, show_default=True, group="Statistics",
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
     help="With --fail-if-worse, take a difference as one if its p is below this.",
 )  # fmt: skip
@@ -410,7 +472,7 @@ def command(
         outcome = {"gate": gate_as_dict(gate, worse)}
         printout = replace(printout, data=printout.data | outcome)
     show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
-    files.write(comparison)
+    files.write(comparison, options.ref)
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
@@ -425,7 +487,7 @@ def _make_gate(
         if "level" in given_options():
             raise click.UsageError("--level goes with --fail-if-worse")
         return None
-    unknown = [name for name in guarded if name not in options.columns.names]
+    unknown = [name for name in guarded if name not in {*options.columns.names, *options.scores}]
     if unknown:
         raise click.UsageError(f"--fail-if-worse {unknown[0]}: it is not among the --metrics")
     others = len(options.systems) - 1
@@ -442,6 +504,8 @@ def _make_gate(
 def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     try:
         return find_worse(comparison, gate)
+    except DataError:
+        raise
     except ValueError as error:  # a metric was left out, as it does not fit the texts
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 

@@ -7,6 +7,7 @@ from tempfile import mkdtemp
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, Output, output_options
 from coverage_eval.cli.output import show
 from coverage_eval.tables.table import Printable
@@ -14,7 +15,7 @@ from coverage_eval.testbed.demonstration import demonstrate
 
 
 @click.command("demo", cls=Command)
-@click.option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
+@option("--folder", metavar="FOLDER", type=click.Path(file_okay=False, path_type=Path),
               help="Write texts, model and report here, to go on with by hand.")  # fmt: skip
 @output_options
 def command(folder: Path | None, output: Output) -> None:

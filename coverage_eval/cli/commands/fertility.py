@@ -8,17 +8,18 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.attention_maps import fertility_files as fertilities
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import FiniteRange, Group, output_option
 from coverage_eval.cli.output import print_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-add_option = click.option(
+add_option = option(
     "--add", "added", default=0.0, show_default=True, type=FiniteRange(0),
     help="Add a constant; 1 gives the training targets of the paper's fertility predictor, and the "
     "bounds of the authors' scripts.",
 )  # fmt: skip
-sink_option = click.option(
+sink_option = option(
     "--sink", is_flag=True, help="End each line with inf, the fertility of a <SINK> to be added."
 )
 
@@ -46,7 +47,7 @@ def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | No
 
 @command.command("constant")
 @click.argument("src")
-@click.option(
+@option(
     "-n", "--fertility", "value", default=2.0, show_default=True,
     type=FiniteRange(0, min_open=True), help="Give every word this fertility.",
 )  # fmt: skip
@@ -64,9 +65,9 @@ def constant(src: str, value: float, sink: bool, output: str | None) -> None:
 
 @command.command("guided")
 @click.argument("src")
-@click.option("--train-src", metavar="FILE", required=True,
+@option("--train-src", metavar="FILE", required=True,
               help="Read the source side of the training data.")  # fmt: skip
-@click.option("--train-links", metavar="FILE", required=True,
+@option("--train-links", metavar="FILE", required=True,
               help="Read the links of the training data, as 0-0 1-2.")  # fmt: skip
 @sink_option
 @output_option
@@ -98,8 +99,8 @@ def actual(src: str, links: str, added: float, sink: bool, output: str | None) -
 
 @command.command("predicted")
 @click.argument("probabilities")
-@click.option("--src", metavar="FILE", help="Compare the numbers of words with this source text.")
-@click.option(
+@option("--src", metavar="FILE", help="Compare the numbers of words with this source text.")
+@option(
     "--first-class", default=1.0, show_default=True, type=FiniteRange(0),
     help="Give the first class this fertility.",
 )  # fmt: skip

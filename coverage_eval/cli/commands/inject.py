@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import corpus_options
 from coverage_eval.cli.options import (
     Command,
@@ -46,32 +47,32 @@ from coverage_eval.testbed.word_pool import WordPool
 @click.command("inject", cls=Command)
 @corpus_options
 @click.argument("hyp")
-@click.option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
-@click.option("--links", metavar="FILE",
+@option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
+@option("--links", metavar="FILE",
               help="Take links of source and HYP from this file, as 0-0 1-2.")  # fmt: skip
-@click.option("--model", metavar="FILE", help="Link them by this model, made by 'align train'.")
-@click.option(
+@option("--model", metavar="FILE", help="Link them by this model, made by 'align train'.")
+@option(
     "--kind", "kinds", multiple=True, required=True, type=click.Choice(list(KINDS)),
     help="Put in errors of this kind; of several kinds, each segment gets one, drawn at random.",
 )  # fmt: skip
-@click.option(
+@option(
     "--rate", required=True, type=FiniteRange(0, HIGHEST_RATE),
     help="Leave out, replace or add so many words per word of HYP, as expected: 0.02 is 2 %.",
 )  # fmt: skip
-@click.option(
+@option(
     "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
     help="Put function words, or words of another segment, in the place of those left out: "
     "as many, so that the length is no sign.",
 )  # fmt: skip
-@click.option(
+@option(
     "--pool", metavar="FILE",
     help="Take frequencies of words and other segments from this text; give the same for all "
     "parts of a text.  [default: HYP]",
 )  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=WholeRange(0),
+@option("--seed", default=0, show_default=True, type=WholeRange(0),
               help="Seed the random choices with this number.")  # fmt: skip
 @output_option
-@click.option("--gold", metavar="FILE", required=True, type=OutputFile(),
+@option("--gold", metavar="FILE", required=True, type=OutputFile(),
               help="Write a line of JSON for every error to this file.")  # fmt: skip
 @threads_option
 @fast_align_option

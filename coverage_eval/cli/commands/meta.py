@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     Command,
@@ -19,7 +20,7 @@ from coverage_eval.cli.options import (
     given_options,
     output_options,
     parse_list,
-    parse_named_files,
+    parse_score_files,
     seed_option,
     strict_option,
 )
@@ -37,7 +38,7 @@ from coverage_eval.testbed.evaluation import Evaluating, MetaEvaluation, evaluat
 from coverage_eval.testbed.injected_texts import DEFAULT_RATES, Spoiling, evaluate_own_text
 from coverage_eval.testbed.injection import HIGHEST_RATE, KINDS, REPAIRS, whole_words
 from coverage_eval.testbed.labels import LABEL_FORMATS, read_labels, write_texts
-from coverage_eval.testbed.score_files import choose_columns, read_scores
+from coverage_eval.testbed.score_files import choose_columns, common_tokenizer, read_scores
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
 _OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}
@@ -47,67 +48,68 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 
 
 @click.command("meta", cls=Command)
-@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_named_files)
-@click.option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
-@click.option(
+@click.argument("scores", nargs=-1, metavar="[[NAME=]SCORES...]", callback=parse_score_files)
+@option("--labels", metavar="FILE", help="Read what is known of the errors from this file.")
+@option(
     "--inject", metavar="FILE",
     help="Put errors into this text, of correct translations, and score it by this command.",
 )  # fmt: skip
-@click.option(
+@option(
     "--kind", "kinds", multiple=True, metavar="KIND",
-    help="Evaluate this kind of error; with --inject, give it once for each of several kinds of "
-    f"{', '.join(KINDS)}.  [default: omission; with --inject, all]",
+    help="Evaluate this kind of error, with --labels 'any' for all, by MQM's weights; with "
+    f"--inject, give it once for each of several kinds of {', '.join(KINDS)}.  "
+    "[default: omission; with --inject, all]",
 )  # fmt: skip
-@click.option(
+@option(
     "--labels-format", "label_format", type=click.Choice(list(LABEL_FORMATS)),
     help="Read labels as this.  [default: by their first line]",
 )  # fmt: skip
-@click.option(
+@option(
     "--system", metavar="NAME",
     help="Evaluate only this system; of HalOmi, a pair such as deu_Latn-eng_Latn.",
 )  # fmt: skip
-@click.option(
+@option(
     "--texts", metavar="FOLDER", type=click.Path(),
     help="Write the labels' own texts there, to be scored: src.txt and hyp.txt, and labels.tsv to "
     "go with them.",
 )  # fmt: skip
-@click.option("--hyp", metavar="FILE",
+@option("--hyp", metavar="FILE",
               help="Read the labelled translations from this file, for baselines.")  # fmt: skip
-@click.option("--ref", metavar="FILE", help="Read the reference from this file.")
-@click.option(
+@option("--ref", metavar="FILE", help="Read the reference from this file.")
+@option(
     "--columns", metavar="LIST",
     help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
 )  # fmt: skip
-@click.option(
+@option(
     "--flip", metavar="LIST",
     help="Read these columns the other way round: as pointing at errors by high values where they "
     "are taken to do so by low ones, or by low where by high.",
 )  # fmt: skip
-@click.option(
+@option(
     "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED),
     help=f"With --inject, compute these scores, separated by commas, of: {', '.join(COMPUTED)}.  "
     "[default: those that the texts allow]",
 )  # fmt: skip
-@click.option(
+@option(
     "--rate", "rates", multiple=True, type=FiniteRange(0, HIGHEST_RATE),
     help="With --inject, make an output at this rate of words concerned; give it once for each.  "
     f"[default: {', '.join(map(str, DEFAULT_RATES))}]",
 )  # fmt: skip
-@click.option(
+@option(
     "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
     help="With --inject, put function words, or words of another segment, in the place of those "
     "left out.",
 )  # fmt: skip
-@click.option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
+@option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
               help="With --inject, seed the errors with this number.")  # fmt: skip
-@click.option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
+@option("--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
               help="Show precision where this share of the errors is found.")  # fmt: skip
-@click.option(
+@option(
     "--resamples", default=DEFAULT_RESAMPLES, show_default=True, type=WholeRange(0, MOST_RESAMPLES),
     help="Draw so many resamples of sources for intervals and tests; 0 for neither.",
 )  # fmt: skip
 @seed_option
-@click.option(
+@option(
     "--plot", metavar="FILE", type=PictureFile(),
     help="Draw ROC, precision-recall and reliability curves into a .png, .svg or .pdf file.",
 )  # fmt: skip
@@ -127,10 +129,11 @@ def command(
     """What each score sees of errors that people marked, or that are put in.
 
     With --labels, SCORES are files of scores of segments: CSV with a column segment, and system
-    where there are several, or JSON, as the commands of this package print them with
-    --sentence-level; only JSON tells which words a score points at. Labels are a TSV file with the
-    columns segment and label (and system, source, words, raters), an MQM file of WMT, HalOmi, or
-    the gold file of 'inject'.
+    where there are several, JSON, as the commands of this package print them with
+    --sentence-level, --details of 'compare', or .seg.score of the WMT metrics task; only JSON tells
+    which words a score points at. Labels are a TSV file with the columns segment and label (and
+    system, source, words, raters), an MQM file or human scores of WMT, HalOmi, or the gold file of
+    'inject'.
 
     With --inject, errors of every kind are put into a text whose translations are correct, such as
     a reference, and the scores of this package are computed and evaluated.
@@ -201,17 +204,20 @@ def _evaluate_labels(
         check_source(labels, *scores.values(), alignment.src, hyp, ref)
         again = [text for text in (alignment.src, ref) if text is not None]
         check_readable_again(labels, *scores.values(), *again)
-    judged = read_labels(labels, kind, alignment.tokens, label_format)
-    if system is not None:
-        judged = judged.of_system(system)
-    if texts is not None:
-        write_texts(judged, Path(texts))
-        return {}
     found = [
         column
         for name, file in scores.items()
         for column in read_scores(file, None if name == Path(file).name else name)
     ]
+    tokens = alignment.tokens
+    if not given_options() & {"tokenize", "lowercase"}:
+        tokens = common_tokenizer(found) or tokens
+    judged = read_labels(labels, kind, tokens, label_format)
+    if system is not None:
+        judged = judged.of_system(system)
+    if texts is not None:
+        write_texts(judged, Path(texts))
+        return {}
     evaluation = evaluate_labelled(
         judged,
         choose_columns(found, _listed(columns), _listed(flip) or ()),
@@ -219,7 +225,7 @@ def _evaluate_labels(
         source=alignment.src,
         hypothesis=hyp,
         reference=ref,
-        tokens=alignment.tokens,
+        tokens=tokens,
         evaluating=how,
     )
     return {kind: evaluation}
@@ -251,7 +257,7 @@ def _evaluate_injected(
         raise click.UsageError("--inject needs --src")
     refs = [] if ref is None else [ref]
     alignment.check([text, *refs], needs_reference_links=False)
-    if alignment.has_links:
+    if alignment.is_taken:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
     alignment.check_files([text, *refs])
     aligner = alignment.make(add_omission_data)

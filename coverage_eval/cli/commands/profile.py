@@ -24,7 +24,7 @@ from coverage_eval.metrics.profile import make_figures, profile_of
 @corpus_options
 @click.argument("hyp")
 @references_option
-@alignment_options()
+@alignment_options(coverage=False)
 @jobs_option
 @strict_option
 @scoring_options

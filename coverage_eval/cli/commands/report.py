@@ -12,6 +12,7 @@ import click
 
 from coverage_eval.attention_maps import AttentionMap, load
 from coverage_eval.cli.commands.compare import ComparisonOptions, comparison_options
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, OutputFile, parse_named_files
 from coverage_eval.cli.output import echo_findings, print_lines
 from coverage_eval.comparison.comparison import compare_result
@@ -32,22 +33,22 @@ SUSPECTS = "suspects"
 
 @click.command("report", cls=Command)
 @comparison_options
-@click.option(
+@option(
     "--attention", "dumps", metavar="[NAME=]DUMP", multiple=True, callback=parse_named_files,
     help="Show the attention of this system, as 'attention convert' writes it, or as a toolkit "
     "does where it is of the words of --src and FILE.",
 )  # fmt: skip
-@click.option(
+@option(
     "--labels", metavar="[NAME=]GOLD", multiple=True, callback=parse_named_files,
     help="Show the known errors of this system, and count how far the scores agree: JSON Lines as "
     "'inject' writes them.",
 )  # fmt: skip
-@click.option(
+@option(
     "--suspects", is_flag=True,
     help="Mark the source words, too, that 'omissions' finds to be left out.",
 )  # fmt: skip
-@click.option("--title", metavar="TEXT", help="Give the report this title.")
-@click.option(
+@option("--title", metavar="TEXT", help="Give the report this title.")
+@option(
     "-o", "--output", metavar="FILE", type=OutputFile(), required=True,
     help="Write the report to this file.",
 )  # fmt: skip
@@ -74,8 +75,11 @@ def command(
     maps = _by_system("--attention", dumps, options.systems)
     gold = _by_system("--labels", labels, options.systems)
     options.check([*maps.values(), *gold.values()])
-    if suspects and not (options.alignment.has_model and options.columns.need_aligner):
-        raise click.UsageError("--suspects needs a model, and drop or softdrop among the metrics")
+    covered = options.alignment.has_model or options.alignment.has_coverage
+    if suspects and not (covered and options.columns.need_aligner):
+        raise click.UsageError(
+            "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
+        )
     check_source(*maps.values(), *gold.values())
     if output != STDOUT:
         check_target(output)

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -76,22 +77,22 @@ def command() -> None:
 
 
 @command.command("regression")
-@click.option("--data", metavar="FILE",
+@option("--data", metavar="FILE",
               help="Take this data set: Mulan's .arff with its .xml beside it, MNIST's "
               "train-images-idx3-ubyte with its labels beside it, or LIBSVM.  "
               "[default: Iris]")  # fmt: skip
-@click.option("--test", metavar="FILE",
+@option("--test", metavar="FILE",
               help="Take its test set from this file.  "
               "[default: a random tenth of the data]")  # fmt: skip
-@click.option("--splits", default=5, show_default=True, type=WholeRange(1),
+@option("--splits", default=5, show_default=True, type=WholeRange(1),
               help="Draw this many random splits; the report has one.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=WholeRange(0),
+@option("--seed", default=0, show_default=True, type=WholeRange(0),
               help="Seed splits and folds with this number.")  # fmt: skip
-@click.option("--epochs", default=EPOCHS, show_default=True, type=WholeRange(1),
+@option("--epochs", default=EPOCHS, show_default=True, type=WholeRange(1),
               help="Run Adam for this many epochs.")  # fmt: skip
-@click.option("--batch", default=BATCH, show_default=True, type=WholeRange(1),
+@option("--batch", default=BATCH, show_default=True, type=WholeRange(1),
               help="Take this many examples a step of Adam.")  # fmt: skip
-@click.option("--plot", "picture", metavar="FILE", type=PictureFile(),
+@option("--plot", "picture", metavar="FILE", type=PictureFile(),
               help="Draw the divergence by regularizer too (Figure 1), as .png, .svg "
               "or .pdf.")  # fmt: skip
 @output_options(width=3)
@@ -132,30 +133,30 @@ command.add_command(_iris, "iris")  # its name until version 0.1; to go with the
 
 
 @command.command("digits")
-@click.option("-o", "--output", "folder", metavar="RUN", required=True,
+@option("-o", "--output", "folder", metavar="RUN", required=True,
               help="Keep everything in this folder.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
-@click.option(
+@option("--resume", is_flag=True, help="Go on with the run that is in the folder.")
+@option(
     "--seeds", default=5, show_default=True, type=WholeRange(1),
     help="Train with this many seeds, from 1.",
 )  # fmt: skip
-@click.option(
+@option(
     "--examples", default=100_000, show_default=True, type=WholeRange(1),
     help="Train on this many examples.",
 )  # fmt: skip
-@click.option("--batch", default=100, show_default=True, type=WholeRange(1),
+@option("--batch", default=100, show_default=True, type=WholeRange(1),
               help="Take a step of this many examples.")  # fmt: skip
-@click.option("--shortest", default=5, show_default=True, type=WholeRange(1),
+@option("--shortest", default=5, show_default=True, type=WholeRange(1),
               help="Draw numbers of this many digits at least.")  # fmt: skip
-@click.option("--longest", default=20, show_default=True, type=WholeRange(1),
+@option("--longest", default=20, show_default=True, type=WholeRange(1),
               help="Draw numbers of this many digits at most.")  # fmt: skip
-@click.option("--size", default=32, show_default=True, type=WholeRange(1),
+@option("--size", default=32, show_default=True, type=WholeRange(1),
               help="Give embeddings, states and the attention's layer this size.")  # fmt: skip
-@click.option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
+@option("--rate", default=0.005, show_default=True, type=FiniteRange(0, min_open=True),
               help="Learning rate of Adam.")  # fmt: skip
-@click.option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
+@option("--clip", default=1.0, show_default=True, type=FiniteRange(0, min_open=True),
               help="Shorten a step's gradient to this norm.")  # fmt: skip
-@click.option("--valid", default=300, show_default=True, type=WholeRange(1),
+@option("--valid", default=300, show_default=True, type=WholeRange(1),
               help="Measure accuracy on this many examples.")  # fmt: skip
 @output_options(width=1, file=False)
 def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: Any) -> None:
@@ -184,21 +185,21 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
 
 
 @command.command("timing")
-@click.option(
+@option(
     "--classes", "numbers", multiple=True, type=WholeRange(2), metavar="K",
     help=f"Take random scores of this many classes; may be repeated.  "
     f"[default: {', '.join(map(str, CLASSES))}]",
 )  # fmt: skip
-@click.option(
+@option(
     "--examples", default=1000, show_default=True, type=WholeRange(1),
     help="Take this many rows of random scores.",
 )  # fmt: skip
-@click.option(
+@option(
     "--data", "files", multiple=True, metavar="FILE",
     help="Time this data set too: Mulan's .arff with its .xml beside it, or LIBSVM; may be "
     "repeated.",
 )  # fmt: skip
-@click.option(
+@option(
     "--repeats", default=5, show_default=True, type=WholeRange(1),
     help="Measure this many times.",
 )  # fmt: skip
@@ -226,42 +227,42 @@ def timing(
 
 _OPTIONS = (
     *(
-        click.option(
+        option(
             f"--{name.replace('_', '-')}", metavar="FILE", required=True,
             help=f"Read the {what}, tokenised.",
         )
         for name, what in _CORPORA.items()
     ),
-    click.option("-o", "--output", "folder", metavar="RUN", required=True,
+    option("-o", "--output", "folder", metavar="RUN", required=True,
                  help="Keep everything in this folder."),
-    click.option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
-    click.option("--preset", "preset_name", default="small", show_default=True,
+    option("--resume", is_flag=True, help="Go on with the run that is in the folder."),
+    option("--preset", "preset_name", default="small", show_default=True,
                  type=click.Choice(_PRESETS), help="Take sizes and training settings from it."),
-    click.option("--size", type=WholeRange(2),
+    option("--size", type=WholeRange(2),
                  help="Take word vectors and layers of this size instead."),
-    click.option("--epochs", type=WholeRange(1), help="Train for this many epochs instead."),
-    click.option("--halve-from", type=WholeRange(1),
+    option("--epochs", type=WholeRange(1), help="Train for this many epochs instead."),
+    option("--halve-from", type=WholeRange(1),
                  help="Halve the learning rate after this epoch and each further one."),
-    click.option("--merges", type=WholeRange(0),
+    option("--merges", type=WholeRange(0),
                  help="Learn this many operations of byte pair encoding instead."),
-    click.option("--seed", default=1, show_default=True, type=WholeRange(0),
+    option("--seed", default=1, show_default=True, type=WholeRange(0),
                  help="Seed parameters, order of batches and dropout with this number."),
-    click.option("--scoring", default="bilinear", show_default=True,
+    option("--scoring", default="bilinear", show_default=True,
                  type=click.Choice(["bilinear", "additive"]),
                  help="Score attention so: bilinear is the paper's."),
-    click.option("--beam", default=10, show_default=True, type=WholeRange(1),
+    option("--beam", default=10, show_default=True, type=WholeRange(1),
                  help="Keep this many hypotheses of each sentence."),
-    click.option("--tune-by", default="beam", show_default=True,
+    option("--tune-by", default="beam", show_default=True,
                  type=click.Choice(["beam", "lists"]),
                  help="Choose the weights of COVPENALTY by decoding the validation text with "
                  "each of 36 pairs, or by rescoring its n-best lists."),
-    click.option("--tune-on", metavar="N", type=WholeRange(1),
+    option("--tune-on", metavar="N", type=WholeRange(1),
                  help="Decode only its first N sentences with each pair."),
-    click.option("--dataset", default="De-En", show_default=True, type=click.Choice(_DATASETS),
+    option("--dataset", default="De-En", show_default=True, type=click.Choice(_DATASETS),
                  help="Set the scores beside this column of the printed table."),
-    click.option("--system", "names", multiple=True, metavar="NAME",
+    option("--system", "names", multiple=True, metavar="NAME",
                  help="Only make this row of the table; may be repeated."),
-    click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
+    option("--device", default="cpu", show_default=True, metavar="DEVICE",
                  help="Compute there, as PyTorch names it: cpu, cuda, cuda:1."),
 )  # fmt: skip
 _training_options = partial(add_options, options=_OPTIONS)
@@ -305,16 +306,16 @@ def table2(output: Output, **options: Any) -> None:
 
 @command.command("figure2", cls=Command)
 @click.argument("run", metavar="RUN")
-@click.option(
+@option(
     "--system", "names", nargs=2, default=("softmax", "csparsemax"), show_default=True,
     metavar="NAME NAME", help="Draw these two systems.",
 )  # fmt: skip
-@click.option(
+@option(
     "--index", "number", type=WholeRange(1),
     help="Draw this segment of the test set, counted from 1.  [default: the one in which the first "
     "system repeats most and the second nothing]",
 )  # fmt: skip
-@click.option(
+@option(
     "-o", "--output", "picture", metavar="FILE", required=True,
     type=PictureFile(), help="Write this file, a .png, .svg or .pdf.",
 )  # fmt: skip
@@ -339,9 +340,9 @@ def figure2(run: str, names: tuple[str, str], number: int | None, picture: str) 
 @command.command("translate", cls=Command)
 @click.argument("run", metavar="RUN")
 @click.argument("text", metavar="TEXT")
-@click.option("--system", "name", required=True, metavar="NAME",
+@option("--system", "name", required=True, metavar="NAME",
               help="Translate by this row of a table.")  # fmt: skip
-@click.option(
+@option(
     "--attention", metavar="FILE", type=OutputFile(),
     help="Write the attention to this file, a .npz or .jsonl, as 'attention' and 'report' read it.",
 )  # fmt: skip
@@ -369,7 +370,7 @@ def translate(run: str, text: str, name: str, attention: str | None, output: str
 
 @command.command("keep", cls=Command)
 @click.argument("run", metavar="RUN")
-@click.option("-o", "--output", "folder", metavar="FOLDER", required=True,
+@option("-o", "--output", "folder", metavar="FOLDER", required=True,
               help="Write the files into this folder.")  # fmt: skip
 def keep(run: str, folder: str) -> None:
     """Copy what may be published of a run: no weights, no text of the corpora.

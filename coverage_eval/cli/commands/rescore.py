@@ -15,6 +15,7 @@ from coverage_eval.attention_maps.rescoring import (
     read_nbest,
 )
 from coverage_eval.attention_maps.subwords import SCHEMES
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, FiniteRange, Output, OutputFile, output_options
 from coverage_eval.cli.output import print_lines, scores_table, show
 from coverage_eval.data.files import check_stdin, read_segments
@@ -27,52 +28,52 @@ _SHOWN_GRID = "0, 0.2, …, 1"
 
 @click.command("rescore", cls=Command)
 @click.argument("nbest")
-@click.option(
+@option(
     "--attention",
     metavar="FILE",
     help="Read the attention of the hypotheses, in their order: JSON Lines or .npz.",
 )
-@click.option(
+@option(
     "--ref", metavar="FILE",
     help="Search α and β for the best BLEU against these references of a development set.",
 )  # fmt: skip
-@click.option(
+@option(
     "--alpha", type=FiniteRange(0),
     help=f"Weigh the length penalty by this number.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
-@click.option(
+@option(
     "--beta", type=FiniteRange(0),
     help=f"Weigh the coverage penalty by this number.  [with --ref: tries {_SHOWN_GRID}]",
 )  # fmt: skip
-@click.option(
+@option(
     "--penalty", "form", default="paper", show_default=True,
     type=click.Choice(["paper", "wu", "summary"]), help="Take the coverage penalty in this form.",
 )  # fmt: skip
-@click.option(
+@option(
     "--epsilon", default=0.1, show_default=True, type=FiniteRange(0, 1, min_open=True),
     help="Take a word's coverage to be at least this in the paper's form.",
 )  # fmt: skip
-@click.option(
+@option(
     "--feature",
     metavar="NAME",
     help="Take the log-probability from this feature, not the fourth field.",
 )
-@click.option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
-@click.option(
+@option("--count-eos", is_flag=True, help="Count the end of sentence to the length.")
+@option(
     "--count-bos", is_flag=True,
     help="Count the beginning of sentence to the length; the authors' scripts count both.",
 )  # fmt: skip
-@click.option(
+@option(
     "--subwords", default="none", show_default=True, type=click.Choice(SCHEMES),
     help="Merge the subwords of the chosen hypotheses, as they are marked: @@, ▁ or ￭.",
 )  # fmt: skip
-@click.option(
+@option(
     "--tokenize", default="13a", show_default=True, type=click.Choice(TOKENIZERS),
     help="Use this tokeniser of sacreBLEU for BLEU.",
 )  # fmt: skip
-@click.option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
+@option("--lowercase", is_flag=True, help="Lowercase both sides for BLEU.")
 @output_options(file=False)
-@click.option(
+@option(
     "-o",
     "--output",
     "chosen",

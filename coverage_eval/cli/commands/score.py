@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
@@ -24,7 +25,8 @@ from coverage_eval.cli.options import (
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
-from coverage_eval.metrics.measure import Metric, Result, measure
+from coverage_eval.data.input_checks import gravest_first
+from coverage_eval.metrics.measure import Metric, Result, measure, second_outputs
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.tables.table import LazyRows, Printable
 
@@ -68,12 +70,9 @@ def score_command(name: str) -> click.Command:
         result = measure(
             dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
         )
-        show(
-            warn(
-                present_result(result, output), result.findings, result.unknown_words, strict=strict
-            ),
-            output,
-        )
+        findings = gravest_first([*second_outputs(dataset), *result.findings])
+        printed = present_result(result, output)
+        show(warn(printed, findings, result.unknown_words, strict=strict), output)
 
     command.__doc__ = _help(name, kinds[name])
     options = [
@@ -106,11 +105,11 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
     """The form of the metric that options ask for, and the settings left."""
     settings = dict(options)
     chosen = name
-    for (option, value), form in METRICS[name].forms.items():
-        if settings.get(option) == value:
+    for (flag, value), form in METRICS[name].forms.items():
+        if settings.get(flag) == value:
             chosen = form
-        if value is True or settings.get(option) == value:
-            settings.pop(option, None)
+        if value is True or settings.get(flag) == value:
+            settings.pop(flag, None)
     mode = settings.pop("compat", None) if _compat_modes(name) else None
     if mode:
         named = given_options() & set(_compat_modes(name)[mode])
@@ -134,7 +133,7 @@ def _checked(
     if not alignment.is_given:
         raise click.UsageError(
             "give exactly one of: --model M; --train-src F with --train-tgt F; "
-            "--src-ref-align A with --src-hyp-align B"
+            "--src-ref-align A with --src-hyp-align B; --ref-coverage A with --coverage B"
         )
     return alignment if preset is None else _preset(name, preset, alignment, kind)
 
@@ -172,13 +171,17 @@ def _check_given(
     label = kinds[chosen].name
     if unfit := given_options() & (settings - _names(kinds[chosen]) - choosing):
         raise click.UsageError(f"{listed_options(unfit)} is not for {label}")
-    if alignment and alignment.has_links and alignment.lowercase:
+    if alignment and alignment.is_taken and alignment.lowercase:
         raise click.UsageError(
             "--lowercase is not for links from files, which are taken as they are"
         )
+    if alignment and alignment.has_coverage and "links" in kinds[chosen].needs:
+        raise click.UsageError(f"{label} needs links: soft links are none; --soft takes them")
     if alignment and "coverages" in kinds[chosen].needs:
         if alignment.has_links:
-            raise click.UsageError(f"{label} needs a model: links have no probabilities")
+            raise click.UsageError(
+                f"{label} needs a model or --coverage: links have no probabilities"
+            )
         if "symmetrize" in given_options():
             raise click.UsageError(
                 f"--symmetrize is not for {label}, which has the forward model's posteriors"
@@ -204,26 +207,32 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
     for kind in kinds.values():
         found = {item.name: item for item in fields(kind) if "help" in item.metadata} | found
     forms = METRICS[name].forms
-    choices = {option: value for option, value in forms if value is not True}
+    choices = {name: value for name, value in forms if value is not True}
     options = [
         click_option(
             item,
             None if item.default is MISSING else item.default,
             further_choice=choices.get(item.name),
+            group="Metrics",
         )
         for item in found.values()
     ]
-    for (option, value), form in forms.items():
+    for (flag, value), form in forms.items():
         if value is True:
-            options.append(click.option(f"--{option}", is_flag=True, help=METRICS[form].summary))
+            summary = METRICS[form].summary
+            options.append(option(f"--{flag}", is_flag=True, help=summary, group="Metrics"))
     if presets := METRICS[name].presets:
         listed = "; ".join(
             f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
             for preset, own in presets.items()
         )
         help_text = f"Use the settings that were found best for a purpose. {listed}."
-        options.append(click.option("--preset", type=click.Choice(list(presets)), help=help_text))
+        options.append(
+            option("--preset", type=click.Choice(list(presets)), help=help_text, group="Metrics")
+        )
     if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
-        options.append(click.option("--compat", type=click.Choice(list(modes)), help=settings))
+        options.append(
+            option("--compat", type=click.Choice(list(modes)), help=settings, group="Metrics")
+        )
     return options

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from coverage_eval.cli.options import Command, PictureFile
+from coverage_eval.cli.help import option
+from coverage_eval.cli.options import Command, PictureFile, WholeRange
 from coverage_eval.cli.output import save_figure
 
 
@@ -25,21 +26,21 @@ def _triples(
 
 
 @click.command("simplex", cls=Command)
-@click.option(
+@option(
     "-o", "--output", metavar="FILE", required=True, type=PictureFile(),
     help="Write the picture to this file, a .png, .svg or .pdf.",
 )  # fmt: skip
-@click.option(
+@option(
     "-z", "--scores", multiple=True, callback=_triples, metavar="A,B,C",
     help="Give the three words these scores; once for each step. The default is the paper's three "
     "steps.",
 )  # fmt: skip
-@click.option(
+@option(
     "--fertilities", default="1,1,1", show_default=True, callback=_triples, metavar="A,B,C",
     help="Let each word receive at most so much attention over all steps ('inf' for no bound).",
 )  # fmt: skip
-@click.option(
-    "--dpi", default=150, show_default=True, type=click.IntRange(20, 1200),
+@option(
+    "--dpi", default=150, show_default=True, type=WholeRange(20, 1200),
     help="Draw so many dots per inch.",
 )  # fmt: skip
 def command(

@@ -12,6 +12,7 @@ import click
 
 from coverage_eval.cli.commands.compare import TestingOptions
 from coverage_eval.cli.commands.score import choose_form, setting_options
+from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     FiniteRange,
@@ -100,11 +101,11 @@ def _one_column(
 def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
     options = [
         click.argument("given", metavar="INPUT"),
-        click.option(
+        option(
             "-o", "--output", "target", required=True, metavar="FOLDER", type=OutputFile(),
             help="Write the scores of all rows to this new folder, as Parquet.",
         ),
-        click.option(
+        option(
             "--hyp-col", "hypotheses", required=True, multiple=True,
             callback=_columns if several else _one_column,
             metavar="[NAME=]COLUMN",
@@ -112,21 +113,21 @@ def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
                 "; give it once for each system." if several else "."
             ),
         ),
-        click.option(
+        option(
             "--ref-col", "references", multiple=True, metavar="COLUMN",
             help="The column of the reference; give it once for each of several references.",
         ),
-        click.option("--src-col", "source", metavar="COLUMN", help="The column of the source."),
-        click.option(
+        option("--src-col", "source", metavar="COLUMN", help="The column of the source."),
+        option(
             "--key-col", "keys", multiple=True, metavar="COLUMN",
             help="Keep this column beside the scores; what tells segments apart, and orders them.",
         ),
-        click.option("--master", metavar="URL", help="Spark's master.  [default: local[*]]"),
-        click.option(
+        option("--master", metavar="URL", help="Spark's master.  [default: local[*]]"),
+        option(
             "--partitions", default=0, type=WholeRange(0),
             help="Cut the input into so many partitions.  [default: as it is stored]",
         ),
-        click.option(
+        option(
             "--evidence/--no-evidence", default=True, show_default=True,
             help="Write what each score rests on, too.",
         ),
@@ -173,7 +174,7 @@ def rep(options: SparkOptions, output: Output, **settings: Any) -> None:
 @command.command("drop")
 @alignment_options(frozen=True)
 @_spark_options()
-@click.option("--soft", is_flag=True, help=METRICS["softdrop"].summary)
+@option("--soft", is_flag=True, help=METRICS["softdrop"].summary)
 def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, soft: bool) -> None:
     """DROP-score: source words translated by the reference and not by the hypothesis.
 
@@ -219,8 +220,8 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
 @command.command("omissions")
 @alignment_options(links=False, frozen=True)
 @_spark_options()
-@click.option("--additions", is_flag=True, help="Find words that nothing supports, instead.")
-@click.option(
+@option("--additions", is_flag=True, help="Find words that nothing supports, instead.")
+@option(
     "--threshold",
     type=FiniteRange(0),
     help="Count segments with at least this probability, or score if there are no probabilities.  "
@@ -256,7 +257,7 @@ def omissions(
 @command.command("compare")
 @alignment_options(frozen=True)
 @_spark_options(several=True)
-@click.option(
+@option(
     "--metrics",
     callback=parse_list("metric", METRICS),
     metavar="LIST",

@@ -17,11 +17,10 @@ from pathlib import Path
 from statistics import fmean
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.comparison.comparison import SIGNIFICANT
 from coverage_eval.data.files import check_source, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
-from coverage_eval.metrics.significance import holm
+from coverage_eval.metrics.significance import SIGNIFICANT, holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Audit, Claim, Fact, Verdict, equal
 from coverage_eval.papers.printed import (

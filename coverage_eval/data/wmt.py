@@ -1,0 +1,112 @@
+"""Files of the WMT metrics task, as mt-metrics-eval has them: test sets and scores.
+
+A test set is a folder with ``sources/en-de.txt``, ``references/en-de.NAME.txt`` and
+``system-outputs/en-de/NAME.txt``. A file of scores has a line ``SYSTEM SCORE`` for each segment of
+each system (``.seg.score``), or one for each system (``.sys.score``); people's scores may be
+``None``, and higher is better.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from coverage_eval.data.files import Column, Source, Text, read_segments, source_name
+from coverage_eval.errors import DataError
+
+SEGMENT_SCORES = ".seg.score"
+
+_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+
+
+class WMTSet(NamedTuple):
+    """The files of one language pair of a test set.
+
+    Attributes:
+        source: The source.
+        references: References by name.
+        systems: Outputs by the system's name; a reference may be among them.
+    """
+
+    source: str
+    references: Mapping[str, str]
+    systems: Mapping[str, str]
+
+
+def find_wmt_set(folder: Source, languages: str | None = None) -> WMTSet:
+    """Find the files of a test set.
+
+    Args:
+        folder: Its folder.
+        languages: A language pair, such as ``en-de``; None if there is only one.
+
+    Raises:
+        DataError: No such folders in it, no such pair, or several and none is named.
+    """
+    root = Path(folder)
+    pairs = sorted(path.stem for path in root.glob("sources/*.txt"))
+    if not pairs:
+        raise DataError(f"{root}: no test set of mt-metrics-eval: it has no sources/SRC-TGT.txt")
+    if languages is None and len(pairs) > 1:
+        raise DataError(f"{root}: name a language pair with -l: {', '.join(pairs)}")
+    pair = languages or pairs[0]
+    if pair not in pairs:
+        raise DataError(f"{root}: no language pair {pair!r}; there are: {', '.join(pairs)}")
+    references = sorted(root.glob(f"references/{pair}.*.txt"))
+    systems = sorted(root.glob(f"system-outputs/{pair}/*.txt"))
+    if not systems:
+        raise DataError(f"{root}: no outputs of systems in system-outputs/{pair}")
+    return WMTSet(
+        str(root / "sources" / f"{pair}.txt"),
+        {path.name.split(".")[-2]: str(path) for path in references},
+        {path.stem: str(path) for path in systems},
+    )
+
+
+def is_score_line(line: str) -> bool:
+    """Whether a line is one of a file of scores: a system's name and a number, or None."""
+    return re.fullmatch(rf"\S+\s+({_NUMBER}|None)\s*", line) is not None
+
+
+def read_score_file(source: Source) -> dict[str, list[float | None]]:
+    """Read the scores of each system, in the order of their lines; None where one is missing.
+
+    Raises:
+        DataError: A line that is not of that form, a number that is not finite, or systems with
+            unequal numbers of scores.
+    """
+    found: dict[str, list[float | None]] = {}
+    for number, line in enumerate(read_segments(source), start=1):
+        if not is_score_line(line):
+            where = f"{source_name(source)}: line {number}"
+            raise DataError(f"{where}: {line!r:.60} is not a system's name and its score")
+        system, value = line.split()
+        score = None if value == "None" else float(value)
+        if score is not None and not math.isfinite(score):
+            raise DataError(f"{source_name(source)}: line {number}: {value} is not finite")
+        found.setdefault(system, []).append(score)
+    sizes = {system: len(scores) for system, scores in found.items()}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{system} has {size}" for system, size in sizes.items())
+        raise DataError(f"{source_name(source)}: unequal numbers of scores: {listed}")
+    return found
+
+
+def score_lines(scores: Mapping[str, Sequence[float]]) -> list[str]:
+    """The lines of a file of scores, a block for each system."""
+    return [f"{system}\t{value!r}" for system, own in scores.items() for value in own]
+
+
+def wmt_name(text: Text) -> str:
+    """The name of a system or reference as the task has it: a file's name without its ending."""
+    name = text.name if isinstance(text, Column) else Path(text).name
+    return re.sub(r"(\.txt)?(\.gz|\.zst)?$", "", name) or name
+
+
+def wmt_reference(text: Text) -> str:
+    """The name of a reference in the names of score files, which has no ``.`` and no ``-``."""
+    own = re.fullmatch(r"\w+-\w+\.(\w+)", wmt_name(text))  # as in a test set's folder
+    return own[1] if own else re.sub(r"[^\w]+", "_", wmt_name(text))

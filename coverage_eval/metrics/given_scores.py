@@ -1,0 +1,93 @@
+"""Scores of segments that another program computed, such as COMET's, as a metric like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coverage_eval.data.dataset import Batch, Request, Row
+from coverage_eval.data.files import zip_lines
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import Metric
+from coverage_eval.metrics.score import Signature, Statistics, ratio_of_sums
+
+
+@dataclass(frozen=True, eq=False)
+class GivenScores(Metric):
+    """The mean of segments' scores that are given; intervals and tests resample these scores.
+
+    >>> import coverage_eval as ce
+    >>> comet = GivenScores("COMET", {"a": [0.8, 0.9], "b": [0.7, 0.8]})
+    >>> systems = {"a": ["a house", "a dog"], "b": ["house", "dog"]}
+    >>> comparison = ce.compare(systems, ["a house", "a dog"], metrics=["rep", comet], resamples=0)
+    >>> round(comparison.rows["b"]["comet"].difference, 3)
+    -0.1
+
+    Args:
+        name: The metric's name.
+        values: By system, a score for each segment; None where it has none.
+        higher_is_better: Its better direction.
+        origin: The file that they come from, for messages.
+    """
+
+    name: str  # type: ignore[misc]  # of each object, where other metrics have one of the class
+    values: Mapping[str, Sequence[float | None]]
+    higher_is_better: bool = field(default=True, kw_only=True)  # type: ignore[misc]
+    origin: str = "the given scores"
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    statistic_names: ClassVar[tuple[str, ...]] = ("sum", "scored_segments")
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    undefined: ClassVar[str] = "no segment has a score"
+    limits: ClassVar[str] = (
+        "Another program computed these scores of segments: its version and settings are not "
+        "known here. The mean of segments need not be what that program gives for a corpus."
+    )
+
+    def for_systems(self, systems: Sequence[str]) -> GivenScores:
+        """The scores of some systems, in their order.
+
+        Raises:
+            DataError: A system has no scores.
+        """
+        for system in systems:
+            if system not in self.values:
+                known = ", ".join(self.values)
+                raise DataError(f"{self.origin}: no scores of {system}; there are: {known}")
+        return replace(self, values={system: self.values[system] for system in systems})
+
+    @cached_property
+    def _digest(self) -> str:
+        """Eight hexadecimal digits of a hash of the scores."""
+        return sha256(repr([list(own) for own in self.values.values()]).encode()).hexdigest()[:8]
+
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (it is not known whether)
+        """The name and the content of the scores."""
+        return Signature.of(self.name, given=self._digest)
+
+    def requests(self) -> Sequence[Request]:
+        """The scores of each segment."""
+        return (Request(("given scores", id(self)), self._of_rows),)
+
+    def _of_rows(self, rows: Iterable[Row]) -> Iterator[tuple[float | None, ...]]:
+        columns = zip_lines(
+            ["the text", *(f"{self.origin}, {system}" for system in self.values)],
+            [rows, *(((score,) for score in own) for own in self.values.values())],
+        )
+        return (tuple(score for (score,) in scores) for _, *scores in columns)
+
+    def count(self, batch: Batch) -> Statistics:
+        """Each segment's score and 1, or two zeros; ``[systems, segments, 2]``."""
+        scores: NDArray[Any] = np.array(batch.get(*self.requests()), dtype=np.float64).T
+        known = ~np.isnan(scores)
+        return np.stack([np.where(known, scores, 0.0), known], axis=-1)
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """The mean, in the scores' own unit."""
+        return ratio_of_sums(summed, 1.0)

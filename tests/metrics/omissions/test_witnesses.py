@@ -1,0 +1,248 @@
+"""Other systems as witnesses: an oracle in plain loops, copies, orders, perfect peers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import coverage_eval as ce
+from coverage_eval.alignment.aligner import CoveredRow, ModelAligner
+from coverage_eval.data.dataset import Batch, Dataset, Row
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import measure
+from coverage_eval.metrics.omissions import (
+    Additions,
+    FoundSegment,
+    OmissionFinder,
+    Omissions,
+)
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injection import CleanSegment, Injection
+from coverage_eval.testbed.learn_calibration import calibrated_finders
+from coverage_eval.testbed.word_pool import WordPool
+from tests.metrics.omissions.conftest import TRAINING, equipped
+from tests.metrics.omissions.test_finder import auroc, cover_by_loops
+
+TEST = generate(200, seed=6)
+SOURCES = [" ".join(pair.source) for pair in TEST]
+TARGETS = [" ".join(pair.target) for pair in TEST]
+
+
+def spoil(kind: str, seed: int, rate: float = 0.1) -> tuple[list[str], list[bool]]:
+    """The correct translations with errors, and which segments have some."""
+    injection = Injection([kind], rate, WordPool.of(pair.target for pair in TEST), seed)
+    found = [injection.spoil(CleanSegment(p.target, p.source, p.links)) for p in TEST]
+    has_some = [any(e.source or kind == "addition" for e in one.errors) for one in found]
+    return [" ".join(one.words) for one in found], has_some
+
+
+BAD, LACKS = spoil("omission-phrase", 1)
+PEERS = [spoil("omission-word", seed)[0] for seed in (2, 3, 4)]
+
+
+def find(
+    aligner: ModelAligner,
+    peers: Sequence[Sequence[str]],
+    *,
+    side: str = "source",
+    references: Sequence[str] | None = None,
+    hypotheses: Sequence[str] = BAD,
+) -> list[FoundSegment]:
+    finder = OmissionFinder.of(aligner, side, referenced=references is not None, peers=len(peers))
+    return finder.find_texts(hypotheses, SOURCES, references, peers)
+
+
+def plain(found: Sequence[FoundSegment]) -> list[Any]:
+    return [(one.score, one.spans, one.losses.tolist(), one.probability) for one in found]
+
+
+@pytest.mark.parametrize("referenced", [False, True])
+def test_expected_is_the_mean_of_different_witnesses(
+    special: ModelAligner, referenced: bool
+) -> None:
+    stems = special.model.attached_model("stems.model")
+    assert stems is not None
+    found = find(special, PEERS, references=TARGETS if referenced else None)
+    counts = set()
+    for number, (one, hypothesis) in enumerate(zip(found, BAD, strict=True)):
+        texts = {peer[number] for peer in PEERS} - {hypothesis}
+        if referenced:
+            texts -= {TARGETS[number]}
+        assert one.peers == len(texts)
+        counts.add(len(texts))
+        texts |= {TARGETS[number]} if referenced else set()
+        if not texts or number >= 40:
+            continue
+        losses = []
+        for model, cut in ((special.model, 100), (stems, 5)):
+            source = [word[:cut] for word in SOURCES[number].split()]
+            own, *others = (
+                np.array(cover_by_loops(model, source, [word[:cut] for word in text.split()]))
+                for text in [hypothesis, *sorted(texts)]
+            )
+            losses.append(sum(others) / len(others) - own)
+        scale = 1 if referenced else 0.375
+        assert one.losses == pytest.approx(sum(losses) / 2 / scale)
+    assert counts >= {1, 2, 3}
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize("referenced", [False, True])
+def test_the_order_of_peers_changes_nothing(
+    special: ModelAligner, side: str, referenced: bool
+) -> None:
+    references = TARGETS if referenced and side == "source" else None
+    first, *others = (
+        plain(find(special, peers, side=side, references=references))
+        for peers in permutations(PEERS)
+    )
+    assert all(other == first for other in others)
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+@pytest.mark.parametrize("peers", [[], PEERS[:1], PEERS])
+@pytest.mark.parametrize("copied", [BAD, SOURCES, PEERS[0]], ids=["own", "source", "peer"])
+def test_a_copy_changes_nothing(
+    special: ModelAligner, side: str, peers: list[list[str]], copied: list[str]
+) -> None:
+    if copied is PEERS[0] and not peers:
+        peers = [copied]
+    without = find(special, peers, side=side)
+    assert plain(find(special, [copied, *peers], side=side)) == plain(without)
+    assert plain(find(special, [*peers, copied], side=side)) == plain(without)
+
+
+def test_a_copy_beside_a_reference_changes_nothing(special: ModelAligner) -> None:
+    without = plain(find(special, [], references=TARGETS))
+    assert plain(find(special, [BAD, SOURCES, TARGETS], references=TARGETS)) == without
+
+
+@given(data=st.data())
+def test_a_peer_that_covers_all_never_lowers_a_score(special: ModelAligner, data: Any) -> None:
+    words = data.draw(st.integers(1, 6))
+    coverage = arrays(np.float64, words, elements=st.floats(0, 1))
+    own, *peers = data.draw(st.lists(coverage, min_size=2, max_size=4))
+    row = Row(("own",), (), SOURCES[0], tuple(f"peer {n}" for n in range(len(peers) + 1)))
+    scores = []
+    for used in (peers, [*peers, np.ones(words)]):
+        finder = OmissionFinder.of(special, peers=len(used))
+        covered = CoveredRow(["word"] * words, (), (own,), (words,), tuple(used))
+        batch = Batch([row])
+        for request in finder.requests():
+            batch.put(request, [covered])
+        ((found,),) = finder.find_batch(batch)
+        scores.append(found.score)
+    assert scores[1] >= scores[0] - 1e-9
+
+
+@pytest.mark.parametrize("referenced", [False, True])
+def test_a_perfect_translation_as_peer_shows_omissions(
+    special: ModelAligner, referenced: bool
+) -> None:
+    """Of some words it may be surer than others by a hair, which lowers a score as little."""
+    references = PEERS[2] if referenced else None
+    without = find(special, PEERS[:2], references=references)
+    with_it = find(special, [*PEERS[:2], TARGETS], references=references)
+    compared = [
+        (one.score, two.score)
+        for one, two, lacks in zip(without, with_it, LACKS, strict=True)
+        if lacks and (one.peers or referenced)
+    ]
+    assert len(compared) > 50
+    assert all(two >= 0.97 * one for one, two in compared)
+    before, after = np.mean(compared, axis=0)
+    assert after > before
+
+
+def test_peers_find_more_than_normal_coverage(special: ModelAligner) -> None:
+    rows = [Row((text,), (), source) for text, source in zip(BAD, SOURCES, strict=True)]
+    peers = zip(*PEERS, strict=True)
+    peered = [row._replace(peers=texts) for row, texts in zip(rows, peers, strict=True)]
+    lost = [{1} if lacks else set() for lacks in LACKS]
+    alone = auroc(OmissionFinder.of(special), rows, lost)
+    assert auroc(OmissionFinder.of(special, peers=3), peered, lost) > alone
+
+
+def test_systems_are_witnesses_of_each_other(special: ModelAligner) -> None:
+    """Each is left out for itself; a single other system is none by itself."""
+    systems = {"bad": BAD, "one": PEERS[0], "two": PEERS[1], "three": PEERS[2]}
+    dataset = Dataset.of_lists(systems, None, SOURCES)
+    metrics = {"omissions": Omissions(special), "additions": Additions(special)}
+    result = measure(dataset, metrics)
+    for name, texts in systems.items():
+        peers = [other for key, other in systems.items() if key != name]
+        for metric, side in (("omissions", "source"), ("additions", "target")):
+            alone = find(special, peers, side=side, hypotheses=texts)
+            assert result.segment_scores(metric, name) == [one.score for one in alone]
+    assert "|expect:peers3|" in str(result.score("omissions").signature)
+    two = Dataset.of_lists({"bad": BAD, "one": PEERS[0]}, None, SOURCES)
+    found = measure(two, {"omissions": Omissions(special)})
+    assert found.segment_scores("omissions") == [one.score for one in find(special, [])]
+    assert "expect" not in str(found.score("omissions").signature)
+
+
+def test_signatures_name_the_witnesses(special: ModelAligner) -> None:
+    for references, peers, part in (
+        ([], 0, "|cal:none|at:score>=4|version"),
+        ([], 1, "|at:score>=4|expect:peers1|version"),
+        ([TARGETS], 0, "|at:score>=1.5|version"),
+        ([TARGETS], 3, "|at:score>=1.5|expect:peers3+ref|version"),
+        ([TARGETS, PEERS[0]], 0, "|at:score>=1.5|expect:refs2|version"),
+        ([TARGETS, PEERS[0]], 2, "|at:score>=1.5|expect:peers2+refs2|version"),
+    ):
+        score = Omissions(special).corpus_score(
+            BAD, references or None, SOURCES, peers=PEERS[:peers]
+        )
+        assert part in str(score.signature)
+        alone = len(references) == 1 and not peers
+        assert ("|refs:1|" in str(score.signature)) == alone
+
+
+def test_several_references_are_expected_on_average(special: ModelAligner) -> None:
+    one, other, both = (
+        Omissions(special).corpus_score(BAD, references, SOURCES)
+        for references in (TARGETS, PEERS[0], [TARGETS, PEERS[0]])
+    )
+    assert min(one.score, other.score) <= both.score <= max(one.score, other.score)
+
+
+def test_too_few_peers_are_refused(special: ModelAligner) -> None:
+    with pytest.raises(DataError, match="made for 2 peers, and there are 1"):
+        OmissionFinder.of(special, peers=2).find_texts(BAD, SOURCES, None, PEERS[:1])
+    with pytest.raises(DataError, match="2 peers are to be witnesses, and there are 0"):
+        Omissions(special, peers=2).corpus_score(BAD, None, SOURCES)
+    with pytest.raises(DataError, match="peer 1 has 3"):
+        Omissions(special).corpus_score(BAD, None, SOURCES, peers=[PEERS[0][:3]])
+
+
+def test_each_number_of_peers_has_a_calibration(tmp_path: Path) -> None:
+    with equipped(TRAINING) as aligner:
+        data = {"the text": TARGETS}
+        dataset = Dataset.of_lists(data, None, SOURCES, PEERS)
+        made = list(calibrated_finders(aligner, "source", dataset, 0.05))
+        assert [finder.peers for finder in made] == [0, 1, 2, 3]
+        aligner.save(tmp_path / "model")
+    with ce.Aligner.load(tmp_path / "model") as loaded:
+        finder = OmissionFinder.of(loaded, peers=3)
+        assert [finder.calibrations[n] for n in range(4)] == [one.calibration for one in made]
+        found = finder.find_texts(BAD, SOURCES, None, PEERS)
+        for one in found:
+            expected = made[one.peers].calibration.probability(  # type: ignore[union-attr]
+                one.score, one.source_length, one.target_length
+            )
+            assert one.probability == expected
+        # Where there are no peers, or only copies, it is the calibration without any.
+        alone = OmissionFinder.of(loaded).find_texts(BAD, SOURCES)
+        copies = OmissionFinder.of(loaded, peers=1).find_texts(BAD, SOURCES, None, [BAD])
+        assert plain(alone) == plain(copies)
+        lacks = np.array(LACKS)
+        chances = np.array([one.probability for one in found], dtype=float)
+        assert chances[lacks].mean() > 3 * chances[~lacks].mean()

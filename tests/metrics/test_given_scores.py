@@ -1,0 +1,146 @@
+"""Other programs' scores: read, matched with systems, and tested as any metric."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import permutation_test
+
+from coverage_eval.comparison.comparison import compare
+from coverage_eval.data.wmt import read_score_file
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.given_scores import GivenScores
+from coverage_eval.testbed.score_files import read_given, read_scores
+from tests.conftest import RunCli
+
+TEXT = [f"word {n} and more" for n in range(30)]
+RNG = np.random.default_rng(7)
+VALUES = {"a": RNG.normal(0.9, 0.1, 30).tolist(), "b": RNG.normal(0.7, 0.2, 30).tolist()}
+
+
+def test_means_intervals_and_p_values_are_those_of_scipy() -> None:
+    comparison = compare(
+        {"b": TEXT, "a": TEXT}, TEXT, metrics=[GivenScores("COMET", VALUES), "rep"], resamples=4000
+    )
+    cells = {system: row["comet"] for system, row in comparison.rows.items()}
+    for system, cell in cells.items():
+        assert cell.score.score == pytest.approx(np.mean(VALUES[system]))
+        interval = cell.score.interval
+        assert interval is not None
+        assert interval.low < cell.score.score < interval.high
+    found = permutation_test(
+        (VALUES["a"], VALUES["b"]), lambda x, y: np.mean(x) - np.mean(y),
+        permutation_type="samples", n_resamples=20_000, rng=3,
+    )  # fmt: skip
+    assert cells["a"].p_value == pytest.approx(found.pvalue, abs=0.02)
+    assert comparison.signatures["COMET"].startswith("COMET|given:")
+
+
+def test_an_undefined_segment_does_not_count() -> None:
+    values = {"a": [0.5, None, 1.0]}
+    metric = GivenScores("x", values)
+    result = compare({"a": TEXT[:3]}, TEXT[:3], metrics=[metric], resamples=0).measured
+    assert result.segment_scores("x") == values["a"]
+    assert result.score("x").score == 0.75
+
+
+def write_files(folder: Path) -> list[Path]:
+    """The same scores in every form."""
+    both = [(name, n, value) for name, own in VALUES.items() for n, value in enumerate(own, 1)]
+    files = [folder / name for name in ("c.csv", "c.tsv", "c.json", "m.seg.score")]
+    for file, gap in zip(files, ",\t", strict=False):
+        rows = [gap.join((name, str(n), repr(value))) for name, n, value in both]
+        file.write_text("\n".join([gap.join(("system", "segment", "comet")), *rows]) + "\n")
+    comet = {
+        f"out/{name}.txt": [{"src": "x", "mt": "y", "COMET": value} for value in own]
+        for name, own in VALUES.items()
+    }
+    files[2].write_text(json.dumps(comet, indent=4))
+    files[3].write_text("".join(f"{name} {value!r}\n" for name, _, value in both))
+    return files
+
+
+def test_every_form_gives_the_same_scores(tmp_path: Path) -> None:
+    for file in write_files(tmp_path):
+        found = read_given("comet", file, ["b.txt", "a.txt"], lower=False)
+        assert list(found.values) == ["b.txt", "a.txt"]
+        assert [found.values["a.txt"], found.values["b.txt"]] == [VALUES["a"], VALUES["b"]]
+        assert found.higher_is_better
+        assert not read_given("comet", file, ["a"], lower=True).higher_is_better
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a 1\nb 2\na nought\n", "line 3: 'a nought' is not a system's name and its score"),
+        ("a 1\na 2\nb 1\n", "unequal numbers of scores: a has 2, b has 1"),
+        ("a 1\na 1e999\n", "line 2: 1e999 is not finite"),
+        ("a 1\nc 2\n", "no scores of b; it names a, c"),
+        ("segment,x,y\n1,2,3\n", "has several scores: x, y; give a file with one of them"),
+        ("segment,score\n1,2\n", "no scores of a; it names no system"),
+        ("segment,system,score\n1,a,2\n3,a,2\n1,b,1\n", "the segments of a are not 1 to 2"),
+        ('{"a": [{"COMET": 1}], "b": [{"mt": "x"}]}', "b, segment 1: no score 'COMET'"),
+        ('{"a": [{"COMET": "x"}]}', "segment 1: 'x' is not a finite number"),
+    ],
+)
+def test_damaged_files(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "f").write_text(content)
+    with pytest.raises(DataError) as caught:
+        read_given("comet", tmp_path / "f", ["a", "b"], lower=False)
+    assert said in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "f"))
+
+
+def test_compare_writes_what_it_and_meta_read(run_cli: RunCli, tmp_path: Path) -> None:
+    write_files(tmp_path)
+    (tmp_path / "en-de.refA.txt").write_text("\n".join(TEXT) + "\n")
+    (tmp_path / "a.txt").write_text("\n".join([*TEXT[:20], *["more more more"] * 10]) + "\n")
+    (tmp_path / "b.txt").write_text("\n".join(["more more more"] * 20 + TEXT[20:]) + "\n")
+    texts = ("--ref", "en-de.refA.txt", "a.txt", "b.txt", "--metrics", "rep,bleu", "-f", "json")
+    done = run_cli("compare", *texts, "--scores", "comet=c.json", "--wmt", "out", cwd=tmp_path)
+    scores = {(s["metric"], s["system"]): s for s in json.loads(done.stdout)["scores"]}
+    assert scores["comet", "b.txt"]["score"] == pytest.approx(np.mean(VALUES["b"]))
+    out = tmp_path / "out"
+    names = [f"{name}-refA.{level}.score" for name in ("BLEU", "REP") for level in ("seg", "sys")]
+    assert sorted(item.name for item in out.iterdir()) == [*names, "coverage-eval.txt"]
+    note = (out / "coverage-eval.txt").read_text().splitlines()
+    assert note[0].endswith(", negated: higher is better")
+    assert "negated" not in note[1]
+    assert read_score_file(out / "REP-refA.sys.score") == {
+        name: [-scores["REP", f"{name}.txt"]["score"]] for name in "ab"
+    }
+    (column,) = read_scores(out / "REP-refA.seg.score")
+    assert (column.name, column.higher_is_better, len(column.values)) == ("REP-refA", True, 60)
+    again = run_cli("compare", *texts, "--scores", "out", cwd=tmp_path).stdout
+    rows = {(s["metric"], s["system"]): s for s in json.loads(again)["scores"]}
+    assert rows["REP-refA", "b.txt"]["higher_is_better"]
+    assert rows["REP-refA", "b.txt"]["difference"] < 0 < rows["REP", "b.txt"]["difference"]
+    gate = ("--scores", "comet=c.csv", "--fail-if-worse", "comet=0.01")
+    assert run_cli("compare", *texts, *gate, cwd=tmp_path, check=False).returncode == 3
+    labels = "".join(f"{n}\t{name}.txt\t{n % 3 == 0:d}\n" for name in "ab" for n in range(1, 31))
+    (tmp_path / "labels.tsv").write_text("segment\tsystem\tlabel\n" + labels.replace(".txt", ""))
+    found = run_cli("meta", "--labels", "labels.tsv", "out", "--resamples", 0, cwd=tmp_path).stdout
+    assert "−REP-refA" in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--scores", "rep=c.csv"], 2, "--scores rep: is a metric of this program"),
+        (["--lower-is-better", "x"], 2, "--lower-is-better x: it is not among the --scores"),
+        (["--scores", "x=none.csv"], 1, "none.csv: no such file"),
+        (["--scores", "x=short.seg.score"], 1, "short.seg.score, a.txt has 1"),
+    ],
+)
+def test_mistakes(
+    run_cli: RunCli, tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    (tmp_path / "a.txt").write_text("a b\nc d\n")
+    (tmp_path / "short.seg.score").write_text("a 1\n")
+    texts = ("compare", "--ref", "a.txt", "a.txt", "--metrics", "rep")
+    done = run_cli(*texts, *arguments, cwd=tmp_path, check=False)
+    assert done.returncode == status
+    assert said in done.stderr
