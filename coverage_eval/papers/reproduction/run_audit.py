@@ -20,6 +20,7 @@ from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.files import check_source, read_segments
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
 from coverage_eval.papers.claims import Audit, Claim, Fact, Verdict, equal
 from coverage_eval.papers.printed import (
@@ -38,7 +39,7 @@ from coverage_eval.papers.reproduction.run_results import (
     table_metrics,
 )
 from coverage_eval.papers.user_scores import read_scores
-from coverage_eval.tables.table import SIGNIFICANT, holm
+from coverage_eval.tables.table import SIGNIFICANT
 from fast_align_wrapper.files import file_sha256
 
 TITLE = "Trained models replayed in NumPy, their scores recomputed and set beside the printed ones"
