@@ -29,6 +29,7 @@ BUILD_INPUTS := pyproject.toml fast_align_wrapper/CMakeLists.txt $(wildcard fast
 
 demo: $(RUNTIME)
 	$(BIN)/coverage-eval demo
+	@echo; echo "The command is $(BIN)/coverage-eval; 'uv tool install .' puts it on your PATH."
 
 test: $(DEVELOPMENT)
 	$(PY) -m pytest -n 2 --dist loadfile --mpl

@@ -6,12 +6,12 @@ from .comparison.comparison import Comparison, compare
 from .data.files import read_segments
 from .errors import AlignerError, CoverageEvalError, DataError
 from .metrics.drop import DROP, SoftDROP, StopWords
-from .metrics.functions import bleu, chrf, drop, letter_rep, meteor, rep, soft_drop
+from .metrics.functions import bleu, chrf, drop, letter_rep, meteor, rep, soft_drop, ter
 from .metrics.meteor.metric import METEOR
 from .metrics.omissions import OmissionFinder
 from .metrics.profile import profile
 from .metrics.rep import REP, LetterREP
-from .metrics.sacrebleu_adapters import BLEU, CHRF
+from .metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from .metrics.score import Score
 from .papers.audits import run_audits
 from .papers.reproduction.run_audit import audit_runs
@@ -24,6 +24,7 @@ __all__ = [
     "DROP",
     "METEOR",
     "REP",
+    "TER",
     "Aligner",
     "AlignerError",
     "Comparison",
@@ -51,4 +52,5 @@ __all__ = [
     "rep",
     "run_audits",
     "soft_drop",
+    "ter",
 ]

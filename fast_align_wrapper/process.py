@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import IO, cast
 
 import fast_align_wrapper
-from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError
+from fast_align_wrapper.errors import AlignerError, AlignerNotFoundError, AlignerWarning
 
 VARIABLE = "FAST_ALIGN"
 """Environment variable with the path of a fast_align executable, or of the folder it is in."""
@@ -47,6 +48,7 @@ _LOOK_MILLISECONDS = 100
 _LONGEST_LOG = 1 << 20
 _TAIL_BYTES, _TAIL_LINES = 1 << 14, 5
 _PROGRESS = re.compile(rb"^progress ([0-9]+) ([0-9]+) (.*)\n", re.MULTILINE)
+_REFUSED_THREADS = re.compile(r"warning: (the system refuses .*)")
 _MOST_UNREAD = 1 << 29
 """Bytes of one line, or of the log, after which an aligner is taken to print without end."""
 
@@ -301,6 +303,8 @@ class Child:
             raise self.fail(f"was killed by {killed}{hint}")
         if status > 0:
             raise self.fail(f"exit status {status}")
+        for told in _REFUSED_THREADS.findall(self.log):
+            warnings.warn(told, AlignerWarning, stacklevel=2)
         self._finished = True
 
     @property

@@ -1,19 +1,30 @@
-"""Run the notebooks that have pictures and write those of their marked cells: ``make figures``.
+"""Run the notebooks and store their outputs, and draw the pictures of README and gallery.
 
-A cell whose metadata have ``"figure": NAME`` ends in a picture, which is written to
-``notebooks/figures/NAME``. The notebooks themselves stay without outputs.
+``make figures``. A cell whose metadata have ``"figure": NAME`` ends in a picture, which is also
+written to ``notebooks/figures/NAME``. A cell whose metadata have ``"output": "none"`` shows what no
+file should carry (a whole report), and is stored without it.
 """
 
 from __future__ import annotations
 
 import base64
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
+from PIL import Image
 
 HERE = Path(__file__).parent
+STORED = sorted(HERE.glob("0[1-4]*.ipynb"))
+"""Notebooks that are stored with their outputs."""
 
 
 def run(path: Path, *, timeout: int = 300) -> Any:
@@ -36,16 +47,71 @@ def pictures(notebook: Any) -> dict[str, bytes]:
     return found
 
 
-def main() -> None:
-    """Write all pictures."""
-    folder = HERE / "figures"
-    folder.mkdir(exist_ok=True)
-    for path in sorted(HERE.glob("*.ipynb")):
-        if not any("figure" in cell.metadata for cell in nbformat.read(path, as_version=4).cells):
+def text_of(notebook: Any) -> list[str]:
+    """The text that each cell shows, which is the same on every machine; pictures by a word."""
+    shown = []
+    for cell in notebook.cells:
+        parts = []
+        for output in cell.get("outputs", []):
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            parts.append("picture" if "image/png" in data else "".join(data["text/plain"]))
+        whole = "" if cell.metadata.get("output") == "none" else "".join(parts)
+        shown.append(re.sub(r"model:[0-9a-f]{12}", "model:…", whole))
+    return shown
+
+
+def small(picture: bytes) -> bytes:
+    """The picture with few colours, so that its file is small."""
+    written = BytesIO()
+    Image.open(BytesIO(picture)).convert("RGB").quantize(64).save(written, "PNG", optimize=True)
+    return written.getvalue()
+
+
+def store(path: Path) -> None:
+    """Run a notebook and keep its outputs in its file, and its marked pictures in files."""
+    notebook = run(path)
+    for name, data in pictures(notebook).items():
+        (HERE / "figures" / name).write_bytes(small(data))
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
             continue
-        for name, data in pictures(run(path)).items():
-            (folder / name).write_bytes(data)
-            print(f"{path.name}: {folder / name}")
+        cell.metadata.pop("execution", None)  # times
+        if cell.metadata.get("output") == "none":
+            cell.outputs = []
+        for output in cell.outputs:
+            output.get("metadata", {}).clear()
+            if "image/png" in output.get("data", {}):
+                reduced = small(base64.b64decode(output.data["image/png"]))
+                output.data["image/png"] = base64.b64encode(reduced).decode()
+    notebook.metadata["language_info"] = {"name": "python"}
+    nbformat.write(notebook, path)
+
+
+def draw_gallery() -> None:
+    """Run the commands of the gallery and keep the pictures that they draw."""
+    page = (HERE / "docs/pages/gallery.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(HERE / "reproduction/own_sentences", Path(folder, "own_sentences"))
+        for block in ("coverage-eval demo --folder demo", *blocks):
+            subprocess.run(
+                ["/bin/sh", "-ec", block], cwd=folder, check=True, stdout=subprocess.DEVNULL,
+                env={**os.environ, "PATH": path},
+            )  # fmt: skip
+        for picture in sorted(Path(folder).glob("gallery_*.png")):
+            (HERE / "figures" / picture.name).write_bytes(small(picture.read_bytes()))
+
+
+def main() -> None:
+    """Write all of it."""
+    for path in sorted(HERE.glob("*.ipynb")):
+        if path in STORED:
+            store(path)
+        elif any("figure" in cell.metadata for cell in nbformat.read(path, as_version=4).cells):
+            for name, data in pictures(run(path)).items():
+                (HERE / "figures" / name).write_bytes(small(data))
+    draw_gallery()
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 import importlib
 import importlib.util
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import sys
 import pytest
 
 import coverage_eval
+from coverage_eval.metrics.significance import DEFAULT_SEED
 
 
 @pytest.mark.parametrize("name", coverage_eval.__all__)
@@ -66,3 +69,22 @@ def test_every_module_is_documented_and_its_examples_hold(name: str) -> None:
         return  # `make test-torch` imports it
     assert module.__doc__
     assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["rep", "letter_rep", "drop", "soft_drop", "bleu", "chrf", "ter", "meteor"]
+)
+def test_functions_have_the_settings_of_their_metrics(name: str) -> None:
+    """An editor completes them, and the metric's fields are the one truth about defaults."""
+    classes = {"letter_rep": "LetterREP", "soft_drop": "SoftDROP"}
+    kind = getattr(coverage_eval, classes.get(name, name.upper()))
+    parameters = inspect.signature(getattr(coverage_eval, name)).parameters.values()
+    named = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    of_call = {"jobs": 1, "resamples": 0, "seed": DEFAULT_SEED}
+    own = {
+        item.name: item.default_factory() if callable(item.default_factory) else item.default
+        for item in dataclasses.fields(kind)
+        if item.name != "aligner"
+    }
+    assert named == own | of_call
+    assert not any(p.kind is p.VAR_KEYWORD for p in parameters)

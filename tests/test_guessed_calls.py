@@ -104,11 +104,10 @@ def test_several_references(
 ) -> None:
     several = [form(corpus["refs"]), form(corpus["refs_b"])]
     score = ce.rep(form(corpus["a"]), several)
-    assert same(score, command("rep", "a", "refs", "refs_b", "--force"))
+    several_refs = ("-r", "refs", "-r", "refs_b")
+    assert same(score, command("rep", "a", *several_refs, "--force"))
     assert "|refs:2|" in str(score.signature)
-    assert same(
-        ce.bleu(form(corpus["a"]), several), command("bleu", "a", "refs", "refs_b", "--force")
-    )
+    assert same(ce.bleu(form(corpus["a"]), several), command("bleu", "a", *several_refs, "--force"))
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf"])

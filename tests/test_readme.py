@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 
@@ -30,8 +31,9 @@ with_examples = pytest.mark.parametrize(
 
 @pytest.fixture
 def folder(demonstration: Path, tmp_path: Path) -> Path:
-    """A folder in which `coverage-eval demo --folder demo` was run, as README and site say."""
+    """A folder with what README and site ask for: the demonstration, and the tutorial's texts."""
     shutil.copytree(demonstration, tmp_path / "demo")
+    shutil.copytree(ROOT / "notebooks" / "tanaka", tmp_path / "tanaka")
     return tmp_path
 
 
@@ -67,9 +69,14 @@ def test_commands_print_what_is_shown(page: Path, folder: Path, run_cli: RunCli)
 
 
 def _run(command: str, folder: Path, run_cli: RunCli) -> str:
-    """What a command prints; what needs a shell is run by one, with the installed command."""
+    """What a command prints; what needs a shell is run by one."""
     if re.fullmatch(r"coverage-eval [^|&;<>()$`*?~#!\n]*(\\\n[^|&;<>()$`*?~#!\n]*)*", command):
         return run_cli(*shlex.split(command)[1:], cwd=folder).stdout
+    return _in_shell(command, folder)
+
+
+def _in_shell(command: str, folder: Path) -> str:
+    """What a shell prints, in which the command is installed."""
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
@@ -97,15 +104,36 @@ def test_the_job_stops_a_release(folder: Path, run_cli: RunCli) -> None:
     run_cli(*command, cwd=folder / "demo")
 
 
+def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path: Path) -> None:
+    """A reader copies it as it is, and sees what is shown below it."""
+    code = re.findall(
+        r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S
+    )
+    (language, pasted), (_, shown) = code[:2]
+    assert language == "sh"
+    assert "$ " not in pasted
+    assert _in_shell(pasted, tmp_path) == shown
+
+
 @with_examples
 def test_python_gives_what_is_shown(
     page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
     # Examples with PyTorch are run by tests/torch/test_readme_example.py.
-    text = "\n".join(block for block in blocks("python", page) if "import torch" not in block)
+    text = "\n".join(block for block in blocks("python", page) if "torch" not in block)
     example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+@pytest.mark.parametrize("page", sorted(SITE.rglob("*.md")), ids=lambda page: page.stem)
+def test_quoted_docstrings_are_those_of_the_code(
+    page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Run `python notebooks/docs/taken.py` after a change."""
+    monkeypatch.syspath_prepend(SITE.parent)
+    text = page.read_text(encoding="utf-8")
+    assert import_module("taken").with_docstrings(text) == text
 
 
 def test_there_are_examples() -> None:
@@ -141,12 +169,11 @@ def test_what_is_only_shown_has_commands_and_options_that_exist(page: Path) -> N
                 assert not unknown, name
 
 
-@pytest.mark.parametrize("page", PAGES[:2], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
-    """Those of the site are looked at when it is built."""
+    """On a code host; those of the site are looked at when it is built."""
     for name in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-        near = [page.parent]
-        assert any((folder / name).exists() for folder in near), name
+        assert (page.parent / name).exists() or name == "sample-report.html", name
 
 
 def test_it_names_every_command() -> None:

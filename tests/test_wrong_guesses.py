@@ -62,8 +62,8 @@ def test_references_of_a_segment_may_be_an_iterator() -> None:
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
-        (lambda: ce.rep(HYPS, REFS, tok="13a"), TypeError, "REP has no option tok; .*tokenize"),
-        (lambda: ce.bleu(HYPS, REFS, smooth_method="exp"), TypeError, "its options are .*smooth"),
+        (lambda: ce.rep(HYPS, REFS, tok="13a"), TypeError, "unexpected keyword argument 'tok'"),
+        (lambda: ce.bleu(HYPS, REFS, smooth_method="exp"), TypeError, "argument 'smooth_method'"),
         (lambda: ce.bleu(HYPS, REFS, smooth="foo"), ValueError, "unknown smoothing 'foo'; one of"),
         (lambda: ce.rep(HYPS, REFS, n="2"), TypeError, "n must be a whole number, not '2'"),
         (lambda: ce.rep(HYPS, REFS, n=True), TypeError, "n must be a whole number, not True"),

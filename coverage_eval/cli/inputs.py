@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial, wraps
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.cli.help import option
 from coverage_eval.cli.options import (
     NoFile,
     OutputFile,
@@ -19,6 +21,7 @@ from coverage_eval.cli.options import (
     given_options,
     listed_options,
     options_as,
+    parse_named_files,
 )
 from coverage_eval.data.files import (
     STDIN,
@@ -33,6 +36,7 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.tables import ColumnFile, SystemTexts
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
+from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DENOMINATORS, StopWords
 from coverage_eval.metrics.score import setting
@@ -40,14 +44,39 @@ from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class _Side(NamedTuple):
+    """A text that a command reads: a file by position or by option, or a column of a table.
+
+    Attributes:
+        column: The field of :class:`CorpusOptions` that names its column.
+        flags: Its options.
+        help: Their help.
+        old: Names of the option that other tools have.
+    """
+
+    column: str
+    flags: tuple[str, ...]
+    help: str
+    old: tuple[str, ...] = ()
+
+
 _SIDES = {
-    "hyp": "hyp_col",
-    "systems": "hyp_col",
-    "src": "src_col",
-    "tgt": "tgt_col",
-    "ref": "ref_col",
-}
-"""Parameters that are texts, and the fields that name their columns."""
+    "hyp": _Side("hyp_col", ("-i", "--hyp"), "Read HYP from this file.", ("--input",)),
+    "systems": _Side(
+        "hyp_col", ("-i", "--hyp"), "Read a system's output from this file.", ("--input",)
+    ),
+    "src": _Side("src_col", ("-s", "--src"), "Read the source text from this file."),
+    "tgt": _Side("tgt_col", ("--tgt",), "Read the target side from this file."),
+    "ref": _Side(
+        "ref_col", ("-r", "--ref"),
+        "Read the reference from this file; give it once for each of several references.",
+    ),
+}  # fmt: skip
+"""Texts by the parameters that they are."""
+
+_SHOWN = {"systems": "[NAME=]FILE...", "ref": "REF", "hyp": "HYP", "src": "SRC", "tgt": "TGT"}
+"""How the usage line names them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +86,8 @@ class CorpusOptions:
     table: str | None = setting(
         None,
         "Read texts from columns of this file: TSV, CSV, JSON Lines or Parquet, a row a segment; "
-        "of WMT's MQM files they need no names.",
+        "of WMT's MQM files they need no names. Or from a folder of mt-metrics-eval, such as "
+        "wmt23, with -l.",
         flag="--from",
         metavar="FILE",
         group="Options",
@@ -110,14 +140,15 @@ class CorpusOptions:
     no_header: bool = setting(False, "Name the columns of a TSV or CSV file 1, 2, 3 and so on.")
     test_set: str | None = setting(
         None,
-        "Take source and reference from this test set of sacreBLEU, which must be here.",
+        "Take source and reference from this test set of sacreBLEU, such as wmt23; it is "
+        "downloaded once.",
         flags=("-t", "--test-set"),
         metavar="NAME",
         type=NoFile(),
     )
     languages: str | None = setting(
         None,
-        "Take these languages of it, such as de-en.",
+        "Take these languages of the test set, such as de-en.",
         flags=("-l", "--langpair"),
         metavar="PAIR",
         type=NoFile(),
@@ -136,7 +167,7 @@ class CorpusOptions:
         }
         if of_tables and self.table is None:
             raise click.UsageError(f"{listed_options(of_tables)} goes with --from")
-        if (self.test_set is None) != (self.languages is None):
+        if (self.test_set is None) != (self.languages is None) and not self._is_folder:
             raise click.UsageError("--test-set and --langpair go together")
         if self.segment_col and not self.system_col:
             raise click.UsageError("--segment-col goes with --system-col")
@@ -160,12 +191,37 @@ class CorpusOptions:
             found |= {"src": files.source, "ref": files.references}
         if self.table is None:
             return found
-        columns = self._of_systems() if self._is_by_system() else self._of_columns()
+        if self._is_folder:
+            columns = self._of_folder()
+        else:
+            columns = self._of_systems() if self._is_by_system() else self._of_columns()
         if not columns:
             raise click.UsageError(f"--from needs the names of columns; {self._there_are()}")
         for side in found.keys() & columns.keys():
             raise click.UsageError(f"the {side} is in --test-set and in --from: give one of them")
         return found | columns
+
+    @property
+    def _is_folder(self) -> bool:
+        return self.table is not None and Path(self.table).is_dir()
+
+    def _of_folder(self) -> dict[str, Any]:
+        """Texts of a test set of mt-metrics-eval; its references are taken by --ref-system."""
+        texts = find_wmt_set(str(self.table), self.languages)
+        references = self.ref_system or tuple(texts.references)
+        if len(references) > 1 and not self.ref_system:
+            listed = ", ".join(references)
+            raise click.UsageError(f"{self.table} has the references {listed}: name --ref-system")
+        systems = self.system or [name for name in texts.systems if name not in references]
+        known = {
+            "--system": (systems, texts.systems),
+            "--ref-system": (references, texts.references),
+        }
+        for flag, (names, there) in known.items():
+            if wrong := [name for name in names if name not in there]:
+                raise click.UsageError(f"{flag} {wrong[0]}: there are {', '.join(there)}")
+        found = {"src": texts.source, "systems": {name: texts.systems[name] for name in systems}}
+        return found | {"ref": tuple(texts.references[name] for name in references)}
 
     @property
     def _file(self) -> ColumnFile:
@@ -228,45 +284,128 @@ class CorpusOptions:
         return f"{self.table} has: {', '.join(self._file.names())}"
 
 
-def corpus_options(command: F) -> Callable[..., Any]:
-    """Let a command's texts be columns of a table, or a test set of sacreBLEU.
+def corpus_options(
+    *positional: str, options: Sequence[str] = (), needed: Sequence[str] | None = None
+) -> Callable[[F], Callable[..., Any]]:
+    """Add a command's texts: files by position or by option, columns of a table, or a test set.
 
-    The texts are the parameters ``hyp``, ``systems``, ``src``, ``tgt`` and ``ref``, as far as the
-    command has them: whichever of them the command line does not name as files, the command
-    receives from here. It goes above all options that make or take these parameters.
+    The command receives ``hyp``, ``systems``, ``src``, ``tgt`` and ``ref``, as far as it has them,
+    wherever they come from. It goes above all options that make or take these parameters.
+
+    Args:
+        *positional: The texts that may be named without an option, in their order.
+        options: Those that are only named by their options. The source that
+            :func:`alignment_options` adds need not be named here.
+        needed: Those that must be there, as ``ref|src`` where one of several must; by default the
+            positional ones.
     """
-    own: list[click.Parameter] = command.__click_params__  # type: ignore[attr-defined]
-    sides = {str(item.name): item for item in reversed(own) if item.name in _SIDES}
-    needed = [item for item in sides.values() if item.required]
-    for item in needed:
-        item.required = False
+    needed = positional if needed is None else needed
     names = [item.name for item in fields(CorpusOptions)]
 
-    @wraps(command)
-    def with_corpus(**values: Any) -> Any:
-        options = CorpusOptions(**{n: values.pop(n) for n in names if n in values})
-        options.check()
-        for side, text in _fitting(options.texts(), sides).items():
-            if values[side]:
-                raise click.UsageError(f"{_shown(sides[side])} is given as a file, too")
-            values[side] = text
-        for item in needed:
-            if not values[str(item.name)]:
-                raise click.MissingParameter(param_hint=f"'{_shown(item)}'", param=item)
-        return command(**values)
+    def add(command: F) -> Callable[..., Any]:
+        own = {item.name for item in command.__click_params__}  # type: ignore[attr-defined]
+        sides = [side for side in _SIDES if side in {*positional, *options, *own}]
 
-    columns = {_SIDES[side] for side in sides}
-    unfit = set(_SIDES.values()) - columns
-    if "hyp_col" in unfit:
-        unfit |= {"system_col", "segment_col", "system", "ref_system"}
-    if "ref" not in sides:
-        unfit |= {"test_set", "languages"}
-    one = "a system's output; give it once for each system" if "systems" in sides else "HYP"
-    options = click_options(CorpusOptions, without=unfit, group="Input", hypothesis=one)
-    return add_options(with_corpus, options)
+        @wraps(command)
+        def with_texts(files: Any, **values: Any) -> Any:
+            columns = CorpusOptions(**{n: values.pop(n) for n in names if n in values})
+            columns.check()
+            if "hyp" in sides:
+                values["hyp"] = _only_one(values["hyp"])
+            for side, text in _fitting(columns.texts(), sides).items():
+                if values[side]:
+                    raise click.UsageError(f"{_SIDES[side].flags[-1]} is given as a file, too")
+                values[side] = text
+            _place(files, positional, values)
+            for alternatives in needed:
+                first, *others = alternatives.split("|")
+                if not any(values[side] for side in (first, *others)):
+                    raise _missing(first, positional, values)
+            return command(**values)
+
+        shown = " ".join(_SHOWN[side] for side in positional)
+        named = parse_named_files if "systems" in positional else None
+        added = [
+            click.argument("files", nargs=-1, metavar=shown, callback=named),
+            *(_text_option(side) for side in sides if side not in own),
+        ]
+        unfit = {item.column for item in _SIDES.values()} - {_SIDES[side].column for side in sides}
+        if "hyp_col" in unfit:
+            unfit |= {"system_col", "segment_col", "system", "ref_system"}
+        if "ref" not in sides:
+            unfit |= {"test_set", "languages"}
+        one = "a system's output; give it once for each system" if "systems" in sides else "HYP"
+        added += click_options(CorpusOptions, without=unfit, group="Input", hypothesis=one)
+        return add_options(with_texts, added)
+
+    return add
 
 
-def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> dict[str, Any]:
+def _text_option(name: str) -> Callable[[Any], Any]:
+    side = _SIDES[name]
+    several: dict[str, Any] = {"multiple": name in {"hyp", "systems", "ref"}, "metavar": "FILE"}
+    if name == "systems":
+        several |= {"callback": parse_named_files, "metavar": "[NAME=]FILE"}
+    return option(*side.flags, name, help=side.help, old=side.old, **several)
+
+
+def _only_one(files: Sequence[str]) -> str | None:
+    if len(files) > 1:
+        raise click.UsageError(
+            f"one output is scored, and there are {', '.join(files)}: 'compare' takes several"
+        )
+    return files[0] if files else None
+
+
+def _place(files: Any, positional: Sequence[str], values: dict[str, Any]) -> None:
+    """Give files that are named without an option to the texts that are not yet there.
+
+    Raises:
+        click.UsageError: There are more files than texts, or it is not clear what they are.
+    """
+    if "systems" in positional:
+        if twice := values["systems"].keys() & files.keys():
+            raise click.UsageError(f"the name {min(twice)!r} is given twice; give names: NAME=FILE")
+        values["systems"] = {**values["systems"], **files}
+        return
+    left = list(files)
+    for side in positional:
+        if left and not values[side]:
+            values[side] = left.pop(0)
+            if side == "ref":
+                values[side] = (values[side], *left)
+                left = []
+    references = values.get("ref") or ()
+    if "ref" in positional and references == files[1:] and len(references) > 1:
+        *outputs, last = files
+        of_references = " ".join(f"--ref {file}" for file in references)
+        raise click.UsageError(
+            f"HYP and REF are two files, and there are {len(files)}. Several references: "
+            f"{files[0]} {of_references}. Several outputs: compare --ref {last} {' '.join(outputs)}"
+        )
+    if left:
+        flags = " or ".join(_SIDES[side].flags[-1] for side in ("ref", "src") if side in values)
+        raise click.UsageError(f"{left[0]} is one file too many; say what it is: {flags}")
+
+
+def _missing(side: str, positional: Sequence[str], values: Mapping[str, Any]) -> click.UsageError:
+    """The error for a text that is not named; to whom compares, with the line to type."""
+    flag = _SIDES[side].flags[-1]
+    if side in positional:
+        hint = f"'{_SHOWN[side]}'"
+        return click.MissingParameter(param_hint=hint, param_type="argument")
+    systems = values.get("systems") or {}
+    if side == "ref" and len(systems) > 1:
+        path = click.get_current_context().command_path
+        first, *others = map(str, systems.values())
+        return click.UsageError(
+            f"{flag} is missing, or --src to compare without it. If {first} is the reference, "
+            f"type: {path} {flag} {first} {' '.join(others)}"
+        )
+    return click.MissingParameter(param_hint=f"'{flag}'", param_type="option")
+
+
+def _fitting(texts: Mapping[str, Any], sides: Sequence[str]) -> dict[str, Any]:
     """The texts that a command has a use for; one hypothesis where it takes one."""
     found = dict(texts)
     if "hyp" in sides and "systems" in found:
@@ -280,18 +419,12 @@ def _fitting(texts: Mapping[str, Any], sides: Mapping[str, click.Parameter]) -> 
     return {side: found[side] for side in sides if side in found}
 
 
-def _shown(parameter: click.Parameter) -> str:
-    """How the command line names a text's file."""
-    is_argument = isinstance(parameter, click.Argument)
-    return parameter.human_readable_name if is_argument else parameter.opts[0]
-
-
 @dataclass(frozen=True)
 class AlignmentOptions:
     """The source, an aligner and what counts of its links, as the command line names them."""
 
     src: Text | None = setting(  # noqa: RUF009
-        None, "Read the source text from this file.", metavar="FILE", group="Options"
+        None, _SIDES["src"].help, flags=_SIDES["src"].flags, metavar="FILE", group="Options"
     )
     model: str | None = setting(
         None, "Align by this model, made by 'align train'.", metavar="FILE", group="Options"

@@ -20,7 +20,8 @@ from typing import Any
 
 import click
 
-from coverage_eval.cli.help import HelpFormat, option
+from coverage_eval.cli.help import HelpFormat, explain, option, suggest
+from coverage_eval.cli.messages import SPELT, say
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import CoverageEvalError
 from coverage_eval.metrics.registry import METRICS
@@ -76,6 +77,16 @@ class LazyGroup(HelpFormat, click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does; a name that is nearly right is answered with the right one."""
+        name = args[0]
+        if not name.startswith("-") and name not in _summaries():
+            near = suggest(name, _summaries()) or "; 'coverage-eval --help' lists them"
+            ctx.fail(f"there is no command {name!r}{near}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -86,12 +97,6 @@ def _parse_size(text: str) -> int:
     from coverage_eval.cli.options import parse_size  # NumPy is behind it: --help stays fast
 
     return parse_size(text)
-
-
-def _say(message: str, kind: str) -> None:
-    from coverage_eval.cli.output import say
-
-    say(message, kind)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -112,25 +117,37 @@ def cli(max_line_bytes: int) -> None:
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    _say(str(message), "warning")
+    say(str(message), "warning")
 
 
 @contextmanager
 def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
     """What holds for the whole process while a command runs, put back when it ends."""
-    before = sys.argv, sys.stderr, gc.get_threshold()
+    before = sys.argv, sys.stderr, gc.get_threshold(), "OPENBLAS_NUM_THREADS" in os.environ
     handlers = dict(_exit_on_signals())
+    spelt: list[tuple[io.TextIOWrapper, str | None]] = []
     try:
         sys.argv = ["coverage-eval", *argv]
         if sys.stderr is None:  # a shell's 2>&-
             sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # not a notebook's
+                spelt.append((stream, stream.errors))
+                stream.reconfigure(errors=SPELT)
+        # OpenBLAS takes memory for each of its threads when NumPy is imported. Where it gets no
+        # memory or no thread, it says so in many lines, or tries for ever.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Texts become millions of small objects, hardly ever in circles: seek those less often.
         gc.set_threshold(50_000)
         with python_warnings.catch_warnings():
             python_warnings.showwarning = _show_warning
             yield
     finally:
-        sys.argv, sys.stderr, threshold = before
+        for stream, errors in spelt:
+            stream.reconfigure(errors=errors)
+        sys.argv, sys.stderr, threshold, was_set = before
+        if not was_set:
+            os.environ.pop("OPENBLAS_NUM_THREADS", None)
         gc.set_threshold(*threshold)
         for number, handler in handlers.items():
             signal.signal(number, handler)
@@ -155,7 +172,9 @@ def _show_usage(error: click.ClickException) -> None:
     """As click does, but the command line itself may have come from a stranger, too."""
     shown = io.StringIO()
     error.show(shown)
-    click.echo("\n".join(map(escape_controls, shown.getvalue().rstrip().split("\n"))), err=True)
+    lines = map(escape_controls, shown.getvalue().rstrip().split("\n"))
+    sys.stderr.writelines(f"{line}\n" for line in lines)
+    sys.stderr.flush()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,18 +203,34 @@ def _run(argv: Sequence[str]) -> int:
     try:
         status: int = cli.main(argv, prog_name="coverage-eval", standalone_mode=False) or 0
     except click.ClickException as error:
-        _show_usage(error)
+        _show_usage(explain(error))
         status = error.exit_code
     except click.Abort:
-        _say("interrupted", "error")
+        say("interrupted", "error")
         status = 1
     except (CoverageEvalError, AlignerError, Warning) as error:  # warnings with --strict
-        _say(str(error), "error")
+        say(str(error), "error")
         status = 1
     except OSError as error:
         # Final files and standard output are named where they are written.
         is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
         file = error.filename or (f"temporary files in {gettempdir()}" if is_full else "")
-        _say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        say(f"{file}: {error.strerror}" if file else str(error.strerror or error), "error")
+        status = 1
+    except (MemoryError, ImportError, RuntimeError) as error:
+        refusal = _refusal(error)
+        if refusal is None:  # a mistake of this program
+            raise
+        say(refusal, "error")
         status = 1
     return status
+
+
+def _refusal(error: Exception) -> str | None:
+    """What the system refused, if the error comes of that."""
+    said = str(error)
+    if isinstance(error, MemoryError) or "failed to map segment" in said:
+        return "out of memory; allow this process more, or give it less text at once"
+    if "can't start new thread" in said:
+        return "the system refuses a thread; allow more processes (ulimit -u), or use -j 1"
+    return None

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
-from coverage_eval.cli.help import GROUPS, HelpFormat, option
+from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
@@ -339,8 +339,10 @@ def given_options() -> set[str]:
 
 
 def listed_options(names: Iterable[str]) -> str:
-    """Options by their parameters' names, as a message names them: ``--model and --src``."""
-    return " and ".join(map(_flag, sorted(names)))
+    """Options of the command that runs, as a message names them: ``--model and --src``."""
+    context = click.get_current_context()
+    flags = {item.name: item.opts[-1] for item in context.command.params}
+    return " and ".join(flags.get(name) or _flag(name) for name in sorted(names))
 
 
 @dataclass(frozen=True)
@@ -436,11 +438,6 @@ scoring_options = options_as("output", ScoreOutput)
 
 output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
 
-references_option = option(
-    "--ref", multiple=True, metavar="FILE",
-    help="Read the reference from this file; give it once for each of several references.",
-)  # fmt: skip
-
 seed_option = option(
     "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0), group="Statistics",
     help="Seed the resampling with this number.",
@@ -534,7 +531,7 @@ threshold_option = option(
 
 
 def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | None]:
-    """A callback for names separated by commas.
+    """A callback for names separated by commas, in capitals or not.
 
     Args:
         what: What they are names of, for messages.
@@ -545,9 +542,11 @@ def parse_list(what: str, known: Collection[str]) -> Callable[..., list[str] | N
         if value is None:
             return None
         names = [name.strip() for name in value.split(",")]
+        names = [name.lower() if name.lower() in known else name for name in names]
         for name in names:
             if known and name not in known:
-                raise click.BadParameter(f"unknown {what} {name!r}; one of {', '.join(known)}")
+                said = suggest(name, known) or f"; one of {', '.join(known)}"
+                raise click.BadParameter(f"unknown {what} {name!r}{said}")
         if len(set(names)) < len(names):
             raise click.BadParameter(f"a {what} is named twice in {value!r}")
         return names

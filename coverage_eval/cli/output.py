@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
 from coverage_eval.data.files import atomic_path, write_lines
 from coverage_eval.data.input_checks import Finding, Gravity
@@ -35,7 +36,7 @@ from coverage_eval.tables.table import (
     Printable,
     ScoreCell,
     Table,
-    escape_controls,
+    escape_csv,
 )
 
 if TYPE_CHECKING:
@@ -44,20 +45,6 @@ if TYPE_CHECKING:
 
 _HELD_IN_MEMORY = 1 << 24
 """Bytes of output above which they wait on the disk until all are there."""
-
-
-def say(message: str, kind: str = "") -> None:
-    """Print a line on standard error.
-
-    Names of files, words of corpora and what other programs said are part of messages: none of
-    their characters may end the line or command a terminal.
-
-    Args:
-        message: What to say.
-        kind: ``error``, ``warning`` or ``note``; by default just what happened.
-    """
-    head = f"coverage-eval: {kind}: " if kind else ""
-    click.echo(head + escape_controls(message), err=True)
 
 
 def echo_findings(findings: Sequence[Finding], *, strict: bool = False) -> list[str]:
@@ -127,12 +114,18 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def print_lines(lines: Iterable[str], output: str | None = None) -> None:
+def print_lines(lines: Iterable[str], output: str | None = None, *, as_is: bool = False) -> None:
     """Print lines, or write a file; either way nothing of them is seen if one cannot be made.
+
+    Args:
+        lines: Lines without their ends, except in quoted cells of CSV.
+        output: The file; None or ``-`` for standard output.
+        as_is: They are text for other programs: it is printed in UTF-8, control characters and all.
 
     Raises:
         DataError: Standard output is closed, or the lines cannot be written.
     """
+    lines = lines if as_is else map(escape_csv, lines)
     if output is not None and output != "-":
         write_lines(output, lines)
         return
@@ -141,12 +134,16 @@ def print_lines(lines: Iterable[str], output: str | None = None) -> None:
     with SpooledTemporaryFile(_HELD_IN_MEMORY, "w+", encoding="utf-8", newline="\n") as held:
         held.writelines(f"{line}\n" for line in lines)
         held.seek(0)
-        _copy_to_stdout(held)
+        _copy_to_stdout(held, as_is=as_is)
 
 
-def _copy_to_stdout(lines: Iterable[str]) -> None:
+def _copy_to_stdout(lines: Iterable[str], *, as_is: bool) -> None:
     try:
-        sys.stdout.writelines(lines)
+        sys.stdout.flush()
+        if as_is and sys.stdout.encoding != "utf-8":
+            sys.stdout.buffer.writelines(line.encode() for line in lines)
+        else:
+            sys.stdout.writelines(lines)
         sys.stdout.flush()
     except BrokenPipeError:
         raise  # who reads has read enough

@@ -24,6 +24,7 @@ from coverage_eval.comparison.evidence import (
     superfluous_starts,
     superfluous_words,
 )
+from coverage_eval.comparison.right_words import right_by_class, right_by_label, telling_ngrams
 from coverage_eval.data.files import Source, read_segments
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
@@ -112,6 +113,21 @@ def dropped_by_frequency(result: Result, frequencies: Mapping[str, int] | None =
     rows = _dropped(result, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
     title = f"Dropped source words by how often they stand in {where}"
     return Table(("frequency", *_DROPPED), tuple(rows), title, "frequency")
+
+
+def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
+    """Words that systems get right by how often they stand in the training text's target side.
+
+    Args:
+        result: The systems.
+        frequencies: How often each word stands there; None to count the reference itself.
+    """
+    where = "the training text" if frequencies is not None else "the reference itself"
+    if frequencies is None:
+        frequencies = _count_words((row.references[0] for row in result.rows), result.tokens)
+    classes = FrequencyClasses(result, frequencies)
+    title = f"Words that systems get right, by how often they stand in {where}"
+    return right_by_class(result, classes.__getitem__, _bucket_names(FREQUENCIES), title)
 
 
 class FrequencyClasses(dict[str, str]):
@@ -367,6 +383,10 @@ class Options:
         frequencies: How often each source word stands in the training text; by default, how often
             it stands in the source itself.
         baseline: The system that others are compared with; by default the first.
+        target_frequencies: How often each target word stands in the training text; by default, how
+            often it stands in the reference itself.
+        word_labels: Of each segment, a label of each word of the first reference, such as its part
+            of speech.
 
     Raises:
         TypeError: ``top`` is no whole number.
@@ -376,6 +396,8 @@ class Options:
     top: int = DEFAULT_TOP
     frequencies: Mapping[str, int] | None = None
     baseline: str | None = None
+    target_frequencies: Mapping[str, int] | None = None
+    word_labels: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
@@ -390,16 +412,22 @@ class Breakdown:
         needs: The evidence that a metric among the columns must have, such as ``dropped``; None
             if any will do.
         needs_source: Whether the source text must be there.
+        needs_references: Whether a reference must be.
+        needs_labels: Whether labels of the reference's words must be.
     """
 
     make: Callable[[Result, Options], Table]
     needs: str | None = None
     needs_source: bool = False
+    needs_references: bool = False
+    needs_labels: bool = False
 
 
 BREAKDOWNS: Mapping[str, Breakdown] = {
     "source-length": Breakdown(lambda r, _: scores_by_length(r, "source"), needs_source=True),
-    "reference-length": Breakdown(lambda r, _: scores_by_length(r, "reference")),
+    "reference-length": Breakdown(
+        lambda r, _: scores_by_length(r, "reference"), needs_references=True
+    ),
     "frequency": Breakdown(
         lambda r, o: dropped_by_frequency(r, o.frequencies), "dropped", needs_source=True
     ),
@@ -414,6 +442,17 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
         needs_source=True,
     ),
     "repeated-ngrams": Breakdown(lambda r, o: most_repeated_ngrams(r, o.top), "repetitions"),
+    "word-frequency": Breakdown(
+        lambda r, o: right_by_frequency(r, o.target_frequencies), needs_references=True
+    ),
+    "word-labels": Breakdown(
+        lambda r, o: right_by_label(r, o.word_labels or ()),
+        needs_references=True,
+        needs_labels=True,
+    ),
+    "telling-ngrams": Breakdown(
+        lambda r, o: telling_ngrams(r, o.baseline or r.systems[0], o.top), needs_references=True
+    ),
     "differences": Breakdown(lambda r, o: most_different(r, o.baseline or r.systems[0], o.top)),
 }
 
@@ -432,24 +471,26 @@ def break_down(
         ValueError: An unknown name, a metric that a breakdown needs is not among the columns, or
             the source is not there.
     """
+    options = options or Options()
     if names is None:
-        names = available_breakdowns(result)
+        names = available_breakdowns(result, options)
     tables = []
     for name in names:
         if name not in BREAKDOWNS:
             raise ValueError(f"unknown breakdown {name!r}; one of {', '.join(BREAKDOWNS)}")
-        if missing := _missing(result, BREAKDOWNS[name]):
+        if missing := _missing(result, BREAKDOWNS[name], options):
             raise ValueError(f"breakdown {name} needs {missing}")
-        tables.append(BREAKDOWNS[name].make(result, options or Options()))
+        tables.append(BREAKDOWNS[name].make(result, options))
     return tables
 
 
-def available_breakdowns(result: Result) -> list[str]:
-    """The names of the breakdowns that a texts and metrics allow."""
-    return [name for name, item in BREAKDOWNS.items() if not _missing(result, item)]
+def available_breakdowns(result: Result, options: Options | None = None) -> list[str]:
+    """The names of the breakdowns that texts, metrics and options allow."""
+    told = options or Options()
+    return [name for name, item in BREAKDOWNS.items() if not _missing(result, item, told)]
 
 
-def _missing(result: Result, item: Breakdown) -> str | None:
+def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
     """What a breakdown lacks, if it lacks something."""
     if not result.kept:
         return "the texts, and there are only statistics"
@@ -457,4 +498,8 @@ def _missing(result: Result, item: Breakdown) -> str | None:
         return f"a metric with evidence of {item.needs} words among the metrics"
     if item.needs_source and not result.has_source:
         return "the source text"
+    if item.needs_references and not result.references:
+        return "a reference"
+    if item.needs_labels and options.word_labels is None:
+        return "labels of the reference's words"
     return None

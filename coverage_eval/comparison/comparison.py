@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import Aligner
+from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.registry import make_metric, metric_class
+from coverage_eval.metrics.registry import default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import Interval, Score, Statistics, interval_ends
 from coverage_eval.metrics.significance import (
     DEFAULT_RESAMPLES,
@@ -194,7 +194,10 @@ class Comparison:
             values[..., 0],
             values[..., 1],
             values[..., 2],
-            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            labels=[
+                f"{m.name} ({direction[m.higher_is_better]})" if m.has_better else m.name
+                for m in self.metrics.values()
+            ],
             baseline=self.baseline,
             significant=values[..., -1] < SIGNIFICANT,
             axes=axes,
@@ -206,6 +209,8 @@ class Comparison:
         *,
         top: int = DEFAULT_TOP,
         frequencies: Mapping[str, int] | None = None,
+        target_frequencies: Mapping[str, int] | None = None,
+        word_labels: Sequence[Sequence[str]] | None = None,
     ) -> list[Table]:
         """Tables of where the systems differ: by length, frequency and position, commonest errors.
 
@@ -215,12 +220,15 @@ class Comparison:
             top: Words, n-grams or segments in each list.
             frequencies: How often each source word stands in the training text; by default, how
                 often it stands in the source itself.
+            target_frequencies: The same of target words, and the reference.
+            word_labels: Of each segment, a label of each word of the first reference.
 
         Raises:
             ValueError: An unknown name, ``top`` below 1, a metric that a breakdown needs is not
                 among the columns, or the source is not there.
         """
-        return break_down(self.measured, names, Options(top, frequencies, self.baseline))
+        options = Options(top, frequencies, self.baseline, target_frequencies, word_labels)
+        return break_down(self.measured, names, options)
 
     def to_report(self, **settings: Any) -> Report:
         """One HTML file that a person reads, with a browser of segments; a notebook shows it.
@@ -272,7 +280,7 @@ def _figures(cell: Cell) -> tuple[float | None, ...]:
 
 def compare(
     systems: Mapping[str, Sequence[Segment]],
-    references: Sequence[Any],
+    references: Sequence[Any] | None = None,
     sources: Sequence[Segment] | None = None,
     aligner: Aligner | None = None,
     *,
@@ -295,12 +303,13 @@ def compare(
 
     Args:
         systems: Outputs by name, the order of the rows; strings or lists of tokens.
-        references: Reference segments, or a list of several references.
-        sources: Source segments, for DROP and soft DROP.
+        references: Reference segments, or a list of several references; None to compare without.
+        sources: Source segments, for DROP, soft DROP and all comparisons without references.
         aligner: What links them, for the same.
         metrics: Names of ``coverage_eval.metrics.registry.METRICS`` (or one), or metrics with
             settings of their own, the order of the columns; by default BLEU and REP, and DROP with
-            an aligner.
+            an aligner; without references, repetitions and lengths, and with a model omissions and
+            additions.
         baseline: The system to test against; by default the first.
         test: ``"randomization"``, or ``"bootstrap"`` as sacreBLEU has it.
         resamples: Resamples of intervals and test; 0 for neither.
@@ -323,6 +332,9 @@ def compare(
         metrics = [metrics]
     if metrics is None:
         metrics = ["bleu", "rep", *(["drop"] if aligner else [])]
+        if references is None:
+            modelled = isinstance(aligner, ModelAligner)
+            metrics, _ = default_metrics(aligned=modelled, referenced=False, modelled=modelled)
     settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
     named = [_named_metric(metric, settings) for metric in metrics]
     chosen = dict(named)
@@ -445,6 +457,9 @@ def compare_statistics(
         name: _column(values, drawn, differences, baseline, testing.seed)
         for name, values, drawn, differences in zip(metrics, scores, sampled, found, strict=True)
     }
+    for name, metric in metrics.items():
+        if not metric.has_better:
+            cells[name] = {who: replace(cell, best=False) for who, cell in cells[name].items()}
     rows = {system: {name: cells[name][system] for name in metrics} for system in systems}
     return Comparison(metrics, rows, baseline, testing, len(pairs[0][1][baseline]))
 

@@ -60,7 +60,12 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
 
 def _main_table(comparison: Comparison) -> Table:
     metrics = comparison.metrics.values()
-    arrows = [f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics]
+    arrows = [
+        f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
+        if metric.has_better
+        else metric.name
+        for metric in metrics
+    ]
     rows = tuple(
         (
             RowLabel(system, "(baseline)") if system == comparison.baseline else system,
@@ -177,6 +182,7 @@ _REPEATS = _Words(
 _WORDS = {
     "REP": _REPEATS,
     "REP-letters": _REPEATS,
+    "REP-peers": _REPEATS,
     "DROP": _Words(
         "drops fewer words", "drops more words", "drops significantly more or fewer words",
         "dropped words", "{} of 100 source words that the reference translates",
@@ -363,6 +369,8 @@ def _relation(metric: Metric, cell: Figure) -> str:
     words = _WORDS.get(metric.name)
     if words:
         return words.more if cell.difference > 0 else words.less
+    if not metric.has_better:
+        return f"has a {'higher' if cell.difference > 0 else 'lower'} {metric.name}"
     better = (cell.difference > 0) == metric.higher_is_better
     return f"has a {'better' if better else 'worse'} {metric.name}"
 

@@ -337,7 +337,7 @@ class FoundTestSet(NamedTuple):
 
 
 def find_test_set(name: str, languages: str) -> FoundTestSet:
-    """Find a test set that sacreBLEU has downloaded; nothing is downloaded here.
+    """Find a test set that sacreBLEU has, which downloads it if it is not here yet.
 
     Args:
         name: Such as ``wmt20``.
@@ -345,7 +345,7 @@ def find_test_set(name: str, languages: str) -> FoundTestSet:
 
     Raises:
         ValueError: sacreBLEU knows no such test set, or not in these languages.
-        MissingDependencyError: It has not been downloaded; the message names the command.
+        MissingDependencyError: It is not here and cannot be downloaded; the message says why.
     """
     from sacrebleu.dataset import DATASETS
 
@@ -359,14 +359,17 @@ def find_test_set(name: str, languages: str) -> FoundTestSet:
         sides = ["src", *data._get_langpair_allowed_refs(languages)]
     else:
         sides = [side for side in data.fieldnames(languages) if side.startswith(("src", "ref"))]
-    # sacreBLEU's public functions download what is missing.
     files = [data._get_txt_file_path(languages, side) for side in sides]
-    missing = [file for file in files if not Path(file).is_file()]
-    if missing:
-        raise MissingDependencyError(
-            f"test set {name} {languages}: is not here ({missing[0]}); fetch it once with "
-            f"sacreBLEU: sacrebleu -t {name} -l {languages} --echo src > /dev/null"
-        )
+    if not all(Path(file).is_file() for file in files):
+        try:
+            data.process_to_text(languages)
+        except (OSError, SystemExit) as error:  # sacreBLEU exits where a certificate is refused
+            folder = Path(files[0]).parent
+            raise MissingDependencyError(
+                f"test set {name} {languages} is not in {folder} and cannot be downloaded: "
+                f"{getattr(error, 'reason', error)}. Where there is a network, run: sacrebleu "
+                f"-t {name} -l {languages} --echo src > /dev/null; then copy that folder here"
+            ) from error
     return FoundTestSet(files[0], tuple(files[1:]))
 
 

@@ -25,6 +25,7 @@ from coverage_eval.data.files import (
     Column,
     CorpusWarning,
     Source,
+    atomic_write,
     check_source,
     read_segments,
     source_name,
@@ -123,6 +124,24 @@ class ColumnFile:
                         warnings.warn(said, CorpusWarning, stacklevel=2)
                 row.append(text)
             yield tuple(row)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All columns of each row, by name: text, or in JSON Lines and Parquet any value.
+
+        Raises:
+            DataError: As :meth:`texts`.
+        """
+        if self._is_parquet():
+            with _open_parquet(Path(self.source)) as file:
+                for batch in file.iter_batches(_PARQUET_ROWS, use_threads=False):
+                    yield from batch.to_pylist()
+            return
+        names = self.names()
+        if self._lines()[0].startswith("{"):
+            yield from (record for _, record in read_objects(self.source))
+            return
+        for _, cells in self._rows(names):
+            yield dict(zip(names, cells, strict=True))
 
     def _at(self, place: str, column: str, said: object) -> str:
         return f"{source_name(self.source)}: {place}, column {column!r}: {said}"
@@ -380,6 +399,38 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a name is there twice in an object")
     return found
+
+
+def write_records(path: str, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as JSON Lines, or as TSV or CSV where the file's name ends so.
+
+    Raises:
+        DataError: The file cannot be written; a cell of TSV has a tab or a line end.
+    """
+    delimiter = {".tsv": "\t", ".csv": ","}.get(Path(path).suffix.lower())
+    with atomic_write(path) as file:
+        if delimiter is None:
+            for record in records:
+                line = json.dumps(record, ensure_ascii=False, default=str)
+                # JSON may spell half a character, which UTF-8 cannot.
+                file.write(line.encode("utf-8", "backslashreplace").decode() + "\n")
+            return
+        writer = (
+            csv.writer(file, lineterminator="\n")
+            if delimiter == ","
+            else csv.writer(
+                file, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n"
+            )
+        )
+        try:
+            for number, record in enumerate(records):
+                if number == 0:
+                    writer.writerow(record)
+                writer.writerow(record.values())
+        except csv.Error as error:
+            raise DataError(
+                f"{path}: a text has a tab or a line end, which TSV cannot hold; write .jsonl"
+            ) from error
 
 
 # Parquet

@@ -202,6 +202,8 @@ class DROP(AlignedMetric):
     compat: str | None = setting(
         None,
         "Treat lines of links as the paper's published script does.",
+        flag="--paper",
+        old=("--compat",),
         choices=("acl2018",),
     )
 

@@ -9,8 +9,8 @@ import re
 import zlib
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
@@ -22,7 +22,7 @@ from coverage_eval.data.dataset import Batch, Request, Row
 from coverage_eval.metrics.drop import DROP, AlignedMetric
 from coverage_eval.metrics.measure import Metric, TokenMetric
 from coverage_eval.metrics.rep import REP, LetterREP, Tokens
-from coverage_eval.metrics.score import Statistics, ratio_of_sums
+from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ class SegmentRatio(TokenMetric):
             source = [self.tokens(row.source or "")] if "sources" in self.needs else []
             counts.append([self.ratio(self.tokens(text), *source) for text in row.hypotheses])
         return np.array(counts, dtype=np.float64).swapaxes(0, 1)
+
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (which are not looked at)
+        """As of any metric; references are not looked at."""
+        return super().sign(references=0)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """``scale · numerator / denominator``; NaN for an empty denominator."""
@@ -151,6 +155,10 @@ class LetterRepetition(LetterREP):
     )
     norm: ClassVar[str] = "hypwords"
 
+    def sign(self, *, references: int) -> Signature:  # noqa: ARG002 (which are not looked at)
+        """As of REP; references are not looked at."""
+        return super().sign(references=0)
+
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """As with a reference; 0 for an output without words, which repeats nothing."""
         return np.nan_to_num(super().formula(summed))
@@ -160,6 +168,59 @@ class LetterRepetition(LetterREP):
 
     def _length(self, hypothesis: Tokens, references: Sequence[Tokens]) -> int:  # noqa: ARG002
         return len(hypothesis)
+
+
+@dataclass(frozen=True)
+class PeerREP(LetterRepetition):
+    """REP in letters with other systems in the reference's place, per 100 words of the output.
+
+    A repetition that a peer has, too, is none. A peer that says just what the hypothesis says is
+    left out in that segment; where none is left, every repetition counts. See
+    :class:`coverage_eval.metrics.rep.LetterREP`.
+
+    Args:
+        peers: How many peers and other systems are witnesses; None for all.
+    """
+
+    peers: int | None = None
+
+    name: ClassVar[str] = "REP-peers"
+    limits: ClassVar[str] = (
+        "Letters of words and phrases that an output says more often than any other system does: "
+        "without a reference, what all systems repeat is taken to be right. It is no percentage, "
+        "and not comparable with REP."
+    )
+
+    def for_texts(self, *, systems: int, references: int, peers: int) -> PeerREP:  # noqa: ARG002
+        """With as many witnesses as there are other outputs."""
+        have = peers + systems - 1
+        return replace(self, peers=have if self.peers is None else min(self.peers, have))
+
+    def settings(self) -> Mapping[str, object]:
+        """As of REP, then what is expected."""
+        return {**super().settings(), "expect": f"peers{self.peers or 0}"}
+
+    def count(self, batch: Batch) -> NDArray[np.int64]:
+        """As without reference, each system against the others."""
+        return np.concatenate([super(PeerREP, self).count(one) for one in self._alone(batch)])
+
+    def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
+        """As of REP, with the counts of the peer that has an n-gram most often."""
+        found = [super(PeerREP, self).explain(one) for one in self._alone(batch)]
+        return (sum(systems, ()) for systems in zip(*found, strict=True))
+
+    def _alone(self, batch: Batch) -> Iterator[Batch]:
+        """Each system by itself, with its witnesses as references."""
+        for number in range(len(batch.rows[0].hypotheses)):
+            yield Batch([self._witnessed(row, number) for row in batch.rows])
+
+    def _witnessed(self, row: Row, number: int) -> Row:
+        own = row.hypotheses[number]
+        others = (*row.peers, *row.hypotheses[:number], *row.hypotheses[number + 1 :])
+        return Row((own,), tuple(text for text in others[: self.peers or 0] if text != own))
+
+    def _expected(self, row: Row) -> Sequence[Any]:
+        return row.references or [""]
 
 
 @dataclass(frozen=True)
@@ -398,6 +459,11 @@ class LengthRatio(SegmentRatio):
     needs: ClassVar[frozenset[str]] = frozenset({"sources"})
     scale: ClassVar[float] = 1.0
     higher_is_better: ClassVar[bool] = True
+    has_better: ClassVar[bool] = False
+    limits: ClassVar[str] = (
+        "Words of the output per word of the source. Neither a high nor a low ratio is good in "
+        "itself; a ratio below other systems' hints at omissions, one above at additions."
+    )
     undefined: ClassVar[str] = "the source has no words at all"
 
     def ratio(self, hypothesis: Sequence[str], source: Sequence[str]) -> tuple[float, float]:

@@ -1,39 +1,43 @@
-"""Scores in one call: each function makes the metric from its options and scores a corpus.
+"""Scores in one call: each function makes the metric from its settings and scores a corpus.
 
-All take texts as lists of segments, strings or lists of tokens, and the options of the metric by
-name; ``jobs``, ``resamples`` and ``seed`` are those of
-:meth:`coverage_eval.metrics.measure.Metric.corpus_score`.
+All take texts as lists of segments, strings or lists of tokens. Their settings are the fields of
+the metrics, with the same defaults (a test compares them); ``jobs``, ``resamples`` and ``seed`` are
+those of :meth:`coverage_eval.metrics.measure.Metric.corpus_score`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 from coverage_eval.alignment.aligner import Aligner
-from coverage_eval.metrics.registry import metric_class
+from coverage_eval.metrics.drop import DEFAULT_DENOMINATOR, DROP, SoftDROP, StopWords
+from coverage_eval.metrics.rep import REP, LetterREP
+from coverage_eval.metrics.sacrebleu_adapters import BLEU, CHRF, TER
 from coverage_eval.metrics.score import Score
+from coverage_eval.metrics.significance import DEFAULT_SEED
 from fast_align_wrapper.text import Segment
 
 Segments = Sequence[Segment]
 
-_OF_A_CALL = {"jobs", "resamples", "seed"}
+_NO_WORDS = StopWords()
 
 
-def _score(name: str, texts: Sequence[Any], options: dict[str, Any]) -> Score:
-    of_call = {key: options.pop(key) for key in _OF_A_CALL & set(options)}
-    kind = metric_class(name)
-    known = [item.name for item in fields(kind)]
-    if unknown := [option for option in options if option not in known]:
-        raise TypeError(
-            f"{kind.name} has no option {', '.join(unknown)}; "
-            f"its options are {', '.join(sorted({*known, *_OF_A_CALL} - {'aligner'}))}"
-        )
-    return kind(**options).corpus_score(*texts, checks=True, **of_call)
-
-
-def rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
+def rep(
+    hypotheses: Segments,
+    references: Sequence[Any],
+    *,
+    n: int = 2,
+    w1: float = 1.0,
+    w2: float = 2.0,
+    leave_out: StopWords = _NO_WORDS,
+    leave_out_punctuation: bool = False,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
     """REP-score: repeated words that the references lack; lower is better, without upper bound.
 
     >>> float(rep(["a red red house"], ["a red house"], n=2))
@@ -42,23 +46,53 @@ def rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Scor
     Args:
         hypotheses: The system's segments.
         references: The reference's segments, or a list of several references.
-        **options: Those of :class:`coverage_eval.REP`, such as ``n`` and ``tokenize``.
+        n: As of :class:`coverage_eval.REP`, like all settings up to ``lowercase``.
+        w1: Weight of repeated n-grams.
+        w2: Weight of words twice in a row.
+        leave_out: Words that no counted n-gram may hold.
+        leave_out_punctuation: Whether no counted n-gram may hold a token of punctuation alone.
+        tokenize: The tokeniser.
+        lowercase: Whether to lowercase first.
+        jobs: Number of processes.
+        resamples: Bootstrap resamples of a 95% interval; 0 for none.
+        seed: Their seed.
     """
-    return _score("rep", (hypotheses, references), options)
+    metric = REP(
+        n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
+    )
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
-def letter_rep(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
+def letter_rep(
+    hypotheses: Segments,
+    references: Sequence[Any],
+    *,
+    n: int = 2,
+    w1: float = 1.0,
+    w2: float = 2.0,
+    leave_out: StopWords = _NO_WORDS,
+    leave_out_punctuation: bool = False,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
     """REP in letters, which finds repetitions far apart as well; lower is better, without bound.
 
     >>> float(letter_rep(["red a house red"], ["a red house"]))
     100.0
 
-    Args:
-        hypotheses: The system's segments.
-        references: The reference's segments, or a list of several references.
-        **options: Those of :class:`coverage_eval.LetterREP`, such as ``n`` and ``tokenize``.
+    Arguments are those of :func:`rep`, settings those of :class:`coverage_eval.LetterREP`.
     """
-    return _score("rep-letters", (hypotheses, references), options)
+    metric = LetterREP(
+        n, w1, w2, leave_out, leave_out_punctuation, tokenize=tokenize, lowercase=lowercase
+    )
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def drop(
@@ -66,7 +100,13 @@ def drop(
     references: Sequence[Any],
     sources: Segments | None,
     aligner: Aligner,
-    **options: Any,
+    *,
+    stopwords: StopWords = _NO_WORDS,
+    denominator: str = DEFAULT_DENOMINATOR,
+    compat: str | None = None,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
 ) -> Score:
     """DROP-score: source words that the references translate and the hypothesis does not, 0 to 100.
 
@@ -79,9 +119,17 @@ def drop(
         references: The reference's segments, or a list of several references.
         sources: The source's segments; links from files can do without, None then.
         aligner: What links them.
-        **options: Those of :class:`coverage_eval.DROP`, such as ``denominator``.
+        stopwords: Source words that are left out of account.
+        denominator: As of :class:`coverage_eval.DROP`, ``"aligned"`` or ``"source"``.
+        compat: As there, None or ``"acl2018"``.
+        jobs: Number of processes.
+        resamples: Bootstrap resamples of a 95% interval; 0 for none.
+        seed: Their seed.
     """
-    return _score("drop", (hypotheses, references, sources), {"aligner": aligner, **options})
+    metric = DROP(aligner, stopwords, denominator, compat)
+    return metric.corpus_score(
+        hypotheses, references, sources, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
 def soft_drop(
@@ -89,7 +137,11 @@ def soft_drop(
     references: Sequence[Any],
     sources: Segments,
     aligner: Aligner,
-    **options: Any,
+    *,
+    stopwords: StopWords = _NO_WORDS,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
 ) -> Score:
     """Soft DROP: coverage of the source lost against the references, 0 to 100.
 
@@ -98,17 +150,25 @@ def soft_drop(
     ...     round(float(soft_drop(["a"], ["a house"], ["ein haus"], aligner)))
     50
 
-    Args:
-        hypotheses: The system's segments.
-        references: The reference's segments, or a list of several references.
-        sources: The source's segments.
-        aligner: What covers them; it must hold a model.
-        **options: Those of :class:`coverage_eval.SoftDROP`.
+    Arguments are those of :func:`drop`; the aligner must hold a model.
     """
-    return _score("softdrop", (hypotheses, references, sources), {"aligner": aligner, **options})
+    metric = SoftDROP(aligner, stopwords)
+    return metric.corpus_score(
+        hypotheses, references, sources, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
-def bleu(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
+def bleu(
+    hypotheses: Segments,
+    references: Sequence[Any],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+    smooth: str = "exp",
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
     """BLEU as sacreBLEU computes it, 0 to 100.
 
     >>> round(float(bleu(["the cat sat on the mat"], ["the cat sat on a mat"])), 2)
@@ -117,26 +177,77 @@ def bleu(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Sco
     Args:
         hypotheses: The system's segments.
         references: The reference's segments, or a list of several references.
-        **options: Those of :class:`coverage_eval.BLEU`, such as ``tokenize``.
+        tokenize: sacreBLEU's tokeniser.
+        lowercase: Whether to lowercase both sides.
+        smooth: sacreBLEU's smoothing: ``exp``, ``floor``, ``add-k`` or ``none``.
+        jobs: Number of processes.
+        resamples: Bootstrap resamples of a 95% interval; 0 for none.
+        seed: Their seed.
     """
-    return _score("bleu", (hypotheses, references), options)
+    metric = BLEU(tokenize, lowercase, smooth)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
-def chrf(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
+def chrf(
+    hypotheses: Segments,
+    references: Sequence[Any],
+    *,
+    lowercase: bool = False,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
     """Corpus chrF2 as sacreBLEU computes it, 0 to 100.
 
     >>> round(float(chrf(["the cat sat"], ["the cat sits"])), 2)
     61.03
 
-    Args:
-        hypotheses: The system's segments.
-        references: The reference's segments, or a list of several references.
-        **options: Those of :class:`coverage_eval.CHRF`.
+    Arguments are those of :func:`bleu`.
     """
-    return _score("chrf", (hypotheses, references), options)
+    metric = CHRF(lowercase)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
 
 
-def meteor(hypotheses: Segments, references: Sequence[Any], **options: Any) -> Score:
+def ter(
+    hypotheses: Segments,
+    references: Sequence[Any],
+    *,
+    cased: bool = False,
+    normalize: bool = False,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
+    """Translation edit rate as sacreBLEU computes it; lower is better, and it can exceed 100.
+
+    >>> round(float(ter(["the cat sat"], ["the cat sits"])), 2)
+    33.33
+
+    Arguments are those of :func:`bleu`, settings those of
+    :class:`coverage_eval.metrics.sacrebleu_adapters.TER`.
+    """
+    metric = TER(cased, normalize)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )
+
+
+def meteor(
+    hypotheses: Segments,
+    references: Sequence[Any],
+    *,
+    variant: str = "full",
+    norm: bool = False,
+    lower: bool = False,
+    scale: int = 100,
+    jobs: int = 1,
+    resamples: int = 0,
+    seed: int = DEFAULT_SEED,
+) -> Score:
     """METEOR 1.5 for English, 0 to 100; needs the extra ``meteor``.
 
     >>> round(float(meteor(["the cat sat on the mat"], ["a cat was sitting on the mat"])), 2)
@@ -145,6 +256,17 @@ def meteor(hypotheses: Segments, references: Sequence[Any], **options: Any) -> S
     Args:
         hypotheses: The system's segments.
         references: The reference's segments, or a list of several references.
-        **options: Those of :class:`coverage_eval.METEOR`, such as ``norm``.
+        variant: As of :class:`coverage_eval.METEOR`, ``"full"`` or ``"exact-stem"``.
+        norm: Whether to tokenise, normalise punctuation and lowercase.
+        lower: Whether to lowercase.
+        scale: The score's upper end, 100 or 1.
+        jobs: Number of processes.
+        resamples: Bootstrap resamples of a 95% interval; 0 for none.
+        seed: Their seed.
     """
-    return _score("meteor", (hypotheses, references), options)
+    from coverage_eval.metrics.meteor.metric import METEOR
+
+    metric = METEOR(variant, norm, lower, scale)
+    return metric.corpus_score(
+        hypotheses, references, checks=True, jobs=jobs, resamples=resamples, seed=seed
+    )

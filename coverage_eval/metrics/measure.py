@@ -32,7 +32,7 @@ from coverage_eval.data.input_checks import (
 )
 from coverage_eval.data.sample import Sample
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
-from coverage_eval.errors import DataError, require_integer
+from coverage_eval.errors import CoverageEvalError, DataError, require_integer
 from coverage_eval.metrics.score import Evidence, Formula, Score, Statistics, setting
 from coverage_eval.metrics.significance import DEFAULT_SEED, bootstrap_interval
 from fast_align_wrapper.text import Segment
@@ -463,13 +463,25 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
         yield None
         return
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import active_children
 
+    others = active_children()
     pool = ProcessPoolExecutor(count)
     try:
         # All are forked here: one that was forked later would hold the pipe to an aligner open,
         # which then never saw the end of its text.
         pool.submit(int).result()
+    except RuntimeError:  # a refused thread, without which the processes would wait for ever
+        for process in set(active_children()).difference(others):
+            process.kill()
+        raise
+    try:
         yield pool
+    except BrokenProcessPool:
+        raise CoverageEvalError(
+            "a process of --jobs was killed (out of memory?); use fewer of them"
+        ) from None
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -523,8 +523,9 @@ class Omissions(Metric):
     statistic_names: ClassVar[tuple[str, ...]] = ("segments_found", "segments")
     undefined: ClassVar[str] = "there are no segments"
     limits: ClassVar[str] = (
-        "Spans of the source that the output covers less than the reference does, or than is "
-        "normal, under the model's probabilities. A free translation can look so, too."
+        "Spans of the source that the output covers less than the reference and other systems do, "
+        "or than is normal, under the model's probabilities. A free translation can look so, too; "
+        "what all systems leave out is not found by comparing them."
     )
     side: ClassVar[str] = "source"
 
@@ -631,5 +632,5 @@ class Additions(Omissions):
     side: ClassVar[str] = "target"
     limits: ClassVar[str] = (
         "Words of the output that the source covers less than is normal, under the model's "
-        "probabilities. A free translation can look so, too."
+        "probabilities, and that few other systems say. A free translation can look so, too."
     )

@@ -51,6 +51,7 @@ METRICS: Mapping[str, MetricEntry] = {
         command=False,
     ),
     "chrf": MetricEntry("sacrebleu_adapters", "CHRF", "chrF2, by sacreBLEU."),
+    "ter": MetricEntry("sacrebleu_adapters", "TER", "TER, by sacreBLEU."),
     "rep": MetricEntry(
         "rep", "REP", "REP-score: words repeated by the hypothesis and not by the reference.",
         {("letters", True): "rep-letters"},
@@ -77,6 +78,13 @@ METRICS: Mapping[str, MetricEntry] = {
     "additions": MetricEntry(
         "omissions", "Additions", "Segments with words that have no source, without reference.",
         command=False,
+    ),
+    "rep-peers": MetricEntry(
+        "figures", "PeerREP", "Repeated letters that no other system repeats, without reference.",
+        command=False,
+    ),
+    "length-ratio": MetricEntry(
+        "figures", "LengthRatio", "Words of the output per word of the source.", command=False,
     ),
 }  # fmt: skip
 
@@ -116,15 +124,25 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
     return metric
 
 
-def default_metrics(*, aligned: bool) -> tuple[Sequence[str], str | None]:
-    """The columns of the paper's Table 1, as far as they can be had.
+def default_metrics(
+    *, aligned: bool, referenced: bool = True, modelled: bool = False
+) -> tuple[Sequence[str], str | None]:
+    """The columns of the paper's Table 1, as far as they can be had; others without references.
 
     Args:
         aligned: Whether there is an aligner.
+        referenced: Whether there is a reference.
+        modelled: Whether the aligner is a model.
 
     Returns:
         Names of metrics, and why METEOR is not among them if it is not.
     """
+    if not referenced:
+        return [
+            *(["omissions", "additions"] if modelled else []),
+            "rep-peers",
+            "length-ratio",
+        ], None
     names = ["bleu", "meteor", "rep", *(["drop"] if aligned else [])]
     try:
         make_metric("meteor", {})

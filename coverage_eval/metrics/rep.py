@@ -12,9 +12,11 @@ reference closest in length to the hypothesis (the shorter of two equally close)
 
 from __future__ import annotations
 
+import html
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from numbers import Real
 from operator import eq
@@ -25,10 +27,13 @@ from numpy.typing import NDArray
 
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.errors import require_integer
+from coverage_eval.metrics.drop import StopWords
 from coverage_eval.metrics.measure import TokenMetric
 from coverage_eval.metrics.score import Evidence, Statistics, ratio_of_sums, setting
 
 _MOST_WEIGHT = 1_000_000
+_MOST_N = 50
+"""Longer n-grams than any phrase take memory for each of their words: words × n × 8 bytes."""
 
 Tokens = Sequence[str]
 Ngram = tuple[str, ...]
@@ -82,23 +87,35 @@ class REP(TokenMetric):
     red red (1x, 0x in the reference) at 2
 
     Args:
-        n: Length of the n-grams of the first sum, at least 1.
+        n: Length of the n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row, which are always bigrams.
+        leave_out: Words that no counted n-gram may hold, such as function words.
+        leave_out_punctuation: Whether no counted n-gram may hold a token of punctuation alone.
         tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:
         TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` below 1, or a weight that is not from 0 to 1,000,000.
+        ValueError: ``n`` is not from 1 to 50, or a weight that is not from 0 to 1,000,000.
     """
 
-    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1)
+    n: int = setting(2, "Count repeated n-grams of this length.", flag="-n", least=1, most=_MOST_N)
     w1: float = setting(
         1.0, "Weigh repeated n-grams by this number (λ1).", least=0, most=_MOST_WEIGHT
     )
     w2: float = setting(
         2.0, "Weigh words twice in a row by this number (λ2).", least=0, most=_MOST_WEIGHT
+    )
+    leave_out: StopWords = field(
+        default_factory=StopWords,
+        metadata={
+            "help": "Count no n-gram that holds a word of this file, one a line.",
+            "metavar": "FILE",
+        },
+    )
+    leave_out_punctuation: bool = setting(
+        False, "Count no n-gram that holds a token of punctuation alone."
     )
 
     name: ClassVar[str] = "REP"
@@ -122,7 +139,7 @@ class REP(TokenMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("n", self.n, 1)
+        require_integer("n", self.n, 1, _MOST_N)
         if not (isinstance(self.w1, Real) and isinstance(self.w2, Real)):
             raise TypeError(f"weights must be numbers: w1={self.w1!r}, w2={self.w2!r}")
         if not (0 <= self.w1 <= _MOST_WEIGHT and 0 <= self.w2 <= _MOST_WEIGHT):
@@ -132,7 +149,16 @@ class REP(TokenMetric):
 
     def settings(self) -> Mapping[str, object]:
         """All settings; weights are shown as numbers with a decimal point."""
-        own = {"n": self.n, "w1": float(self.w1), "w2": float(self.w2), "norm": self.norm}
+        own: dict[str, object] = {
+            "n": self.n,
+            "w1": float(self.w1),
+            "w2": float(self.w2),
+            "norm": self.norm,
+        }
+        left_out = ["punct"] if self.leave_out_punctuation else []
+        left_out += [str(self.leave_out)] if self.leave_out.words else []
+        if left_out:
+            own["without"] = "+".join(left_out)
         return own | self.tokens.settings
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
@@ -149,9 +175,9 @@ class REP(TokenMetric):
                 ngrams = words = 0
                 said_before = len(hypothesis) - len(set(hypothesis))
                 if said_before >= self.n:  # where an n-gram stands again, so do its n words
-                    ngrams = _sum(repeated_ngrams(hypothesis, references, self.n))
+                    ngrams = _sum(self._counted(repeated_ngrams(hypothesis, references, self.n)))
                 if said_before:
-                    words = _sum(_repeated_words(hypothesis, references))
+                    words = _sum(self._counted(_repeated_words(hypothesis, references)))
                 counts.append((ngrams, words, closest_length(hypothesis, references)))
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
 
@@ -162,9 +188,19 @@ class REP(TokenMetric):
     def excesses(self, hypothesis: Tokens, references: Sequence[Tokens]) -> dict[str, Excess]:
         """The terms of both sums of the formula, by the kind of their :class:`Repetition`."""
         return {
-            "ngram": repeated_ngrams(hypothesis, references, self.n),
-            "word": _repeated_words(hypothesis, references),
+            "ngram": self._counted(repeated_ngrams(hypothesis, references, self.n)),
+            "word": self._counted(_repeated_words(hypothesis, references)),
         }
+
+    def _counted(self, excess: Excess) -> Excess:
+        """Those of the n-grams that hold no token that is left out."""
+        if not (self.leave_out.words or self.leave_out_punctuation):
+            return excess
+        return {gram: found for gram, found in excess.items() if not any(map(self._is_out, gram))}
+
+    def _is_out(self, token: str) -> bool:
+        is_punctuation = self.leave_out_punctuation and is_punctuation_alone(token)
+        return is_punctuation or token in self.leave_out.words
 
     def weigh(self, repetition: Repetition) -> float:
         """What each superfluous occurrence adds to the sum σ of the formula."""
@@ -183,17 +219,22 @@ class REP(TokenMetric):
             )
 
     def _find(self, hypothesis: Tokens, references: Sequence[Tokens]) -> list[Repetition]:
+        excesses = self.excesses(hypothesis, references)
+        places = _places({gram for excess in excesses.values() for gram in excess}, hypothesis)
         found = [
-            Repetition(kind, ngram, _places(ngram, hypothesis), count, allowed)
-            for kind, excess in self.excesses(hypothesis, references).items()
+            Repetition(kind, ngram, tuple(places[ngram]), count, allowed)
+            for kind, excess in excesses.items()
             for ngram, (count, allowed) in excess.items()
         ]
         return sorted(found, key=lambda item: (item.positions, item.kind))
 
 
+def is_punctuation_alone(token: str) -> bool:
+    """Whether a token has punctuation and symbols only, which may be written as in HTML."""
+    return all(unicodedata.category(letter)[0] in "PS" for letter in html.unescape(token))
+
+
 def _ngrams(tokens: Tokens, n: int) -> list[Ngram]:
-    if n > len(tokens):  # without n slices of nothing, which takes long where n is absurd
-        return []
     return list(zip(tokens, *[tokens[i:] for i in range(1, n)], strict=False))
 
 
@@ -229,9 +270,14 @@ def _sum(excess: Excess) -> int:
     return sum([count - allowed for count, allowed in excess.values()])
 
 
-def _places(gram: Ngram, tokens: Tokens) -> tuple[int, ...]:
-    """Where an n-gram starts."""
-    return tuple(i for i, found in enumerate(_ngrams(tokens, len(gram))) if found == gram)
+def _places(grams: Iterable[Ngram], tokens: Tokens) -> dict[Ngram, list[int]]:
+    """Where n-grams start, in one pass for each of their lengths."""
+    places: dict[Ngram, list[int]] = {gram: [] for gram in grams}
+    for n in {len(gram) for gram in places}:
+        for start, found in enumerate(_ngrams(tokens, n)):
+            if found in places:
+                places[found].append(start)
+    return places
 
 
 def closest_length(hypothesis: Tokens, references: Sequence[Tokens]) -> int:
@@ -259,15 +305,17 @@ class LetterREP(REP):
     red (2x, 1x in the reference) at 2,3
 
     Args:
-        n: Length of the longest n-grams of the first sum, at least 1.
+        n: Length of the longest n-grams of the first sum, 1 to 50.
         w1: Weight λ1 of repeated n-grams.
         w2: Weight λ2 of words twice in a row.
+        leave_out: As of :class:`REP`.
+        leave_out_punctuation: As of :class:`REP`.
         tokenize: The tokeniser to apply, one of ``coverage_eval.data.tokenizers.TOKENIZERS``.
         lowercase: Lowercase the text first.
 
     Raises:
         TypeError: ``n`` is no whole number, or a weight is no number.
-        ValueError: ``n`` below 1, or a weight that is not from 0 to 1,000,000.
+        ValueError: ``n`` is not from 1 to 50, or a weight that is not from 0 to 1,000,000.
     """
 
     name: ClassVar[str] = "REP-letters"
@@ -302,7 +350,7 @@ class LetterREP(REP):
         said_before = len(hypothesis) - len(set(hypothesis))
         # where an n-gram stands again, so do its n words
         for n in range(1, min(self.n, said_before + 1)):
-            found["ngram"] |= repeated_ngrams(hypothesis, references, n)
+            found["ngram"] |= self._counted(repeated_ngrams(hypothesis, references, n))
         return found
 
     def weigh(self, repetition: Repetition) -> float:

@@ -1,4 +1,4 @@
-"""BLEU and chrF as sacreBLEU computes them, as metrics of this package."""
+"""BLEU, chrF and TER as sacreBLEU computes them, as metrics of this package."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SacreBLEUMetric(Metric):
         systems = _columns(row.hypotheses for row in batch.rows)
         extract = self._theirs._extract_corpus_statistics
         blocks = [extract(texts, references) for texts in systems]
-        return np.array(blocks, dtype=np.int64)
+        return np.array(blocks, dtype=self.statistic_type)
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
         """sacreBLEU's score of summed statistics, 0 to 100."""
@@ -182,3 +182,33 @@ class CHRF(SacreBLEUMetric):
         from sacrebleu.metrics.chrf import CHRF as SacreCHRF
 
         return SacreCHRF(lowercase=self.lowercase)
+
+
+@dataclass(frozen=True)
+class TER(SacreBLEUMetric):
+    """Translation edit rate (Snover et al. 2006) as sacreBLEU computes it; it can exceed 100.
+
+    >>> round(float(TER().corpus_score(["the cat sat"], ["the cat sits"])), 2)
+    33.33
+
+    Args:
+        cased: Tell capitals from small letters, which sacreBLEU does not by default.
+        normalize: Cut off punctuation as Tercom does.
+    """
+
+    cased: bool = setting(False, "Tell capitals from small letters.")
+    normalize: bool = setting(False, "Cut off punctuation as Tercom does.")
+
+    name: ClassVar[str] = "TER"
+    higher_is_better: ClassVar[bool] = False
+    statistic_type: ClassVar[type[np.generic]] = np.float64
+    statistic_names: ClassVar[tuple[str, ...]] = ("edits", "reference_words")
+    limits: ClassVar[str] = (
+        "TER counts edits to reach the reference: another good wording scores high. It does not "
+        "tell one kind of error from another."
+    )
+
+    def _make(self) -> SacreMetric:
+        from sacrebleu.metrics.ter import TER as SacreTER
+
+        return SacreTER(case_sensitive=self.cased, normalized=self.normalize)

@@ -207,6 +207,8 @@ class Formula(ABC):
 
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]
+    has_better: ClassVar[bool] = True
+    """Whether one direction is better at all."""
     statistic_names: ClassVar[tuple[str, ...]]
     statistic_type: ClassVar[type[np.generic]] = np.int64
     """Of what type the statistics are: counts, or float64."""

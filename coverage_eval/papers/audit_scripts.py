@@ -152,14 +152,14 @@ def drop_empty_line() -> Claim:
         "starts with <, which shifts the pairing, and cut unequal files",
         "not in the text",
         (
-            equal("0-0 1-1 and an empty line: scripts, --compat acl2018", scripts, compatible),
+            equal("0-0 1-1 and an empty line: scripts, --paper acl2018", scripts, compatible),
             differ("the same: scripts, DROP", scripts, ours),
             differ("two pairs after a < line: scripts, DROP", shifted, _drop(*after)),
             as_said("a line that starts with <: ours", "error", unreadable),
             equal("2 lines against 1: scored by the scripts", lines, 1, digits=0),
             as_said("2 lines against 1: ours", "error", unequal),
         ),
-        "Ours: an empty line has no aligned word; --compat acl2018 gives the scripts' figure.",
+        "Ours: an empty line has no aligned word; --paper acl2018 gives the scripts' figure.",
     )
 
 
@@ -200,11 +200,11 @@ def bleu() -> Claim:
         '4. BLEU: "tokenized BLEU" is multi-bleu.perl with -lc in the scripts, which lowercases',
         "section 5, page 373",
         (
-            equal("lowercased, unsmoothed: multi-bleu's formula, --compat acl2018",
+            equal("lowercased, unsmoothed: multi-bleu's formula, --paper acl2018",
                 round(scripts, 2), round(lowercased, 2)),
             differ("lowercased, cased", lowercased, cased),
         ),
-        "Ours: sacreBLEU; --compat acl2018 gives the scripts' figure.",
+        "Ours: sacreBLEU; --paper acl2018 gives the scripts' figure.",
     )  # fmt: skip
 
 

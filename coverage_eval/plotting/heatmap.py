@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import get_args
+from typing import Protocol, get_args, runtime_checkable
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -37,10 +37,27 @@ _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
 
+@runtime_checkable
+class WordedMap(Protocol):
+    """Weights with a label for each column and row; an ``AttentionMap`` is one."""
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """``[target, source]``."""
+
+    @property
+    def source_labels(self) -> Sequence[str]:
+        """One label a column."""
+
+    @property
+    def hypothesis_labels(self) -> Sequence[str]:
+        """One label a row."""
+
+
 def attention_heatmap(
-    attention: ArrayLike,
-    source: Sequence[str],
-    hypothesis: Sequence[str],
+    attention: ArrayLike | WordedMap,
+    source: Sequence[str] | None = None,
+    hypothesis: Sequence[str] | None = None,
     *,
     ax: Axes | None = None,
     scale: Scale = "fixed",
@@ -60,7 +77,8 @@ def attention_heatmap(
     the axis gives their number; the map itself is always complete.
 
     Args:
-        attention: ``[target, source]`` weights in [0, 1].
+        attention: ``[target, source]`` weights in [0, 1]; or a
+            :class:`~coverage_eval.attention_maps.AttentionMap`, which has its own words.
         source: the source words, special tokens such as ``<SINK>`` included if attended.
         hypothesis: the words of the hypothesis.
         ax: where to draw; a new figure of fitting size if None.
@@ -85,10 +103,17 @@ def attention_heatmap(
 
     Raises:
         DataError: shapes and texts disagree, an entry is no weight, or the scale is unknown.
+        TypeError: weights without words.
 
     Warns:
         MissingGlyphWarning: no installed font has some of the characters.
     """
+    if isinstance(attention, WordedMap):
+        source = attention.source_labels if source is None else source
+        hypothesis = attention.hypothesis_labels if hypothesis is None else hypothesis
+        attention = attention.weights
+    if source is None or hypothesis is None:
+        raise TypeError("weights without words: give source and hypothesis, or an AttentionMap")
     weights = checked_attention(attention, source, hypothesis)
     coverage = weights.sum(axis=0)
     meanings = {"repeated": "repeated word", "dropped": "dropped word"}

@@ -60,7 +60,7 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
     _check_sizes(comparison, "suspects", options.suspects)
-    names = [name for name in available_breakdowns(result) if name != "differences"]
+    names = [name for name in available_breakdowns(result) if name not in _NOT_SHOWN]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     tables = break_down(result, names, Options(TOP, options.frequencies, comparison.baseline))
     breakdowns = [_linked(table) for table in tables if table.rows]
@@ -104,6 +104,8 @@ _MEASURES = {
     "source-position": "% dropped",
     "output-position": "part of REP",
 }
+_NOT_SHOWN = {"differences", "word-frequency", "telling-ngrams"}
+"""Breakdowns whose rows the browser of segments cannot look up."""
 _LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 
@@ -130,8 +132,9 @@ def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
 
 
 _SUSPECTS = (
-    "Spans of the source that the output covers less than the reference does, under the model's "
-    "probabilities; their strength sums what each word loses. A free translation can look so, too."
+    "Spans of the source that the output covers less than the reference and other systems do, or "
+    "than is normal, under the model's probabilities; their strength sums what each word loses. A "
+    "free translation can look so, too, and what all systems leave out is not found by them."
 )
 
 
@@ -156,7 +159,9 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
 def _empty_segments(comparison: Comparison) -> str:
     result = comparison.measured
     rows, tokens = result.rows, result.tokens
-    counts = {"the reference": sum(not any(map(tokens, row.references)) for row in rows)}
+    counts = {}
+    if result.references:
+        counts["the reference"] = sum(not any(map(tokens, row.references)) for row in rows)
     if result.has_source:
         counts["the source"] = sum(not result.source_tokens(row.source or "") for row in rows)
     for index, system in enumerate(result.systems):
@@ -216,7 +221,7 @@ def _segment_columns(comparison: Comparison) -> Iterator[tuple[str, Any]]:
             scores = result.segment_scores(name, system)[:shown]
             yield f"score/{metric.name}/{system}", scores
     for side in ("source", "reference"):
-        if side == "reference" or result.has_source:
+        if result.references if side == "reference" else result.has_source:
             yield f"{side}-length", length_classes(result, side)[:shown]
 
 

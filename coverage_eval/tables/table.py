@@ -223,36 +223,51 @@ class Style:
     score_only: bool = False
 
 
-_SHORT = (*range(0x20), *range(0x7F, 0xA0))
-"""C0 and C1."""
+_SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
+"""C0 and C1, and the soft hyphen."""
 
 _LONG = (
     *(0x2028, 0x2029),  # some programs take them for line ends
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
+    *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # nothing is seen of them
+    *range(0xFFF9, 0xFFFC),  # annotations
     *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
 )
+"""U+200C and U+200D, which join letters of Persian, of Hindi and of emoji, are not among them."""
+
+_TAGS = range(0xE0000, 0xE0080)
+"""Letters that nobody sees; a program may read them."""
 
 _CONTROLS = {
     **{code: f"\\x{code:02x}" for code in _SHORT},
     **{code: f"\\u{code:04x}" for code in _LONG},
+    **{code: f"\\U{code:08x}" for code in _TAGS},
 }
-_JSON_CONTROLS = {code: f"\\u{code:04x}" for code in (*_SHORT, *_LONG) if code >= 0x7F}
 _CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not in "\t\n\r"}
 
 
+def spell_utf16(text: str) -> str:
+    """Every character as JSON spells it, ``\\u202e``, and those above U+FFFF as two halves."""
+    units = text.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+_JSON_CONTROLS = {code: spell_utf16(chr(code)) for code in _CONTROLS if code >= 0x7F}
+
+
 def escape_controls(text: str) -> str:
-    """Control characters as ``\\x1b``: they break rows, command a terminal, or turn its text."""
-    return text.translate(_CONTROLS)
+    """Control characters as ``\\x1b``: they break rows, command a terminal, turn or hide text."""
+    return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 def escape_json(text: str) -> str:
     """The same JSON without control characters, which occur in its strings only."""
-    return text.translate(_JSON_CONTROLS)
+    return text if text.isprintable() else text.translate(_JSON_CONTROLS)
 
 
 def escape_csv(text: str) -> str:
     """As :func:`escape_controls`, except for those that CSV quotes."""
-    return text.translate(_CSV_CONTROLS)
+    return text if text.isprintable() else text.translate(_CSV_CONTROLS)
 
 
 def cell_lines(cell: Cell, digits: int) -> list[str]:

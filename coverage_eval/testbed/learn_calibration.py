@@ -38,6 +38,9 @@ _ENOUGH_SEGMENTS = 10_000
 
 _MOST_ROUNDS = 20
 
+ENOUGH = 500
+"""Segments below which probabilities are not to be relied on."""
+
 _FOLDS = 5
 _FEWEST = 10
 """The fewest segments with errors, and without: two for each weight."""

@@ -20,8 +20,11 @@ from coverage_eval.torch.constrained_attention import (
     AdditiveScorer,
     BilinearScorer,
     ConstrainedAttention,
+    Scorer,
     Source,
+    infeasible_rows,
 )
+from coverage_eval.torch.multihead import MultiheadConstrainedAttention
 from coverage_eval.torch.transformations import (
     ConstrainedSoftmax,
     ConstrainedSparsemax,
@@ -39,10 +42,13 @@ __all__ = [
     "ConstrainedAttention",
     "ConstrainedSoftmax",
     "ConstrainedSparsemax",
+    "MultiheadConstrainedAttention",
+    "Scorer",
     "Source",
     "Sparsemax",
     "constrained_softmax",
     "constrained_sparsemax",
+    "infeasible_rows",
     "softmax",
     "sparsemax",
     "sparsemax_loss",

@@ -9,13 +9,14 @@ the credit :math:`u_t = f - \beta_{t-1}` that the attention so far has left of t
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
-from coverage_eval.attention import AttentionError, find_transformation
+from coverage_eval.attention import AttentionError, InfeasibleBoundsError, find_transformation
 from coverage_eval.torch.transformations import (
+    ROUNDING_BELOW,
     constrained_softmax,
     constrained_sparsemax,
     softmax,
@@ -29,6 +30,29 @@ _BOUNDED = {
 }
 
 
+class Scorer(Protocol):
+    """What makes scores, for :class:`ConstrainedAttention`: any module that has these will do.
+
+    Attributes:
+        memory_size: K of the encoder states; None if it takes any size, and then there can be no
+            sink.
+    """
+
+    memory_size: int | None
+
+    def keys(self, memory: Tensor) -> Tensor:
+        """``[B, S, P]``: what the scores need of encoder states ``[B, S, K]``, once a batch."""
+        ...
+
+    def __call__(self, query: Tensor, keys: Tensor, memory: Tensor, cumulative: Tensor) -> Tensor:
+        """``[B, S]`` scores of decoder states ``[B, D]`` and attention so far ``[B, S]``."""
+        ...
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+        ...
+
+
 class BilinearScorer(nn.Module):
     r""":math:`z_j = s^\top W h_j` (Luong et al. 2015), and without sizes :math:`s^\top h_j`.
 
@@ -38,6 +62,8 @@ class BilinearScorer(nn.Module):
         coverage: where the coverage vector enters: as Malaviya et al. 2018 print it,
             :math:`s^\top (W h_j + v \beta_j)` (``"text"``), or as their scripts have it,
             :math:`(W^\top s + w \beta_j)^\top h_j` (``"scripts"``); None for no coverage vector.
+        device: of the parameters.
+        dtype: of the parameters.
 
     Raises:
         AttentionError: on construction, one size without the other, a coverage vector without
@@ -50,6 +76,8 @@ class BilinearScorer(nn.Module):
         memory_size: int | None = None,
         *,
         coverage: Literal["text", "scripts"] | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         if coverage not in {None, "text", "scripts"}:
@@ -61,11 +89,19 @@ class BilinearScorer(nn.Module):
             if coverage or query_size != memory_size:
                 raise AttentionError("give the sizes of the decoder states and of the memory")
             return
-        self.weight = nn.Parameter(torch.empty(query_size, memory_size))
-        nn.init.xavier_uniform_(self.weight)
+        kind: Any = {"device": device, "dtype": dtype}
+        self.weight = nn.Parameter(torch.empty(query_size, memory_size, **kind))
         if coverage:
             size = query_size if coverage == "text" else memory_size
-            self.coverage = nn.Parameter(torch.zeros(size))
+            self.coverage = nn.Parameter(torch.empty(size, **kind))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw W anew (Glorot and Bengio 2010), and set the coverage vector to 0."""
+        if self.weight is not None:
+            nn.init.xavier_uniform_(self.weight)
+        if self.coverage is not None:
+            nn.init.zeros_(self.coverage)
 
     def keys(self, memory: Tensor) -> Tensor:
         """``[B, S, D]``: :math:`W h_j`, the same for all steps."""
@@ -91,6 +127,8 @@ class AdditiveScorer(nn.Module):
         size: P, of the layer between.
         bias: whether there is b.
         coverage: whether there is a coverage vector v (Tu et al. 2016).
+        device: of the parameters.
+        dtype: of the parameters.
     """
 
     def __init__(
@@ -101,16 +139,28 @@ class AdditiveScorer(nn.Module):
         *,
         bias: bool = True,
         coverage: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.memory_size: int | None = memory_size
-        self.query_weight = nn.Parameter(torch.empty(size, query_size))
-        self.memory_weight = nn.Parameter(torch.empty(size, memory_size))
+        kind: Any = {"device": device, "dtype": dtype}
+        self.query_weight = nn.Parameter(torch.empty(size, query_size, **kind))
+        self.memory_weight = nn.Parameter(torch.empty(size, memory_size, **kind))
+        self.energy = nn.Parameter(torch.empty(size, **kind))
+        self.bias = nn.Parameter(torch.empty(size, **kind)) if bias else None
+        self.coverage = nn.Parameter(torch.empty(size, **kind)) if coverage else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the weights anew (Glorot and Bengio 2010), and set b and v to 0."""
         for weight in (self.query_weight, self.memory_weight):
             nn.init.xavier_uniform_(weight)
-        self.energy = nn.Parameter(torch.empty(size).uniform_(-1, 1) * (3 / size) ** 0.5)
-        self.bias = nn.Parameter(torch.zeros(size)) if bias else None
-        self.coverage = nn.Parameter(torch.zeros(size)) if coverage else None
+        largest = (3 / len(self.energy)) ** 0.5
+        nn.init.uniform_(self.energy, -largest, largest)
+        for vector in (self.bias, self.coverage):
+            if vector is not None:
+                nn.init.zeros_(vector)
 
     def keys(self, memory: Tensor) -> Tensor:
         """``[B, S, P]``: :math:`U h_j + b`, the same for all steps."""
@@ -127,7 +177,7 @@ class AdditiveScorer(nn.Module):
         """``[B, S]`` scores of decoder states ``[B, D]`` and attention so far ``[B, S]``."""
         inner = keys + (query @ self.query_weight.T)[:, None, :]
         if self.coverage is not None:
-            inner = inner + cumulative[:, :, None] * self.coverage
+            inner = inner + cumulative[:, :, None].to(inner.dtype) * self.coverage
         return torch.tanh(inner) @ self.energy
 
 
@@ -135,10 +185,11 @@ class Source(NamedTuple):
     """What all steps share.
 
     Attributes:
-        memory: ``[B, S, K]`` encoder states, the sink's last if the module adds one.
-        keys: ``[B, S, P]`` what the scores need of them.
-        mask: ``[B, S]`` True where a position may be used.
-        fertilities: ``[B, S]`` f, +inf for sinks; None if there are none.
+        memory: ``[B, S, K]`` encoder states, the sink's last if the module adds one. With several
+            heads ``[B, H, S, K/H]``, what each makes of them.
+        keys: ``[B, S, P]`` what the scores need of them; with several heads ``[B, H, S, D/H]``.
+        mask: ``[B, S]`` True where a position may be used; with several heads ``[B, 1, S]``.
+        fertilities: as ``mask``: f, +inf for sinks; None if there are none.
     """
 
     memory: Tensor
@@ -146,14 +197,192 @@ class Source(NamedTuple):
     mask: Tensor
     fertilities: Tensor | None
 
+    def reorder(self, index: Tensor) -> Source:
+        """The sources of some rows, in any order and any number of times, as beams need them.
 
-class ConstrainedAttention(nn.Module):
+        The attention so far goes with them: ``cumulative[index]``.
+
+        Args:
+            index: ``[N]`` the rows.
+        """
+        fertilities = self.fertilities
+        return Source(
+            self.memory.index_select(0, index),
+            self.keys.index_select(0, index),
+            self.mask.index_select(0, index),
+            None if fertilities is None else fertilities.index_select(0, index),
+        )
+
+
+def infeasible_rows(
+    fertilities: Tensor, steps: Tensor | float, mask: Tensor | None = None
+) -> Tensor:
+    """The rows whose fertilities cannot hold so many steps: their attention becomes NaN.
+
+    >>> fertilities = torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.0, torch.inf]])
+    >>> infeasible_rows(fertilities, steps=4)
+    tensor([0])
+
+    Args:
+        fertilities: ``[B, S]``, +inf for sinks.
+        steps: how many steps each row is to last, a number or ``[B]``.
+        mask: ``[B, S]`` True where there is a word; None where nothing is padded.
+
+    Returns:
+        ``[n]`` their numbers, ascending.
+    """
+    bounds = fertilities if mask is None else fertilities.masked_fill(~mask, 0)
+    rounding = ROUNDING_BELOW * torch.finfo(bounds.dtype).eps
+    return (bounds.sum(-1) < steps - rounding).nonzero()[:, 0]
+
+
+class FertilityAttention(nn.Module):
+    """What attention under fertilities has in common, with one head or several.
+
+    Args:
+        transformation: name or label of one of the four; those with bounds need fertilities.
+        exhaustion: c of :math:`z' = z + c u`; not applied to sinks.
+
+    Raises:
+        AttentionError: on construction, an unknown transformation, or a c that is not finite.
+    """
+
+    def __init__(self, transformation: str, exhaustion: float) -> None:
+        super().__init__()
+        self.transformation = find_transformation(transformation).name
+        if not math.isfinite(exhaustion):
+            raise AttentionError(f"the exhaustion constant c must be finite: {exhaustion}")
+        self.exhaustion = exhaustion
+        self.has_sink = False
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a step depends on the steps before."""
+        return self.transformation in _BOUNDED or self.exhaustion != 0
+
+    def usable(self, memory: Tensor, mask: Tensor | None) -> Tensor:
+        """``[B, S]`` True where a position may be used.
+
+        Raises:
+            AttentionError: a mask that is not of that shape, or not of type bool.
+        """
+        rows = memory.shape[:2]
+        if mask is None:
+            return torch.ones(rows, dtype=torch.bool, device=memory.device)
+        if mask.dtype != torch.bool or mask.shape != rows:
+            raise AttentionError(
+                f"a mask must be of type torch.bool and [batch, source] = {tuple(rows)}, "
+                f"not {mask.dtype} {tuple(mask.shape)}"
+            )
+        return mask
+
+    def bounds(
+        self,
+        fertilities: Tensor | float | None,
+        usable: Tensor,
+        dtype: torch.dtype,
+        steps: Tensor | int | None,
+    ) -> Tensor | None:
+        """``[B, S]`` fertilities, 0 at padding, checked as ``source`` says.
+
+        Raises:
+            AttentionError: none where they are needed, a shape that does not fit, NaN or negative.
+            InfeasibleBoundsError: fertilities that cannot hold the steps.
+        """
+        if fertilities is None:
+            if not self.remembers:
+                return None
+            what = "the exhaustion strategy" if self.exhaustion else self.transformation
+            raise AttentionError(f"{what} needs fertilities")
+        given = torch.as_tensor(fertilities, dtype=dtype, device=usable.device)
+        rows, words = usable.shape
+        if (
+            given.dim() == 1
+            or given.dim() > 2
+            or any(
+                size not in (1, wanted)
+                for size, wanted in zip(given.shape, usable.shape, strict=False)
+            )
+        ):
+            raise AttentionError(
+                f"fertilities of shape {tuple(given.shape)} do not fit [batch, source] = "
+                f"{(rows, words)}: give a number, [{rows}, {words}], [{rows}, 1] for one of each "
+                f"row, or [1, {words}] for the same in all rows"
+            )
+        bounds = torch.where(given >= 0, given, math.nan).expand(rows, words)
+        bounds = bounds.masked_fill(~usable, 0)
+        if torch.compiler.is_compiling() or bounds.device.type == "meta":
+            return bounds
+        if bounds.device.type == "cpu" and (undefined := bounds.isnan()).any():
+            row, word = (int(place) for place in undefined.nonzero()[0])
+            value = float(given.expand(rows, words)[row, word])
+            raise AttentionError(f"row {row}: fertility {value:g} of word {word}", (row,))
+        if self.transformation in _BOUNDED and not self.has_sink:
+            self._check_room(bounds, steps)
+        return bounds
+
+    @staticmethod
+    def _check_room(bounds: Tensor, steps: Tensor | int | None) -> None:
+        if steps is None and bounds.device.type != "cpu":
+            return  # to look for sinks would be to wait for the device, and nobody asked
+        rows = infeasible_rows(bounds, math.inf if steps is None else steps)
+        if not len(rows):
+            return
+        row = int(rows[0])
+        total = float(bounds[row].sum())
+        if steps is None:
+            raise InfeasibleBoundsError(
+                f"row {row}: the fertilities sum to {total:g}, and it is not said for how many "
+                "steps: give steps=, or add a sink (sink=True, or an infinite fertility)",
+                (row,),
+            )
+        wanted = int(steps[row]) if isinstance(steps, Tensor) and steps.dim() else int(steps)
+        raise InfeasibleBoundsError(
+            f"row {row}: fertilities that sum to {total:g} cannot hold {wanted} steps"
+            + (f", nor can those of {len(rows) - 1} other rows" if len(rows) > 1 else "")
+            + ": add a sink (sink=True), or raise them",
+            (row,),
+        )
+
+    def attend(
+        self, scores: Tensor, source: Source, cumulative: Tensor, active: Tensor | None = None
+    ) -> Tensor:
+        """The attention of one step, of the shape of ``cumulative``.
+
+        Args:
+            scores: of the shape of ``cumulative``.
+            source: its mask and fertilities are broadcast against the scores.
+            cumulative: β, ``[B, S]`` or ``[B, H, S]``.
+            active: ``[B]`` False for rows that have ended: they receive no attention.
+        """
+        scores, mask, credit = scores.to(cumulative.dtype), source.mask, None
+        if source.fertilities is not None:
+            credit = (source.fertilities - cumulative).relu()
+            if self.exhaustion:
+                scores = scores + self.exhaustion * credit.masked_fill(credit == math.inf, 0)
+        if active is not None:
+            ended = ~active.view(-1, *[1] * (scores.dim() - 1))
+            mask = mask | ended
+            credit = None if credit is None else credit.masked_fill(ended, math.inf)
+        if self.transformation in _UNBOUNDED:
+            alpha = _UNBOUNDED[self.transformation](scores, mask=mask)
+        else:
+            assert credit is not None
+            alpha = _BOUNDED[self.transformation](scores, credit, mask=mask)
+        return alpha if active is None else alpha.masked_fill(ended, 0)
+
+    def extra_repr(self) -> str:
+        """What the printed model shows."""
+        return f"{self.transformation}, exhaustion={self.exhaustion}, sink={self.has_sink}"
+
+
+class ConstrainedAttention(FertilityAttention):
     r"""The attention mechanism of a decoder; what it remembers is passed from step to step.
 
     >>> import torch
     >>> from coverage_eval.torch import BilinearScorer, ConstrainedAttention
     >>> attention = ConstrainedAttention(BilinearScorer(), "csparsemax")
-    >>> source = attention.source(torch.eye(3)[None], fertilities=1.0)
+    >>> source = attention.source(torch.eye(3)[None], fertilities=1.0, steps=3)
     >>> cumulative = attention.start(source)
     >>> for z in ([[1.2, 0.8, -0.2]], [[0.7, 0.9, 0.1]], [[-0.2, 0.2, 0.9]]):  # Figure 1
     ...     context, alpha, cumulative = attention(torch.tensor(z), source, cumulative)
@@ -169,29 +398,38 @@ class ConstrainedAttention(nn.Module):
         sink: whether to add a position after the last whose fertility is infinite and whose
             encoder state is learned. Leave it off where the data has a ``<SINK>`` as last word,
             and give that an infinite fertility.
+        device: of the sink's state.
+        dtype: of the sink's state.
 
     Raises:
-        AttentionError: on construction, an unknown transformation, or a sink beside a scorer that
-            does not know the size of the memory.
+        AttentionError: on construction, an unknown transformation, a c that is not finite, or a
+            sink beside a scorer that does not know the size of the memory.
     """
 
     def __init__(
         self,
-        scorer: BilinearScorer | AdditiveScorer,
+        scorer: Scorer,
         transformation: str = "constrained_sparsemax",
         *,
         exhaustion: float = 0.0,
         sink: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(transformation, exhaustion)
         self.scorer = scorer
-        self.transformation = find_transformation(transformation).name
-        self.exhaustion = exhaustion
+        self.has_sink = sink
         self.sink: nn.Parameter | None = None
         if sink:
             if scorer.memory_size is None:
                 raise AttentionError("a sink needs a scorer that is given the size of the memory")
-            self.sink = nn.Parameter(torch.zeros(scorer.memory_size))
+            self.sink = nn.Parameter(torch.zeros(scorer.memory_size, device=device, dtype=dtype))
+
+    def reset_parameters(self) -> None:
+        """Draw the scorer's parameters anew, and set the sink's state to 0."""
+        self.scorer.reset_parameters()
+        if self.sink is not None:
+            nn.init.zeros_(self.sink)
 
     def source(
         self,
@@ -199,32 +437,38 @@ class ConstrainedAttention(nn.Module):
         *,
         mask: Tensor | None = None,
         fertilities: Tensor | float | None = None,
+        steps: Tensor | int | None = None,
     ) -> Source:
         """Compute what all steps share.
 
+        Each step takes one unit of the fertilities. A step that finds less than one left gives
+        NaN, so without a sink this asks for how many steps they must last. (On a device other than
+        the CPU the values of ``fertilities`` are read only if ``steps`` is given; a negative one
+        gives NaN there.)
+
         Args:
-            memory: ``[B, S, K]`` encoder states H.
-            mask: ``[B, S]`` True where there is a word; None where nothing is padded.
-            fertilities: f, broadcast to ``[B, S]``; +inf makes a word a sink.
+            memory: ``[B, S, K]`` encoder states H. Padding may hold anything, NaN included.
+            mask: ``[B, S]`` bool, True where there is a word; None where nothing is padded.
+            fertilities: f, a number, ``[B, S]``, ``[B, 1]`` or ``[1, S]``; +inf makes a word a
+                sink.
+            steps: how many steps are to be taken, a number or ``[B]`` of each row: the length of
+                the target, or the most that decoding allows. Needed with a transformation that
+                has bounds, unless each row has a sink.
 
         Raises:
-            AttentionError: fertilities are missing.
+            AttentionError: a mask or fertilities that do not fit, are missing, NaN or negative.
+            InfeasibleBoundsError: rows whose fertilities cannot hold the steps; names the first.
+                :func:`infeasible_rows` finds all.
         """
-        if fertilities is None and (self.transformation in _BOUNDED or self.exhaustion):
-            what = "the exhaustion strategy" if self.exhaustion else self.transformation
-            raise AttentionError(f"{what} needs fertilities")
-        rows = memory.shape[:2]
-        usable = torch.ones(rows, dtype=torch.bool, device=memory.device) if mask is None else mask
-        bounds = None
-        if fertilities is not None:
-            wide = torch.promote_types(memory.dtype, torch.float32)
-            bounds = torch.as_tensor(fertilities, dtype=wide, device=memory.device).expand(rows)
+        usable = self.usable(memory, mask)
+        wide = torch.promote_types(memory.dtype, torch.float32)
+        bounds = self.bounds(fertilities, usable, wide, steps)
+        if mask is not None:
+            memory = memory.masked_fill(~mask[:, :, None], 0)
         if self.sink is not None:
-            state = self.sink.to(memory.dtype).expand(rows[0], 1, -1)
+            state = self.sink.to(memory.dtype).expand(len(memory), 1, -1)
             memory = torch.cat([memory, state], 1)
-            usable = nn.functional.pad(usable, (0, 1), value=True)
-            if bounds is not None:
-                bounds = nn.functional.pad(bounds, (0, 1), value=math.inf)
+            usable, bounds = with_sink(usable, bounds)
         return Source(memory, self.scorer.keys(memory), usable, bounds)
 
     def start(self, source: Source) -> Tensor:
@@ -248,25 +492,15 @@ class ConstrainedAttention(nn.Module):
             The context ``[B, K]``, the attention ``[B, S]`` and the cumulative attention after
             the step, the latter two in float32 at least.
         """
-        scores = self.scorer(query, source.keys, source.memory, cumulative).to(cumulative.dtype)
-        mask, credit = source.mask, None
-        if source.fertilities is not None:
-            credit = (source.fertilities - cumulative).relu()
-            if self.exhaustion:
-                scores = scores + self.exhaustion * credit.masked_fill(credit == math.inf, 0)
         if active is not None:
-            mask = mask | ~active[:, None]
-            credit = None if credit is None else credit.masked_fill(~active[:, None], math.inf)
-        if self.transformation in _UNBOUNDED:
-            alpha = _UNBOUNDED[self.transformation](scores, mask=mask)
-        else:
-            assert credit is not None
-            alpha = _BOUNDED[self.transformation](scores, credit, mask=mask)
-        if active is not None:
-            alpha = alpha.masked_fill(~active[:, None], 0)
+            query = query.masked_fill(~active[:, None], 0)
+        scores = self.scorer(query, source.keys, source.memory, cumulative)
+        alpha = self.attend(scores, source, cumulative, active)
         context = torch.bmm(alpha.to(source.memory.dtype)[:, None], source.memory)[:, 0]
         return context, alpha, cumulative + alpha
 
-    def extra_repr(self) -> str:
-        """What the printed model shows."""
-        return f"{self.transformation}, exhaustion={self.exhaustion}, sink={self.sink is not None}"
+
+def with_sink(usable: Tensor, bounds: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Mask and fertilities with a position more, which may always be used and without bound."""
+    usable = nn.functional.pad(usable, (0, 1), value=True)
+    return usable, None if bounds is None else nn.functional.pad(bounds, (0, 1), value=math.inf)

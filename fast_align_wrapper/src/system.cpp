@@ -30,19 +30,24 @@ Error system_error(const std::string& path, const std::string& what) {
   return Error(path + ": " + what + ": " + std::strerror(reason));
 }
 
-/// How many bytes at the beginning are a control character in UTF-8: C0, C1, or of text direction.
+/// How many bytes at the beginning are a character in UTF-8 that commands a terminal, turns text or
+/// is not seen: the same ones as in the messages of coverage-eval (tables/table.py).
 std::size_t control_length(std::string_view text) {
   const auto byte = [&](std::size_t at) {
     return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
   };
+  const auto is = [&](unsigned first, unsigned second, unsigned least, unsigned most) {
+    return byte(0) == first && byte(1) == second && byte(2) >= least && byte(2) <= most;
+  };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
-  if (byte(0) == 0xC2 && byte(1) < 0xA0) return 2;
+  if (byte(0) == 0xC2 && (byte(1) < 0xA0 || byte(1) == 0xAD)) return 2;
   if (byte(0) == 0xD8 && byte(1) == 0x9C) return 2;
-  if (byte(0) != 0xE2) return 0;
-  const bool is_mark = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F);
-  const bool is_line_or_embedding = byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE;
-  const bool is_isolate = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-  return is_mark || is_line_or_embedding || is_isolate ? 3 : 0;
+  const bool is_hidden = is(0xE1, 0xA0, 0x8E, 0x8E) || is(0xE2, 0x80, 0x8B, 0x8B) ||
+                         is(0xEF, 0xBB, 0xBF, 0xBF) || is(0xEF, 0xBF, 0xB9, 0xBB);
+  const bool is_direction = is(0xE2, 0x80, 0x8E, 0x8F) || is(0xE2, 0x80, 0xA8, 0xAE) ||
+                            is(0xE2, 0x81, 0xA0, 0xA9);
+  if (is_hidden || is_direction) return 3;
+  return is(0xF3, 0xA0, 0x80, 0x81) ? 4 : 0;  // tags
 }
 
 }  // namespace

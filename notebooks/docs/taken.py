@@ -1,35 +1,76 @@
-"""What the site takes from elsewhere: files of the repository, tables of the evidence, lists."""
+"""What the site makes or takes from elsewhere: pages of commands, notebooks, pictures, a report.
+
+Run as a program, it writes the parts of the pages that come from docstrings, so that a code host
+shows them, too: ``python notebooks/docs/taken.py``.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
-from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File, Files
+import click
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SAMPLE_REPORT = ROOT / "build" / "sample-report.html"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PAGES = {
     "contributing.md": ".github/CONTRIBUTING.md",
     "evidence.md": "notebooks/evidence.md",
     "reproduction.md": "notebooks/reproduction/README.md",
+    "tanaka.md": "notebooks/tanaka/README.md",
 }
 
 
-def on_files(files: Files, config: Any) -> Files:
-    """Add pages and pictures that stand elsewhere in the repository."""
-    pictures = {f"figures/{path.name}": path for path in (ROOT / "notebooks/figures").iterdir()}
-    pages = {target: ROOT / source for target, source in PAGES.items()}
-    for target, source in {**pages, **pictures}.items():
-        files.append(File.generated(config, target, abs_src_path=str(source)))
+def on_config(config: Any) -> Any:
+    """Put the pages that are made here into the navigation."""
+    for section in config.nav:
+        if "Commands" in section:
+            section["Commands"] += [f"commands/{_file_name(path)}.md" for path, _ in commands()]
+        if "Notebooks" in section:
+            section["Notebooks"] += [f"notebooks/{path.stem}.md" for path in NOTEBOOKS]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add pages and pictures that stand elsewhere in the repository, and those made here."""
+    from mkdocs.structure.files import File
+
+    def add(target: str, **content: Any) -> None:
+        files.append(File.generated(config, target, **content))
+
+    for target, source in PAGES.items():
+        add(target, abs_src_path=str(ROOT / source))
+    for path in (ROOT / "notebooks/figures").iterdir():
+        add(f"figures/{path.name}", abs_src_path=str(path))
+    for names, command in commands():
+        add(f"commands/{_file_name(names)}.md", content=command_page(names, command))
+    for path in NOTEBOOKS:
+        text, pictures = notebook_page(path)
+        add(f"notebooks/{path.stem}.md", content=text)
+        for name, data in pictures.items():
+            add(f"notebooks/{name}", content=data)
+    _write_sample_report()
+    add("sample-report.html", abs_src_path=str(SAMPLE_REPORT))
     return files
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put in the tables and lists that a page asks for in comments."""
+    """Put in the tables and lists that a page asks for in comments; let its links fit the site."""
+    for target, source in PAGES.items():
+        markdown = re.sub(rf"\]\((?:\.\./)+(?:notebooks/)?{source.removeprefix('notebooks/')}",
+                          f"]({target}", markdown)  # fmt: skip
+    markdown = markdown.replace("](../../figures/", "](figures/")
+    markdown = re.sub(r"\]\(../../(\d\d_\w+)\.ipynb", r"](notebooks/\1.md", markdown)
     return re.sub(
-        r"^<!-- (\w+)(?:: (.*))? -->$",
+        r"^<!-- (evidence|formats|commands)(?:: (.*))? -->$",
         lambda match: LISTS[match[1]](match[2]),
         markdown.replace("../notebooks/docs/pages/", ""),  # of pages that stand elsewhere
         flags=re.MULTILINE,
@@ -41,7 +82,7 @@ def _evidence(title: str) -> str:
     text = (ROOT / "notebooks/evidence.md").read_text(encoding="utf-8")
     found = re.search(rf"^\*\*{re.escape(title)}\*\*\n\n(.*?)(?=^\*\*|\Z)", text, re.M | re.S)
     if not found:
-        raise PluginError(f"notebooks/evidence.md has no table {title!r}")
+        raise ValueError(f"notebooks/evidence.md has no table {title!r}")
     return found[1]
 
 
@@ -53,4 +94,136 @@ def _formats(_: str | None) -> str:
     return "\n".join(["| format | what writes it |", "|---|---|", *rows])
 
 
-LISTS = {"evidence": _evidence, "formats": _formats}
+def _list_commands(_: str | None) -> str:
+    """Every command with a link to its page."""
+    return "\n".join(
+        f"- [`{' '.join(names)}`](commands/{_file_name(names)}.md): "
+        f"{command.get_short_help_str(300)}"
+        for names, command in commands()
+    )
+
+
+LISTS = {"evidence": _evidence, "formats": _formats, "commands": _list_commands}
+
+
+def commands() -> list[tuple[tuple[str, ...], click.Command]]:
+    """Every command and command of a group, with the words that call it."""
+    from coverage_eval.cli import cli
+
+    def walk(names: tuple[str, ...], command: click.Command) -> Iterator[Any]:
+        if names:
+            yield names, command
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for name in command.list_commands(context):
+                found = command.get_command(context, name)
+                if found is not None and not found.hidden:
+                    yield from walk((*names, name), found)
+
+    return list(walk((), cli))
+
+
+def _file_name(names: tuple[str, ...]) -> str:
+    return "-".join(names)
+
+
+def command_page(names: tuple[str, ...], command: click.Command) -> str:
+    """A command's help as Markdown: paragraphs instead of a table, for narrow screens."""
+    called = f"coverage-eval {' '.join(names)}"
+    context = click.Context(command, info_name=called)
+    text, _, example = cleandoc(command.help or "").partition("\b\nExample:\n")
+    usage = " ".join([called, *command.collect_usage_pieces(context)])
+    lines = [f"# {' '.join(names)}", ""]
+    if example:
+        lines += ["```sh", cleandoc(example), "```", ""]
+    lines += [text.replace("\b\n", ""), "", f"Usage: `{usage}`", ""]
+    groups: dict[str, list[str]] = {}
+    for item in command.get_params(context):
+        record = item.get_help_record(context)
+        if record is not None and isinstance(item, click.Option):
+            words = f"`{record[0]}`\n:   {_escaped(record[1])}\n"
+            groups.setdefault(getattr(item, "group", "Options"), []).append(words)
+    for title, items in groups.items():
+        lines += [f"## {title}", "", *items]
+    if isinstance(command, click.Group):
+        lines += ["## Commands", ""]
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            if found is not None:
+                page = f"{_file_name((*names, name))}.md"
+                lines.append(f"- [`{name}`]({page}): {_escaped(found.get_short_help_str(300))}")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\[\]<>*_|])", r"\\\1", text)
+
+
+def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
+    """A notebook with its stored outputs as Markdown, and its pictures by their names."""
+    import base64
+
+    import nbformat
+
+    lines: list[str] = []
+    pictures: dict[str, bytes] = {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            lines += [re.sub(r"\]\((?!http)(?:\.\./)*", "](../", cell.source), ""]
+            continue
+        lines += ["```python", cell.source, "```", ""]
+        for output in cell.outputs:
+            data = output.get("data", {"text/plain": output.get("text", "")})
+            if "image/png" in data:
+                name = f"{path.stem}-{len(pictures) + 1}.png"
+                pictures[name] = base64.b64decode(data["image/png"])
+                lines += [f"![Output of the code above]({name})", ""]
+            elif "text/html" in data and "<table" in data["text/html"]:
+                table = re.search(r"<table.*</table>", data["text/html"], re.DOTALL)
+                assert table is not None
+                lines += [re.sub(r"\n\s*", "", table[0]), ""]
+            elif data["text/plain"].strip():
+                lines += ["```text", data["text/plain"].rstrip("\n"), "```", ""]
+    return "\n".join(lines), pictures
+
+
+def _write_sample_report() -> None:
+    """The report that ``coverage-eval demo`` writes, made again by each build of the site."""
+    from coverage_eval import demonstrate
+
+    with tempfile.TemporaryDirectory() as folder:
+        SAMPLE_REPORT.parent.mkdir(parents=True, exist_ok=True)
+        SAMPLE_REPORT.unlink(missing_ok=True)
+        for _ in demonstrate(Path(folder), SAMPLE_REPORT):
+            pass
+
+
+_QUOTED = re.compile(r"^<!-- from ([\w.]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+
+
+def with_docstrings(page: str) -> str:
+    """A page whose marked parts are the docstrings that they name."""
+    return _QUOTED.sub(lambda m: f"<!-- from {m[1]} -->\n{_docstring(m[1])}\n<!-- end -->", page)
+
+
+def _docstring(name: str) -> str:
+    try:
+        found: Any = import_module(name)
+    except ModuleNotFoundError:
+        module, _, member = name.rpartition(".")
+        found = getattr(import_module(module), member)
+    text = cleandoc(found.__doc__ or "")
+    text = re.split(r"^(?:Args|Returns|Raises|Yields):$", text, flags=re.MULTILINE)[0].rstrip()
+    text = re.sub(r":(?:attr|class|data|exc|func|meth|mod):`~?\.?([^`]+)`", r"`\1`", text)
+    text = re.sub(r"``([^`]+)``", r"`\1`", text)
+    text = re.sub(r"^( *)(.*)::$", r"\1\2:", text, flags=re.MULTILINE)
+    return re.sub(r"(?<=[:.])\n(?=\* )", "\n\n", text)
+
+
+if __name__ == "__main__":
+    for page in sorted((HERE / "pages").rglob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        after = with_docstrings(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
+            print(page, file=sys.stderr)

@@ -522,11 +522,15 @@ def test_parameters_that_are_no_probabilities_are_refused(
 
 @pytest.mark.parametrize("tool", ["fast_align", "atools"])
 def test_messages_are_one_line_without_controls(tools: Tools, tmp_path: Path, tool: str) -> None:
-    name = "no\n\x1b[31m\x9b31m\u202e such"
+    name = "no\n\x1b[31m\x9b31m\u202e\u200b\xad\ufeff\U000e0041\u200d such"
     more = ["-c", "convert"] if tool == "atools" else []
     done = tools.run(tool, "-i", tmp_path / name, *more, check=False)
     assert done.status == 1
-    assert "no\\x0a\\x1b[31m\\xc2\\x9b31m\\xe2\\x80\\xae such: cannot open" in done.stderr
+    assert (
+        "no\\x0a\\x1b[31m\\xc2\\x9b31m\\xe2\\x80\\xae\\xe2\\x80\\x8b\\xc2\\xad\\xef\\xbb\\xbf"
+        in done.stderr
+    )
+    assert "\\xf3\\xa0\\x81\\x81\u200d such: cannot open" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -27,7 +27,7 @@ SIZES = tuple(int(os.environ.get("GROWTH_LINES", "2000")) * 2**power for power i
 _LINKS = "--src src --src-ref-align links --src-hyp-align links"
 COMMANDS = {
     "align train": "align train src ref -o model",
-    "align train --for omissions": "align train src ref --for omissions -o made",
+    "align train --prepare-for omissions": "align train src ref --prepare-for omissions -o made",
     "align apply": "align apply model src hyp -o out",
     "align symmetrize": "align symmetrize links links -o out",
     "align aer": "align aer links links",

@@ -68,7 +68,8 @@ def test_scores_equal_those_of_the_single_commands(run_cli: RunCli, corpus: Path
 
 
 def test_omissions_and_additions_are_columns_too(run_cli: RunCli, corpus: Path) -> None:
-    options = ("--src", "src", *MODEL)
+    """The other systems are witnesses, as peers of the command are."""
+    options = ("--src", "src", *MODEL, "--peer", "many", "--peer", "few")
     metrics = ("--metrics", "omissions,additions", "--resamples", 0)
     found = scores(run_cli, corpus, *TEXTS, *MODEL, *SYSTEMS, *metrics)["by"]
     for metric, side in (("Omissions", ("--ref", "ref")), ("Additions", ("--additions",))):
@@ -204,7 +205,9 @@ def test_several_references(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *both, *MODEL, *SYSTEMS, "--metrics", "bleu,rep,drop")["by"]
     drop = ("--src", "src", *MODEL)
     for metric, (name, *options) in {"REP": ("rep",), "DROP": ("drop", *drop)}.items():
-        text = run_cli(name, "drops", "ref", "many", *options, "-f", "json", cwd=corpus).stdout
+        text = run_cli(
+            name, "drops", "-r", "ref", "-r", "many", *options, "-f", "json", cwd=corpus
+        ).stdout
         (score,) = json.loads(text)["scores"]
         assert "|refs:2|" in score["signature"]
         for key in ("score", "signature", "statistics"):
@@ -339,7 +342,7 @@ def test_output_does_not_replace_a_reference(run_cli: RunCli, corpus: Path) -> N
     before = (corpus / "ref").read_text()
     for arguments in (
         ("compare", "--ref", "few", "--ref", "ref", "many", "-o", "ref"),
-        ("rep", "few", "many", "ref", "-o", "ref"),
+        ("rep", "few", "-r", "many", "-r", "ref", "-o", "ref"),
     ):
         result = run_cli(*arguments, cwd=corpus, check=False)
         assert (result.returncode, "is one of the input files" in result.stderr) == (2, True)
@@ -392,7 +395,8 @@ def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
     found = scores(run_cli, corpus, *options, "--breakdown", "all", "--top", 1)["breakdowns"]
     assert [table["name"] for table in found] == [
         "source-length", "reference-length", "frequency", "source-position", "output-position",
-        "dropped-words", "dropped-by-one", "repeated-ngrams", "differences",
+        "dropped-words", "dropped-by-one", "repeated-ngrams", "word-frequency", "telling-ngrams",
+        "differences",
     ]  # fmt: skip
     assert "in the source text itself" in found[2]["title"]
     assert [row["system"] for row in found[7]["rows"]] == ["few", "many", "drops"]
@@ -434,7 +438,7 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--ref", "-", "--ref", "-"), "named more than once"),
         (("few=few", "--baseline", "x"), "the baseline 'x' is none of the systems few"),
         (("few=-", "many=-"), "'-' (standard input) is named more than once"),
-        (("few=few", "--metrics", "ter"), "unknown metric 'ter'"),
+        (("few=few", "--metrics", "wer"), "unknown metric 'wer'; did you mean ter?"),
         (("few=few", "--metrics", ""), "unknown metric ''"),
         (("few=few", "--metrics", "rep,rep"), "named twice"),
         (("few=few", "--metrics", "rep,drop"), "metric drop needs --src, and --model"),
@@ -458,6 +462,7 @@ def test_details(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
         (("few=few", "--save-model", "m"), "--save-model goes with --train-src"),
         (("few=few", "--details", "-"), "--details writes a file"),
         (("few=few", "--test", "t"), "'--test'"),
+        (("few=few", "--breakdown", "word-labels", "--metrics", "rep"), "needs --ref-labels"),
         (("few=few", "--breakdown", "colour"), "unknown breakdown 'colour'"),
         (("few=few", "--breakdown", "dropped-words", "--metrics", "rep"), "needs metric drop"),
         (("few=few", "--breakdown", "source-length", "--metrics", "rep"), "needs --src"),

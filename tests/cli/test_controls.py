@@ -14,8 +14,11 @@ from tests.aligner.fake_aligners import pretender
 from tests.conftest import COMMAND, RunCli
 
 C0, C1, OVERRIDE = "\x1b[31m", "\x9b31m", "\u202e"
-NASTY = f"x{C0}{C1}{OVERRIDE}\u2066\u200f\x07y"
-CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u202e\u2066\u200f"} - {"\n"}
+TAGS = "\U000e0041\U000e007f"
+HIDDEN = f"\u2028\u200b\xad\ufeff{TAGS}"
+NASTY = f"x{C0}{C1}{OVERRIDE}\u2066\u200f\x07{HIDDEN}y"
+CONTROLS = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *NASTY[4:-1]} - {*"\n31m"}
+JOINERS = "\u200c\u200d"
 
 
 def controls(text: str) -> set[str]:
@@ -38,6 +41,33 @@ def test_tables(run_cli: RunCli, folder: Path, form: str) -> None:
         assert sentence["repetitions"][0]["ngram"] == [NASTY, NASTY]
     else:
         assert "31m" in found
+
+
+def test_letters_of_persian_and_emoji_stay(run_cli: RunCli, folder: Path) -> None:
+    (folder / "hyp").write_text(f"a{JOINERS}b a{JOINERS}b\n")
+    found = run_cli("rep", "hyp", "ref", "--sentence-level", cwd=folder).stdout
+    assert f"a{JOINERS}b a{JOINERS}b" in found
+
+
+def test_verdicts_of_a_report(run_cli: RunCli, folder: Path) -> None:
+    """Names come from a column here; those of the command line are refused before."""
+    rows = [
+        {"system": name, "hyp": f"{hyp} {n}", "ref": f"a b {n}"}
+        for n in range(30)
+        for name, hyp in ((NASTY, "a a a"), ("plain", "a b"))
+    ]
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    arguments = "--from rows.jsonl --system-col system --hyp-col hyp --ref-col ref --metrics rep"
+    for command in (("report", "-o", "new.html"), ("compare",), ("compare", "-f", "csv"),
+                    ("compare", "-f", "latex"), ("compare", "-f", "markdown"),
+                    ("compare", "-f", "json"), ("compare", "--breakdown", "all")):  # fmt: skip
+        done = run_cli(*command, *arguments.split(), "--resamples", 20, cwd=folder)
+        said = done.stdout.replace("\r\n", "\n") + done.stderr
+        assert controls(said) == set(), command
+        assert "2028" in said
+    shown = (folder / "new.html").read_text().partition("<script")[0]  # then data, and its reader
+    assert "2028" in shown
+    assert controls(shown) <= {"\t"}
 
 
 def test_details(run_cli: RunCli, folder: Path) -> None:

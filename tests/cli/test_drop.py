@@ -200,7 +200,18 @@ class TestSeveralReferences:
         links = {"one.links": "0-0 1-1 2-2", "two.links": "0-0 1-1", "hyp.links": "0-0"}
         for name, text in {**texts, **links}.items():
             (tmp_path / name).write_text(f"{text}\n")
-        start = ("drop", "hyp", "one", "two", "--src", "src", "--src-hyp-align", "hyp.links")
+        start = (
+            "drop",
+            "hyp",
+            "--ref",
+            "one",
+            "--ref",
+            "two",
+            "--src",
+            "src",
+            "--src-hyp-align",
+            "hyp.links",
+        )
         both = ("--src-ref-align", "one.links", "--src-ref-align", "two.links")
         result = run_cli(*start, *both, cwd=tmp_path).stdout
         assert result.startswith("DROP|refs:2|aligner:given|links:")
@@ -216,7 +227,11 @@ class TestSeveralReferences:
             (corpus / "test.target").read_text().splitlines(keepends=True)[1:]))  # fmt: skip
         options = ("--src", "test.source", "--model", model, "-f", "json")
         one, two = (
-            json.loads(run_cli("drop", "short", *refs, *options, *soft, cwd=corpus).stdout)
+            json.loads(
+                run_cli(
+                    "drop", "short", *(f"--ref={ref}" for ref in refs), *options, *soft, cwd=corpus
+                ).stdout
+            )
             for refs, soft in ((("test.target",), ()), (("test.target", "half"), ()))
         )
         expected = [found["scores"][0]["statistics"]["expected_words"] for found in (one, two)]

@@ -145,7 +145,15 @@ def test_several_references(
 
     def scores(*references: Path) -> list[float]:
         done = meteor(
-            hyp, *references, "--sentence-level", "-f", "json", "-w", 10, "--variant", variant
+            hyp,
+            *(f"--ref={name}" for name in references),
+            "--sentence-level",
+            "-f",
+            "json",
+            "-w",
+            10,
+            "--variant",
+            variant,
         )
         (score,) = json.loads(done.stdout)["scores"]
         assert f"|refs:{len(references)}|" in score["signature"]

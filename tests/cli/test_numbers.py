@@ -44,6 +44,8 @@ def folder(tmp_path: Path) -> Path:
         *(f"align train hyp ref -o m --{option} {value}"
           for option in ("alpha", "tension", "p0", "timeout") for value in ("nan", "inf", "1e300")),
         "rep hyp ref -n 99999999999999999999999",
+        "rep hyp ref -n 51",
+        "rep hyp ref --letters -n 20000",
         "rep hyp ref --w1 1e308 -f json",
         "rep hyp ref --confidence --bootstrap 10000000000",
         "compare hyp hyp --ref ref --metrics rep --resamples 10000000000",

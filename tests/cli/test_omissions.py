@@ -1,4 +1,4 @@
-"""``omissions`` and ``align train --for omissions``, by the installed command."""
+"""``omissions`` and ``align train --prepare-for omissions``, by the installed command."""
 
 from __future__ import annotations
 
@@ -97,20 +97,65 @@ def test_additions(run_cli: RunCli, corpus: Path) -> None:
         assert all(s["words"] == line.split()[s["start"] : s["end"]] for s in sentence["added"])
 
 
-def test_calibration_is_kept_in_the_model(run_cli: RunCli, corpus: Path) -> None:
-    (corpus / "mine").write_bytes((corpus / "model").read_bytes())
-    clean = ("omissions", "test.target", "--src", "test.source", "--model", "mine")
-    done = run_cli(*clean, "--calibrate", "--rate", 0.05, cwd=corpus)
+def test_calibration_is_written_where_it_is_told(run_cli: RunCli, corpus: Path) -> None:
+    before = (corpus / "model").read_bytes()
+    clean = ("omissions", "test.target", "--src", "test.source", "--model")
+    done = run_cli(*clean, "model", "--calibrate", "mine", "--rate", 0.05, cwd=corpus)
+    assert (corpus / "model").read_bytes() == before
+    assert "warning: calibrated on 200 segments, which is too few" in done.stderr
     assert "mine: calibrated on 200 segments at a rate of 0.05 per word; " in done.stderr
     assert float(done.stderr.rpartition(" ")[2]) < 0.03
     assert "|at:P>=0.5|" in done.stdout
-    assert run_cli(*clean, cwd=corpus).stdout == done.stdout
+    assert run_cli(*clean, "mine", cwd=corpus).stdout == done.stdout
     arguments = ("omissions", *TEXTS, "--sentence-level", "-f", "csv", "--model")
     table = rows(run_cli(*arguments, "mine", cwd=corpus).stdout)
     assert list(table[0]) == ["segment", "score", "probability", "spans", "signature"]
     assert all(0 <= float(row["probability"]) <= 1 for row in table)
     plain = run_cli(*arguments, "model", cwd=corpus).stdout
     assert [row["score"] for row in rows(plain)] == [row["score"] for row in table]
+    onto_itself = run_cli(*clean, "model", "--calibrate", "model", cwd=corpus, check=False)
+    assert "--calibrate model is one of the input files" in onto_itself.stderr
+
+
+def test_a_gate_and_a_filter_without_a_reference(run_cli: RunCli, corpus: Path) -> None:
+    line = ("omissions", *TEXTS, "--model", "model")
+    (score,) = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"]
+    number, share = score["statistics"]["segments_found"], score["score"]
+    assert number > 0
+    files = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
+    closed = run_cli(*line, "--fail-above", share / 2, *files, cwd=corpus, check=False)
+    assert closed.returncode == 3
+    assert f"failed: {number} of 200 segments ({share:.2f}%) have an error" in closed.stderr
+    kept, rejected = (
+        [json.loads(row) for row in (corpus / name).read_text().splitlines()]
+        for name in files[1::2]
+    )
+    named = closed.stderr.rpartition("segments ")[2].partition(" and ")[0]
+    numbers = [row["segment"] for row in rejected]
+    assert named.strip() == ", ".join(map(str, numbers[:20]))
+    assert len(kept) + len(rejected) == 200
+    texts = [(corpus / name).read_text().splitlines() for name in ("test.source", TEXTS[0])]
+    for row in kept + rejected:
+        assert (row["source"], row["hypothesis"]) == tuple(t[row["segment"] - 1] for t in texts)
+    assert min(row["score"] for row in rejected) >= 4 > max(row["score"] for row in kept)
+    assert run_cli(*line, "--fail-above", share, cwd=corpus).returncode == 0
+    refused = run_cli(*line, "--fail-if-probability", 0.5, cwd=corpus, check=False)
+    assert refused.returncode == 1
+    assert "the model gives no probabilities" in refused.stderr
+
+
+def test_the_gate_of_probabilities(run_cli: RunCli, corpus: Path) -> None:
+    clean = ("omissions", "test.target", "--src", "test.source", "--model", "model")
+    run_cli(*clean, "--calibrate", "sure", "-b", cwd=corpus)
+    line = ("omissions", *TEXTS, "--model", "sure")
+    closed = run_cli(*line, "--fail-if-probability", 0.9, cwd=corpus, check=False)
+    assert closed.returncode == 3
+    table = run_cli(*line, "--sentence-level", "-f", "csv", cwd=corpus).stdout
+    least = [row["segment"] for row in rows(table) if float(row["probability"]) >= 0.9]
+    assert f"{len(least)} of 200 segments have an error with a probability of 0.9 or more: " in (
+        closed.stderr
+    )
+    assert f"segments {least[0]}, {least[1]}" in closed.stderr
 
 
 def test_a_plain_model_works(run_cli: RunCli, corpus: Path) -> None:
@@ -124,7 +169,7 @@ def test_a_plain_model_works(run_cli: RunCli, corpus: Path) -> None:
         ((), 2, "give one of: --model M; --train-src F with --train-tgt F"),
         (("--model", "model", "--additions", "--ref", "test.target"), 2, "no --ref"),
         (("--model", "model", "--rate", 0.1), 2, "--rate goes with --calibrate"),
-        (("--model", "model", "--symmetrize", "union"), 2, "No such option"),
+        (("--model", "model", "--symmetrize", "union"), 2, "there is no option --symmetrize"),
         (("--model", "no-such"), 1, "no-such: no such file"),
         (("--model", "model", "--ref", "train.target"), 1, "unequal numbers of lines"),
         (("--train-src", "-", "--train-tgt", "train.target"), 1, "is read several times"),
@@ -143,8 +188,8 @@ def test_errors(
 def test_a_model_that_cannot_be_written_is_found_before_the_work(
     run_cli: RunCli, corpus: Path
 ) -> None:
-    few = ("omissions", "-", "--src", "test.source", "--model", "model", "--calibrate")
-    done = run_cli(*few, check=False, cwd=corpus, stdin="a\n")
+    few = ("omissions", "-", "--src", "test.source", "--model", "model")
+    done = run_cli(*few, "--calibrate", "new", check=False, cwd=corpus, stdin="a\n")
     assert done.returncode == 1
     assert "standard input: is read several times; give a file" in done.stderr
 

@@ -263,9 +263,14 @@ def test_frequencies_of_a_file(tmp_path: Path) -> None:
 
 
 def test_all_that_can_be_had(comparison: Comparison) -> None:
-    assert [item.name for item in comparison.break_down()] == list(BREAKDOWNS)
+    with_labels = comparison.break_down(word_labels=[line.split() for line in REFERENCES])
+    assert [item.name for item in with_labels] == list(BREAKDOWNS)
+    without = [item.name for item in comparison.break_down()]
+    assert without == [name for name in BREAKDOWNS if name != "word-labels"]
     only_text = compare(SYSTEMS, REFERENCES, metrics=["bleu"], resamples=0)
-    assert [item.name for item in only_text.break_down()] == ["reference-length", "differences"]
+    assert [item.name for item in only_text.break_down()] == [
+        "reference-length", "word-frequency", "telling-ngrams", "differences",
+    ]  # fmt: skip
 
 
 def test_what_cannot_be_had_is_said() -> None:
@@ -274,6 +279,8 @@ def test_what_cannot_be_had_is_said() -> None:
         only_text.break_down(["frequency"])
     with pytest.raises(ValueError, match="source-length needs the source text"):
         only_text.break_down(["source-length"])
+    with pytest.raises(ValueError, match="word-labels needs labels of the reference's words"):
+        only_text.break_down(["word-labels"])
     with pytest.raises(ValueError, match="unknown breakdown 'x'"):
         only_text.break_down(["x"])
     statistics = {"rep": {"a": REP().statistics(["a"], ["a"])}}
@@ -318,7 +325,7 @@ def test_links_without_a_source_have_no_words_to_list() -> None:
     comparison = compare({"s": ["a"]}, ["a b"], aligner=aligner, metrics=["drop"], resamples=0)
     assert comparison.rows["s"]["drop"].score.score == 50
     names = [item.name for item in comparison.break_down()]
-    assert names == ["reference-length", "differences"]
+    assert names == ["reference-length", "word-frequency", "telling-ngrams", "differences"]
     with pytest.raises(ValueError, match="dropped-words needs the source text"):
         comparison.break_down(["dropped-words"])
 
@@ -380,5 +387,7 @@ def test_order_of_segments_leaves_lists_alone(
         resamples=0,
     )
     for name in BREAKDOWNS:
-        if name not in {"differences", "source-length", "reference-length"}:
+        if name not in {
+            "differences", "source-length", "reference-length", "word-labels", "telling-ngrams",
+        }:  # fmt: skip
             assert table(other, name) == table(comparison, name)

@@ -1,4 +1,4 @@
-"""sacreBLEU's test sets: found where they are, and never fetched."""
+"""sacreBLEU's test sets: found where they are, or made from what sacreBLEU downloads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from coverage_eval.errors import MissingDependencyError
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a connection was made")
+        raise OSError("no network here")
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, *files: str) -> None:
     """Put files where sacreBLEU keeps those of a test set."""
     monkeypatch.setattr(DATASETS[name], "_outdir", str(folder))
+    monkeypatch.setattr(DATASETS[name], "_rawdir", str(folder / "raw"))
     for file in files:
         (folder / file).write_text("text\n")
 
@@ -54,12 +55,35 @@ def test_files_are_found(
 
 
 @pytest.mark.parametrize("name", ["wmt20", "wmt22"])
-def test_nothing_is_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_without_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     install(monkeypatch, tmp_path, name, f"{name}.de-en.src")
     command = f"sacrebleu -t {name} -l de-en --echo src > /dev/null"
-    with pytest.raises(MissingDependencyError, match=re.escape(command)):
+    with pytest.raises(MissingDependencyError, match="cannot be downloaded: no network") as found:
         find_test_set(name, "de-en")
-    assert [path.name for path in tmp_path.iterdir()] == [f"{name}.de-en.src"]
+    assert re.search(re.escape(command), str(found.value))
+
+
+def test_what_sacrebleu_downloaded_becomes_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of what it downloads for wmt23, in WMT's own format."""
+    data = DATASETS["wmt23"]
+    install(monkeypatch, tmp_path, "wmt23")
+    raw = tmp_path / "raw" / data.langpairs["en-de"][0]
+    raw.parent.mkdir(parents=True)
+    segments = ['<seg id="1">A house.</seg><seg id="2">A dog &amp; a cat.</seg>']
+    segments += [text.replace("A ", "Ein ").replace(" a ", " eine ") for text in segments]
+    raw.write_text(
+        '<dataset id="wmttest2023"><doc id="one" origlang="en" domain="news">'
+        f'<src lang="en"><p>{segments[0]}</p></src>'
+        f'<ref lang="de" translator="refA"><p>{segments[1]}</p></ref></doc></dataset>'
+    )
+    (archive,) = data.data
+    (tmp_path / "raw" / data._get_tarball_filename(archive)).write_text("it was unpacked")
+    found = find_test_set("wmt23", "en-de")
+    assert Path(found.source).read_text() == "A house.\nA dog & a cat.\n"
+    (reference,) = found.references
+    assert Path(reference).read_text() == "Ein house.\nEin dog & eine cat.\n"
 
 
 def test_unknown_names() -> None:

@@ -23,7 +23,10 @@ VALUES = {"a": RNG.normal(0.9, 0.1, 30).tolist(), "b": RNG.normal(0.7, 0.2, 30).
 
 def test_means_intervals_and_p_values_are_those_of_scipy() -> None:
     comparison = compare(
-        {"b": TEXT, "a": TEXT}, TEXT, metrics=[GivenScores("COMET", VALUES), "rep"], resamples=4000
+        {"b": TEXT[::-1], "a": TEXT},
+        TEXT,
+        metrics=[GivenScores("COMET", VALUES), "rep"],
+        resamples=4000,
     )
     cells = {system: row["comet"] for system, row in comparison.rows.items()}
     for system, cell in cells.items():
@@ -144,3 +147,56 @@ def test_mistakes(
     done = run_cli(*texts, *arguments, cwd=tmp_path, check=False)
     assert done.returncode == status
     assert said in done.stderr
+
+
+@pytest.fixture
+def test_set(tmp_path: Path) -> Path:
+    """A test set as mt-metrics-eval has them, whose reference is scored as a system, too."""
+    texts = {
+        "sources/en-de.txt": [f"source {n}" for n in range(30)],
+        "sources/de-en.txt": ["x"],
+        "references/en-de.refA.txt": TEXT,
+        "references/en-de.refB.txt": [line[:-4] for line in TEXT],
+        "system-outputs/en-de/refA.txt": TEXT,
+        "system-outputs/en-de/good.txt": TEXT,
+        "system-outputs/en-de/bad.txt": ["more more more"] * 30,
+    }
+    for name, lines in texts.items():
+        path = tmp_path / "wmt" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def test_texts_of_a_test_set(run_cli: RunCli, test_set: Path) -> None:
+    options = ("--metrics", "rep", "--resamples", 0, "-f", "json", "--wmt", "wmt/out")
+    where = ("--from", "wmt", "-l", "en-de", "--ref-system", "refA")
+    found = json.loads(run_cli("compare", *where, *options, cwd=test_set).stdout)["scores"]
+    assert [score["system"] for score in found] == ["bad", "good"]
+    assert sorted(read_score_file(test_set / "wmt/out/REP-refA.seg.score")) == ["bad", "good"]
+    other = ("--ref-system", "refB", "--system", "refA")
+    found = json.loads(run_cli("compare", *where[:4], *other, *options, cwd=test_set).stdout)
+    assert [score["system"] for score in found["scores"]] == ["refA"]
+    one = run_cli("rep", *where, "--system", "bad", "-b", cwd=test_set).stdout
+    assert float(one) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["-l", "en-de"], 2, "wmt has the references refA, refB: name --ref-system"),
+        (["-l", "en-de", "--ref-system", "refC"], 2, "--ref-system refC: there are refA, refB"),
+        (["-l", "en-fr"], 1, "no language pair 'en-fr'; there are: de-en, en-de"),
+        ([], 1, "wmt: name a language pair with -l: de-en, en-de"),
+        (["-l", "de-en"], 1, "no outputs of systems in system-outputs/de-en"),
+    ],
+)
+def test_what_a_test_set_lacks(
+    run_cli: RunCli, test_set: Path, arguments: list[str], status: int, said: str
+) -> None:
+    options = ("compare", "--from", "wmt", "--metrics", "rep")
+    done = run_cli(*options, *arguments, cwd=test_set, check=False)
+    assert done.returncode == status
+    assert said in done.stderr
+    none = run_cli("compare", "--from", ".", "--metrics", "rep", cwd=test_set, check=False)
+    assert "no test set of mt-metrics-eval" in none.stderr

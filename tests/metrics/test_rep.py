@@ -14,7 +14,8 @@ from sacrebleu.significance import PairedTest
 
 import coverage_eval.metrics.for_sacrebleu
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.drop import StopWords
+from coverage_eval.metrics.rep import REP, LetterREP, is_punctuation_alone
 from tests.metrics import oracles
 
 SEGMENTS = st.lists(
@@ -251,3 +252,38 @@ class TestSeveralReferences:
     def test_transposed_references_are_refused(self) -> None:
         with pytest.raises(DataError, match="one list a reference"):
             REP().corpus_score(["a", "b", "c"], [["a", "x"], ["b", "y"], ["c", "z"]])
+
+
+class TestLeavingOut:
+    """N-grams with punctuation or with listed words need not count; the score says so."""
+
+    HYP = 'he said " yes " , and she said " no " , and the the dog'
+    REF = "he said yes and she said no and the dog"
+
+    def test_punctuation(self) -> None:
+        metric = REP(leave_out_punctuation=True)
+        found = [r.ngram for r in metric.evidence(self.HYP, self.REF)]
+        everything = [r.ngram for r in REP().evidence(self.HYP, self.REF)]
+        assert (",", "and") in everything
+        assert found == [gram for gram in everything if not {'"', ","} & set(gram)]
+        score = metric.sentence_score(self.HYP, self.REF)
+        sums = [("repeated_ngrams", 0), ("repeated_words", 1), ("reference_words", 10)]
+        assert score.statistics == dict(sums)
+        assert "|norm:refwords|without:punct|" in str(score.signature)
+        assert "without" not in str(REP().signature)
+
+    def test_words(self) -> None:
+        words = StopWords.of(["the", "and"])
+        metric = REP(leave_out=words, leave_out_punctuation=True)
+        assert metric.evidence(self.HYP, self.REF) == []
+        assert f"|without:punct+{words}|" in str(metric.signature)
+        letters = LetterREP(leave_out=words)
+        assert all(not {"the", "and"} & set(r.ngram) for r in letters.evidence(self.HYP, self.REF))
+
+    @pytest.mark.parametrize("token", ["&quot;", "--", "，", "€", "'"])
+    def test_what_is_punctuation(self, token: str) -> None:
+        assert is_punctuation_alone(token)
+
+    @pytest.mark.parametrize("token", ["'s", "a", "&apos;s", "10", "½", "é"])
+    def test_what_is_none(self, token: str) -> None:
+        assert not is_punctuation_alone(token)

@@ -1,4 +1,4 @@
-"""Each notebook runs from top to bottom and lies in the repository without outputs."""
+"""Notebooks run from top to bottom, show what is stored in them, and say what they show."""
 
 from __future__ import annotations
 
@@ -31,13 +31,29 @@ def test_all_notebooks_are_there() -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_outputs_are_stripped(path: Path) -> None:
+def test_outputs_are_stored_and_small(path: Path) -> None:
+    """A code host shows them; the larger runs of 05 and 06 are stored without."""
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            assert cell.outputs == []
-            assert cell.execution_count is None
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert bool(shown) == (path in make_figures.STORED)
+    assert path.stat().st_size < 120_000
+
+
+@pytest.mark.parametrize("path", make_figures.STORED, ids=lambda path: path.stem)
+def test_text_quotes_what_is_shown(path: Path) -> None:
+    """A phrase in italics is in the output before or after it, and "twice" means twice."""
+    cells = nbformat.read(path, as_version=4).cells
+    texts = make_figures.text_of(nbformat.read(path, as_version=4))
+    quoted = 0
+    for number, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        near = "\n".join(texts[max(number - 1, 0) : number + 2]).splitlines()
+        for phrase, twice in re.findall(r"(?<!\*)\*([^*\n]+)\*(?!\*)( twice)?", cell.source):
+            quoted += 1
+            assert any(line.count(phrase) >= (2 if twice else 1) for line in near), phrase
+    assert quoted >= {"01": 4, "03": 5}.get(path.stem[:2], 0)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -54,10 +70,13 @@ def test_public_names_are_enough(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_runs_from_top_to_bottom(path: Path) -> None:
+def test_runs_and_shows_what_is_stored(path: Path) -> None:
     notebook: Any = make_figures.run(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in code)
     for name, data in make_figures.pictures(notebook).items():
         assert data.startswith(b"\x89PNG"), name
         assert (ROOT / "notebooks" / "figures" / name).exists()
+    if path in make_figures.STORED:
+        stored = nbformat.read(path, as_version=4)
+        assert make_figures.text_of(notebook) == make_figures.text_of(stored)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+import click
 import pytest
 
+from coverage_eval.cli import cli
+from tests.browser.conftest import chromium
 from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+__all__ = ["chromium"]
 
 SITE = ROOT / "build" / "site"
 PAGES = sorted(SITE.rglob("*.html"))
@@ -79,3 +88,45 @@ def test_docstrings_are_markdown(pages: dict[Path, Page]) -> None:
     assert text.count("<math") > 50
     assert not re.findall(r":(?:attr|class|data|exc|func|math|meth|mod):`?|\.\. math::", text)
     assert "<autoref" not in text
+
+
+def test_every_command_has_a_page_with_its_options(pages: dict[Path, Page]) -> None:
+    for name in cli.list_commands(click.Context(cli)):
+        command = cli.get_command(click.Context(cli), name)
+        text = (SITE / "commands" / f"{name}.html").read_text(encoding="utf-8")
+        assert command is not None
+        for item in command.params:
+            if isinstance(item, click.Option) and not item.hidden:
+                assert max(item.opts, key=len) in text, name
+    assert not [path for path in pages if "Sentinel" in path.read_text(encoding="utf-8")]
+
+
+def test_notebooks_and_the_sample_report_are_shown(pages: dict[Path, Page]) -> None:
+    shown = [path for path in pages if path.parent.name == "notebooks"]
+    assert len(shown) >= 4
+    assert "careful" in (SITE / "sample-report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_search_works_in_pages_opened_as_files(chromium: Browser, width: int) -> None:
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    said: list[str] = []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((SITE / "index.html").as_uri())
+    if width < 1000:
+        page.locator("label[for=__search]:visible").first.click()
+    page.locator("input[name=query]").press_sequentially("symmetrisation")
+    page.wait_for_selector(".md-search-result__item")
+    assert not said
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "name", ["commands/compare", "metrics", "tutorial", "other-tools", "start"]
+)
+def test_pages_fit_a_phone(chromium: Browser, name: str) -> None:
+    """What is wide scrolls in its own place; the page does not."""
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto((SITE / f"{name}.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.close()

@@ -10,6 +10,7 @@ from coverage_eval.attention import (
     AttentionError,
     AttentionState,
     AttentionStep,
+    InfeasibleBoundsError,
     attend,
     attend_vjp,
 )
@@ -216,6 +217,8 @@ def test_what_does_not_fit_is_refused():
         ours.BilinearScorer(coverage="text")
     with pytest.raises(AttentionError, match="unknown coverage form 'script'"):
         ours.BilinearScorer(2, 2, coverage="script")
+    with pytest.raises(AttentionError, match="exhaustion constant c must be finite: nan"):
+        ours.ConstrainedAttention(ours.BilinearScorer(), exhaustion=float("nan"))
     module = ours.ConstrainedAttention(ours.BilinearScorer(), "csparsemax")
     with pytest.raises(AttentionError, match="constrained_sparsemax needs fertilities"):
         module.source(torch.eye(3)[None])
@@ -223,3 +226,187 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="the exhaustion strategy needs fertilities"):
         module.source(torch.eye(3)[None])
     assert "softmax, exhaustion=0.2, sink=False" in str(module)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fertilities": -1}, "row 0: fertility -1 of word 0"),
+        ({"fertilities": [[1, 1, 1], [1, float("nan"), 1]]}, "row 1: fertility nan of word 1"),
+        (
+            {"fertilities": [1.0, 2.0]},
+            r"shape \(2,\) do not fit \[batch, source\] = \(2, 3\): give",
+        ),
+        ({"fertilities": [1.0, 2.0, 3.0]}, r"shape \(3,\) do not fit"),
+        ({"fertilities": [[1.0, 2.0]]}, r"shape \(1, 2\) do not fit"),
+        ({"mask": [[1.0, 1, 1], [1, 1, 0]]}, "must be of type torch.bool .*, not torch.float32"),
+        ({"mask": [True, True, False]}, r"\[batch, source\] = \(2, 3\), not torch.bool \(3,\)"),
+    ],
+)
+def test_masks_and_fertilities_that_do_not_fit_are_refused(given, message):
+    given = {"fertilities": 2.0} | given
+    given = {k: torch.tensor(v) if isinstance(v, list) else v for k, v in given.items()}
+    module = ours.ConstrainedAttention(ours.BilinearScorer())
+    with pytest.raises(AttentionError, match=message):
+        module.source(torch.zeros(2, 3, 4), steps=1, **given)
+    heads = ours.MultiheadConstrainedAttention(4, 2)
+    if "mask" in given:
+        given["key_padding_mask"] = given.pop("mask")
+        message = "must be .*torch.bool"
+    with pytest.raises(AttentionError, match=message):
+        heads.source(torch.zeros(2, 3, 4), **given)
+
+
+def test_fertilities_of_a_row_or_of_a_position_and_any_at_padding():
+    module = ours.ConstrainedAttention(ours.BilinearScorer())
+    memory = torch.zeros(2, 3, 4)
+    for given in ([[1.0], [2.0]], [[1.0, 2.0, 3.0]]):
+        source = module.source(memory, fertilities=torch.tensor(given), steps=3)
+        assert torch.equal(source.fertilities, torch.tensor(given).expand(2, 3))
+    nan = torch.tensor([[1.0, 1.0, float("nan")]]).expand(2, 3)
+    mask = torch.tensor([[True, True, False]] * 2)
+    source = module.source(memory, mask=mask, fertilities=nan, steps=2)
+    assert source.fertilities.tolist() == [[1, 1, 0]] * 2
+
+
+def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
+    """Five words with a unit each, and a sixth step: NaN, were it not said."""
+    module = ours.ConstrainedAttention(ours.BilinearScorer())
+    memory = torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(0))
+    mask = torch.arange(5) < torch.tensor([5, 3, 5])[:, None]
+    mask[2] = True
+    module.source(memory, mask=mask, fertilities=1.0, steps=3)
+    module.source(memory, mask=mask, fertilities=1.0, steps=torch.tensor([5, 3, 4]))
+    with pytest.raises(
+        InfeasibleBoundsError,
+        match="row 1: fertilities that sum to 3 cannot hold 4 steps: add a sink",
+    ) as caught:
+        module.source(memory, mask=mask, fertilities=1.0, steps=4)
+    assert caught.value.row == (1,)
+    with pytest.raises(InfeasibleBoundsError, match="hold 6 steps, nor can those of 2 other rows"):
+        module.source(memory, mask=mask, fertilities=1.0, steps=6)
+    with pytest.raises(InfeasibleBoundsError, match="sum to 5, and it is not said for how"):
+        module.source(memory, mask=mask, fertilities=1.0)
+    assert ours.infeasible_rows(torch.ones(3, 5), 4, mask).tolist() == [1]
+    assert ours.infeasible_rows(torch.ones(3, 5), torch.tensor([6, 3, 5])).tolist() == [0]
+    # With a sink, in the data or the module's own, any number of steps may follow.
+    bounds = torch.ones(3, 5).index_fill(1, torch.tensor([0]), torch.inf)
+    assert not len(ours.infeasible_rows(bounds, 1000))
+    module.source(memory, fertilities=bounds)
+    ours.ConstrainedAttention(ours.BilinearScorer(4, 4), sink=True).source(memory, fertilities=1.0)
+    ours.ConstrainedAttention(ours.BilinearScorer(), "softmax").source(memory)
+    # What the check stands for: with as many steps as it allows there is no NaN.
+    source = module.source(memory, mask=mask, fertilities=1.0, steps=3)
+    cumulative = module.start(source)
+    for t in range(3):
+        cumulative = module(memory[:, t], source, cumulative)[2]
+    assert not cumulative.isnan().any()
+    assert module(memory[:, 0], source, cumulative)[1].isnan().any(1).tolist() == [
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("kind", ["general", "scripts", "additive coverage"])
+@pytest.mark.parametrize("transformation", TRANSFORMATIONS)
+def test_what_stands_at_padding_reaches_nothing(kind, transformation):
+    """Nor do the states of rows that have ended: NaN there leaves results and gradients alike."""
+    results = []
+    for filler in (0.0, float("nan")):
+        rng = np.random.default_rng(3)
+        scorer, _ = scorer_of(kind, rng)
+        module = ours.ConstrainedAttention(scorer, transformation, exhaustion=0.2)
+        values = {name: torch.tensor(value) for name, value in inputs(kind, rng).items()}
+        values["memory"][~MASK] = filler
+        values["states"][~ACTIVE] = filler
+        leaves = {name: value.requires_grad_() for name, value in values.items()}
+        attention, contexts, cumulative = through_time(module, **leaves)
+        (attention.square().sum() + contexts.sum() + cumulative[MASK].sum()).backward()
+        gradients = [leaf.grad for leaf in (*leaves.values(), *scorer.parameters())]
+        results.append([attention, contexts, cumulative, *gradients])
+    for clean, spoilt in zip(*results, strict=True):
+        assert clean is spoilt is None or torch.equal(clean, spoilt)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", SCORERS)
+def test_every_scorer_takes_a_step_in_half_precision(kind, dtype):
+    rng = np.random.default_rng(6)
+    scorer, _ = scorer_of(kind, rng)
+    values = inputs(kind, rng)
+    contexts = []
+    for wanted in (torch.float32, dtype):
+        module = ours.ConstrainedAttention(scorer, exhaustion=0.2).to(wanted)
+        state, memory = (torch.tensor(values[n]).to(dtype).to(wanted) for n in ("states", "memory"))
+        state.requires_grad_()
+        source = module.source(memory, mask=MASK, fertilities=torch.tensor(values["fertilities"]))
+        context, alpha, _ = module(state[:, 0], source, torch.tensor(values["cumulative"]).float())
+        assert (context.dtype, alpha.dtype) == (wanted, torch.float32)
+        contexts.append(context.float())
+        (d_state,) = torch.autograd.grad(context.float().sum(), state)
+        assert d_state.isfinite().all()
+    assert torch.allclose(*contexts, atol=0.1)
+
+
+def test_sources_follow_the_hypotheses_of_a_beam():
+    rng = np.random.default_rng(8)
+    scorer, _ = scorer_of("general", rng)
+    module = ours.ConstrainedAttention(scorer)
+    values = {name: torch.tensor(value) for name, value in inputs("general", rng).items()}
+    source = module.source(values["memory"], mask=MASK, fertilities=values["fertilities"])
+    index = torch.tensor([2, 0, 0, 1])
+    whole = module(values["states"][:, 0], source, values["cumulative"])
+    part = module(values["states"][index, 0], source.reorder(index), values["cumulative"][index])
+    for all_rows, some in zip(whole, part, strict=True):
+        assert torch.allclose(all_rows[index], some, atol=1e-14)
+    unbounded = ours.ConstrainedAttention(ours.BilinearScorer(), "softmax")
+    assert unbounded.source(values["memory"]).reorder(index).fertilities is None
+
+
+def test_parameters_of_a_type_and_drawn_anew():
+    for scorer in (
+        ours.BilinearScorer(3, 4, coverage="text", dtype=torch.float64),
+        ours.AdditiveScorer(3, 4, 5, coverage=True, dtype=torch.float64),
+        Distance(),
+    ):
+        sink = scorer.memory_size is not None
+        module = ours.ConstrainedAttention(scorer, sink=sink, dtype=torch.float64)
+        before = {name: p.detach().clone() for name, p in module.named_parameters()}
+        assert {p.dtype for p in before.values()} == {torch.float64}
+        with torch.no_grad():
+            for parameter in module.parameters():
+                parameter.fill_(7.0)
+        module.reset_parameters()
+        for name, parameter in module.named_parameters():
+            assert (parameter != 7).all(), name
+            assert (parameter == 0).all() == (before[name] == 0).all(), name
+    assert ours.BilinearScorer(3, 4, device="meta").weight.device.type == "meta"
+
+
+class Distance(torch.nn.Module):
+    """A scorer of one's own: the nearer, the higher."""
+
+    memory_size = None
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.empty((), dtype=torch.float64))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        torch.nn.init.ones_(self.scale)
+
+    def keys(self, memory):
+        return memory
+
+    def forward(self, query, keys, memory, cumulative):
+        return -self.scale * (keys - query[:, None]).square().sum(-1)
+
+
+def test_a_scorer_of_ones_own():
+    module = ours.ConstrainedAttention(Distance(), "sparsemax")
+    memory = torch.eye(3, dtype=torch.float64)[None]
+    source = module.source(memory)
+    _, alpha, _ = module(memory[:, 1], source, module.start(source))
+    assert alpha.tolist() == [[0, 1, 0]]

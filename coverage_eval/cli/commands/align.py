@@ -15,6 +15,7 @@ from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import corpus_options, word_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
@@ -36,7 +37,6 @@ from coverage_eval.cli.output import (
     is_terminal,
     present_counted,
     print_lines,
-    say,
     show,
     warn,
 )
@@ -80,9 +80,7 @@ def command() -> None:
 
 
 @command.command("train")
-@corpus_options
-@click.argument("src")
-@click.argument("tgt")
+@corpus_options("src", "tgt")
 @option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
               help="Write the model to this file.")  # fmt: skip
 @option("--forward-links", metavar="FILE", type=OutputFile(),
@@ -109,8 +107,8 @@ def command() -> None:
               help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
 @option("--stem", type=WholeRange(0), default=0, show_default=True,
               help="Keep so many letters of each word, 0 for all.")  # fmt: skip
-@option("--for", "purpose", type=click.Choice(["omissions"]),
-              help="Add to the model what this command needs beside it.")  # fmt: skip
+@option("--prepare-for", "purpose", type=click.Choice(["omissions"]), old=["--for"],
+              help="Also train what `omissions` needs.")  # fmt: skip
 @threads_option
 @memory_option
 @timeout_option
@@ -137,7 +135,7 @@ def train(
     \b
     Example:
       coverage-eval align train train.de train.en --tokenize 13a -o de-en.model
-      coverage-eval align train train.de train.en --for omissions -o de-en.model
+      coverage-eval align train train.de train.en --prepare-for omissions -o de-en.model
     """
     if output == "-":
         raise click.UsageError("the model is written to a file, not to standard output")
@@ -169,10 +167,8 @@ def train(
 
 
 @command.command("apply")
-@corpus_options
 @click.argument("model")
-@click.argument("src")
-@click.argument("tgt")
+@corpus_options("src", "tgt")
 @symmetrize_option
 @option("--no-prune", is_flag=True, help="Use the tables in full precision.")
 @option("--scores", is_flag=True,

@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
+from coverage_eval.cli.gate import CLOSED
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -29,11 +31,10 @@ from coverage_eval.cli.options import (
     output_options,
     parse_differences,
     parse_list,
-    parse_named_files,
     parse_score_files,
     strict_option,
 )
-from coverage_eval.cli.output import save_figure, say, show, warn
+from coverage_eval.cli.output import save_figure, show, warn
 from coverage_eval.comparison.breakdowns import (
     BREAKDOWNS,
     DEFAULT_TOP,
@@ -48,14 +49,15 @@ from coverage_eval.comparison.presentation import (
     write_details,
     write_wmt,
 )
+from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.drop import AlignedMetric
+from coverage_eval.metrics.drop import AlignedMetric, StopWords
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
-from coverage_eval.metrics.omissions import Omissions
+from coverage_eval.metrics.omissions import Omissions, add_omission_data
 from coverage_eval.metrics.registry import METRICS, default_metrics, make_metric, metric_class
 from coverage_eval.metrics.score import setting
 from coverage_eval.metrics.significance import (
@@ -77,20 +79,36 @@ class ChosenMetrics:
     """The metrics asked for, checked before any file is read."""
 
     def __init__(
-        self, asked: Sequence[str] | None, alignment: AlignmentOptions, settings: Mapping[str, Any]
+        self,
+        asked: Sequence[str] | None,
+        alignment: AlignmentOptions,
+        settings: Mapping[str, Any],
+        *,
+        referenced: bool,
     ) -> None:
         self.alignment = alignment
         self._settings = settings
         self._chosen_here = asked is None
         if asked is None:
-            names, missing = default_metrics(aligned=alignment.is_given)
+            names, missing = default_metrics(
+                aligned=alignment.is_given,
+                referenced=referenced,
+                modelled=alignment.has_model or alignment.has_coverage,
+            )
             if alignment.has_coverage:
                 names = ["softdrop" if name == "drop" else name for name in names]
+                names = [name for name in names if name != "additions"]  # rows tell nothing of them
             if missing:
                 say(f"no METEOR in the table: {missing}", "note")
         else:
             names = asked
         self.names = list(names)
+        for name in self.names:
+            if "references" in metric_class(name).needs and not referenced:
+                raise click.UsageError(f"metric {name} needs --ref")
+            has_source = alignment.src is not None or _is_aligned(name)
+            if "sources" in metric_class(name).needs and not has_source:
+                raise click.UsageError(f"metric {name} needs --src")
         needy = [name for name in self.names if _is_aligned(name)]
         if needy and not alignment.is_given:
             raise click.UsageError(
@@ -154,6 +172,12 @@ class ChosenMetrics:
     def need_aligner(self) -> bool:
         """Whether a column, or the wish to keep a model, makes an aligner necessary."""
         return any(map(_is_aligned, self.names)) or self.alignment.save_model is not None
+
+    @property
+    def add_data(self) -> Callable[..., None] | None:
+        """What a newly trained model gets beside it: for omissions, where a column finds them."""
+        finds = any(issubclass(metric_class(name), Omissions) for name in self.names)
+        return add_omission_data if finds else None
 
 
 def _is_aligned(name: str) -> bool:
@@ -221,15 +245,29 @@ class ComparisonOptions(TestingOptions):
         choices=TOKENIZERS,
     )
     meteor_norm: bool = setting(False, "Let METEOR tokenise, normalise and lowercase.")
+    leave_out: str | None = setting(
+        None,
+        "For rep: count no n-gram that holds a word of this file, one a line.",
+        metavar="FILE",
+    )
+    leave_out_punctuation: bool = setting(
+        False, "For rep: count no n-gram that holds a token of punctuation alone."
+    )
 
     @cached_property
     def columns(self) -> ChosenMetrics:
         """The metrics asked for; a usage error if one of them cannot be had."""
+        left_out = {
+            "leave_out": StopWords.read(self.leave_out) if self.leave_out else None,
+            "leave_out_punctuation": self.leave_out_punctuation,
+        }
         settings = {
+            "rep": left_out,
+            "rep-letters": left_out,
             "bleu": {"tokenize": self.bleu_tokenize},
             "meteor": {"norm": self.meteor_norm},
         }
-        return ChosenMetrics(self.metrics, self.alignment, settings)
+        return ChosenMetrics(self.metrics, self.alignment, settings, referenced=bool(self.ref))
 
     def check(self, texts: Sequence[str] = ()) -> None:
         """Refuse what is wrong with the command line before any file is read.
@@ -245,7 +283,7 @@ class ComparisonOptions(TestingOptions):
             raise click.UsageError(
                 f"the baseline {self.baseline!r} is none of the systems {listed}"
             )
-        others = [*filter(None, [self.frequencies]), *self.scores.values(), *texts]
+        others = [*filter(None, [self.frequencies, self.leave_out]), *self.scores.values(), *texts]
         self.alignment.check([*self.ref, *self.systems.values(), *others])
         links = {
             ("--src-ref-align", "references"): (self.alignment.src_ref_align, self.ref),
@@ -283,7 +321,7 @@ class ComparisonOptions(TestingOptions):
         of_links = alignment.settings()
         dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
         columns.leave_out_unfit(dataset)
-        aligner = alignment.make() if columns.need_aligner else None
+        aligner = alignment.make(columns.add_data) if columns.need_aligner else None
         metrics = columns.make({"aligner": aligner, **of_links})
         for name, file in self.scores.items():
             lower = name in (self.lower_is_better or ())
@@ -302,22 +340,21 @@ class ComparisonOptions(TestingOptions):
         text = self.frequencies or self.alignment.train_src
         return read_frequencies(text, result.source_tokens) if text else None
 
+    def count_target_frequencies(self, result: Result) -> Mapping[str, int] | None:
+        """How often each target word stands in the training text; None if there is none."""
+        text = self.alignment.train_tgt
+        return read_frequencies(text, result.tokens) if text else None
+
 
 _TESTING = {item.name for item in fields(TestingOptions)}
 
 _OPTIONS = (
-    click.argument(
-        "systems", nargs=-1, required=True, metavar="[NAME=]FILE...", callback=parse_named_files
-    ),
-    option(
-        "--ref", required=True, multiple=True, metavar="FILE",
-        help="Read the reference from this file; give it once for each of several references.",
-    ),
     alignment_options(words_of="every side, for rep, drop and softdrop"),
     option(
-        "--metrics", metavar="LIST", callback=parse_list("metric", METRICS),
-        help=f"Show these columns, separated by commas, of: {', '.join(METRICS)}.  "
-        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English]",
+        "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
+        help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
+        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English; without "
+        "--ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
     option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
@@ -339,7 +376,8 @@ _OPTIONS = (
 
 def comparison_options(command: F) -> Callable[..., Any]:
     """Add the systems and the options; the command receives them as one ``options``."""
-    return corpus_options(options_as("options", ComparisonOptions, _OPTIONS)(command))
+    add = corpus_options("systems", options=("ref",), needed=("systems", "ref|src"))
+    return add(options_as("options", ComparisonOptions, _OPTIONS)(command))
 
 
 STDOUT = "-"
@@ -403,10 +441,6 @@ class ComparisonFiles:
                 write_details(comparison, file)
 
 
-WORSE = 3
-"""The exit status where a system is worse than the baseline."""
-
-
 @click.command("compare", cls=Command)
 @comparison_options
 @option(
@@ -418,6 +452,11 @@ WORSE = 3
     "--top", default=DEFAULT_TOP, show_default=True, type=WholeRange(1), group="Output",
     help="List this many words, n-grams or segments in a breakdown.",
 )  # fmt: skip
+@option(
+    "--ref-labels", metavar="FILE", group="Output",
+    help="Read a label of each word of the first reference, such as its part of speech, from this "
+    "file, for --breakdown word-labels.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -427,15 +466,17 @@ WORSE = 3
     "rep,drop=0.5.",
 )  # fmt: skip
 @option(
-    "--level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    "--p-value", "level", default=SIGNIFICANT, show_default=True, group="Statistics",
+    old=["--level"],
     type=FiniteRange(1 / MOST_RESAMPLES, 1, max_open=True),
-    help="With --fail-if-worse, take a difference as one if its p is below this.",
+    help="With --fail-if-worse, p-value below which a difference counts.",
 )  # fmt: skip
 @output_options
 def command(
     options: ComparisonOptions,
     breakdown: list[str] | None,
     top: int,
+    ref_labels: str | None,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -446,11 +487,14 @@ def command(
     Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
     input, .gz and .zst are unpacked); NAME=FILE names the system otherwise than its file. Texts may
     also be columns of a table: --from. The table has a row for each system and a column for each
-    metric, as Table 1 of the paper.
+    metric, as Table 1 of the paper. Without --ref, --src is needed: the table has omissions and
+    additions (with a model), repetitions and lengths, and from three systems on each is judged by
+    what the others say of the same source.
 
     \b
     Example:
       coverage-eval compare --ref ref.txt --src src.txt --model de-en.model a=a.txt b=b.txt
+      coverage-eval compare --src src.txt --model de-en.model a=a.txt b=b.txt c=c.txt
     """
     files.check()
     options.check()
@@ -458,13 +502,21 @@ def command(
     asked = breakdown or []
     if asked:
         output.require_several("--breakdown")
-        check_source(options.frequencies or options.alignment.train_src)
+        check_source(options.frequencies or options.alignment.train_src, ref_labels)
     _check_breakdowns(asked, options.columns)
+    if "word-labels" in asked and ref_labels is None:
+        raise click.UsageError("--breakdown word-labels needs --ref-labels")
     result = options.measure(evidence=bool(asked or files.details))
     comparison = compare_result(result, baseline=options.baseline, testing=options.how)
     tables = []
     if asked:
-        chosen = Options(top, options.count_frequencies(result), comparison.baseline)
+        chosen = Options(
+            top,
+            options.count_frequencies(result),
+            comparison.baseline,
+            options.count_target_frequencies(result),
+            None if ref_labels is None else read_word_labels(ref_labels),
+        )
         tables = break_down(result, None if "all" in asked else asked, chosen)
     printout = present_comparison(comparison, tables)
     worse = _find_worse(comparison, gate) if gate else []
@@ -476,7 +528,7 @@ def command(
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:
-        click.get_current_context().exit(WORSE)
+        click.get_current_context().exit(CLOSED)
 
 
 def _make_gate(
@@ -485,7 +537,7 @@ def _make_gate(
     """What must not be worse; a usage error if it could not be found, however bad it is."""
     if guarded is None:
         if "level" in given_options():
-            raise click.UsageError("--level goes with --fail-if-worse")
+            raise click.UsageError("--p-value goes with --fail-if-worse")
         return None
     unknown = [name for name in guarded if name not in {*options.columns.names, *options.scores}]
     if unknown:

@@ -45,9 +45,7 @@ from coverage_eval.testbed.word_pool import WordPool
 
 
 @click.command("inject", cls=Command)
-@corpus_options
-@click.argument("hyp")
-@option("--src", metavar="FILE", required=True, help="Read the source text from this file.")
+@corpus_options("hyp", options=("src",), needed=("hyp", "src"))
 @option("--links", metavar="FILE",
               help="Take links of source and HYP from this file, as 0-0 1-2.")  # fmt: skip
 @option("--model", metavar="FILE", help="Link them by this model, made by 'align train'.")
@@ -135,7 +133,7 @@ def command(
             findings, _ = check_inputs(dataset, tokens=tokens, aligner=aligner)
             echo_findings(findings, strict=strict)
 
-        print_lines(lines(), output)
+        print_lines(lines(), output, as_is=True)
 
 
 def _check(

@@ -11,6 +11,7 @@ import click
 
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -24,7 +25,7 @@ from coverage_eval.cli.options import (
     seed_option,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, save_figure, say, show
+from coverage_eval.cli.output import echo_findings, save_figure, show
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import check_readable_again, check_source, source_name
 from coverage_eval.data.tokenizers import Tokenizer
@@ -73,9 +74,9 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     help="Write the labels' own texts there, to be scored: src.txt and hyp.txt, and labels.tsv to "
     "go with them.",
 )  # fmt: skip
-@option("--hyp", metavar="FILE",
+@option("-i", "--hyp", metavar="FILE", old=["--input"],
               help="Read the labelled translations from this file, for baselines.")  # fmt: skip
-@option("--ref", metavar="FILE", help="Read the reference from this file.")
+@option("-r", "--ref", metavar="FILE", help="Read the reference from this file.")
 @option(
     "--columns", metavar="LIST",
     help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
@@ -86,7 +87,7 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
     "are taken to do so by low ones, or by low where by high.",
 )  # fmt: skip
 @option(
-    "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED),
+    "-m", "--metrics", metavar="LIST", callback=parse_list("score", COMPUTED), names=COMPUTED,
     help=f"With --inject, compute these scores, separated by commas, of: {', '.join(COMPUTED)}.  "
     "[default: those that the texts allow]",
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from operator import itemgetter
 
@@ -10,19 +9,24 @@ import click
 import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
+    OutputFile,
     ScoreOutput,
     given_options,
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import present_found, present_scores, say, show, warn
+from coverage_eval.cli.output import echo_findings, present_found, present_scores, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.omissions import (
     Additions,
@@ -30,16 +34,11 @@ from coverage_eval.metrics.omissions import (
     add_omission_data,
 )
 from coverage_eval.tables.table import LazyRows
-from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrated_finders
+from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibrated_finders
 
 
 @click.command("omissions", cls=Command)
-@corpus_options
-@click.argument("hyp")
-@option(
-    "--ref", multiple=True, metavar="FILE",
-    help="Expect of HYP what this reference covers; give it once for each of several references.",
-)  # fmt: skip
+@corpus_options("hyp", options=("ref",))
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
     help="Expect of HYP what this other system's output covers; give it once for each. With "
@@ -51,24 +50,29 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, calibrated_fin
     help="Find words of HYP that nothing in the source supports, instead.",
 )
 @option(
-    "--calibrate",
-    "calibrates",
-    is_flag=True,
-    help="Learn probabilities from errors put into HYP, which is taken to be right, and keep them "
-    "in the model file.",
-)
+    "--calibrate", "calibrated", metavar="FILE", type=OutputFile(), group="Alignment",
+    help="Learn probabilities from errors put into HYP, which is taken to be right, and write the "
+    "model with them to this file, to be used as --model.",
+)  # fmt: skip
 @option(
     "--rate",
     default=DEFAULT_RATE,
     show_default=True,
     type=FiniteRange(0, 0.5, min_open=True),
-    help="Calibrate for a text that lacks so many of its words, or has so many added.",
+    help="With --calibrate, the share of words that texts lack, or have added: 0.02 is 2%.",
+    group="Alignment",
 )
 @option(
     "--threshold", type=FiniteRange(0),
     help="Count segments with at least this probability, or score if there are no probabilities.  "
     "[default: 0.5, or a score of 4, with --ref of 1.5]",
 )  # fmt: skip
+@option(
+    "--fail-if-probability", "least_probability", type=FiniteRange(0, 1, min_open=True),
+    group="Output",
+    help="End with exit status 3 if a segment has at least this probability of an error.",
+)  # fmt: skip
+@gate_options
 @alignment_options(links=False)
 @strict_option
 @scoring_options
@@ -77,9 +81,11 @@ def command(
     ref: tuple[Text, ...],
     peers: tuple[Text, ...],
     additions: bool,
-    calibrates: bool,
+    calibrated: str | None,
     rate: float,
     threshold: float | None,
+    least_probability: float | None,
+    gate: SegmentGate,
     alignment: AlignmentOptions,
     strict: bool,
     output: ScoreOutput,
@@ -91,39 +97,63 @@ def command(
     with --sentence-level, each segment's score and the spans of source words that are missing,
     positions from 1 (in JSON from 0). Outputs of other systems help (--peer), three of them more
     than a reference; what all of them leave out, too, they do not show. So does a model that was
-    trained here or by 'align train --for omissions'. Once calibrated, a model gives each segment
-    the probability of an omission.
+    trained here or by 'align train --prepare-for omissions'. Once calibrated, a model gives each
+    segment the probability of an omission.
 
     \b
     Example:
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --sentence-level
       coverage-eval omissions hyp.txt --src src.txt --model de-en.model --peer a.txt --peer b.txt
-      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --calibrate --confidence
+      coverage-eval omissions hyp.txt --src src.txt --model de-en.model --fail-above 2
+      coverage-eval omissions right.txt --src src.txt --model de-en.model --calibrate own.model
     """
-    _check([hyp, *ref, *peers], alignment, additions and bool(ref), calibrates=calibrates)
+    _check([hyp, *ref, *peers], alignment, additions and bool(ref), calibrated)
+    gate.check(hyp)
     aligner = alignment.make(add_omission_data)
     assert aligner is not None
     dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers)
     side = "target" if additions else "source"
-    if calibrates:
+    if calibrated:
         assert isinstance(aligner, ModelAligner)
-        _calibrate(aligner, side, dataset, rate, alignment)
+        _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
     metric = (
         Additions(aligner, threshold) if additions else Omissions(aligner, threshold, bool(ref))
     )
+    if least_probability is not None and metric.finder.calibration is None:
+        raise DataError(
+            "--fail-if-probability: the model gives no probabilities; --calibrate makes one "
+            "that does"
+        )
     result = measure(dataset, {metric.name: metric}, evidence=output.sentence_level, checks=True)
     score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
     printout = present_scores([score])
+    found = result.statistics_of(metric.name)[:, 0]
+    evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
     if output.sentence_level:
-        found = result.statistics_of(metric.name)[:, 0]
         shown = np.flatnonzero(found) if output.errors_only else np.arange(result.segments)
-        evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
         printout = present_found(score, evidence, shown, "added" if additions else "spans")
     show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
+    figures = {"score": result.segment_scores(metric.name)}
+    if metric.finder.calibration is not None:
+        figures["probability"] = [item["probability"] for item in evidence]
+    if gate.is_given:
+        gate.apply(dataset, hyp, found.tolist(), figures)
+    if least_probability is not None:
+        probable = [
+            number
+            for number, item in enumerate(evidence, start=1)
+            if item["probability"] >= least_probability
+        ]
+        if probable:
+            close(
+                f"{len(probable)} of {result.segments} segments have an error with a probability "
+                f"of {least_probability:g} or more",
+                probable,
+            )
 
 
 def _check(
-    texts: Sequence[Text], alignment: AlignmentOptions, has_unfit_ref: bool, *, calibrates: bool
+    texts: Sequence[Text], alignment: AlignmentOptions, has_unfit_ref: bool, calibrated: str | None
 ) -> None:
     """Refuse what is wrong before any work."""
     alignment.check(texts)
@@ -131,32 +161,35 @@ def _check(
         raise click.UsageError(
             "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
         )
-    if calibrates and not alignment.has_model:
+    if calibrated and not alignment.has_model:
         raise click.UsageError("--calibrate makes new texts, which --coverage is not of")
     if has_unfit_ref:
         raise click.UsageError("--additions is about HYP and source: no --ref")
-    if "rate" in given_options() and not calibrates:
+    if "rate" in given_options() and not calibrated:
         raise click.UsageError("--rate goes with --calibrate")
     alignment.check_files(texts)
-    if calibrates:
+    if calibrated:
         assert alignment.src is not None  # the check above asks for it
         check_readable_again(*texts, alignment.src)
-        check_target(alignment.model or alignment.save_model or os.devnull)
+        check_target(calibrated)
 
 
 def _calibrate(
-    aligner: ModelAligner, side: str, dataset: Dataset, rate: float, alignment: AlignmentOptions
+    aligner: ModelAligner, side: str, dataset: Dataset, rate: float, file: str, *, strict: bool
 ) -> None:
-    """Give the model probabilities for each number of peers, kept in its file if there is one."""
-    file = alignment.save_model or alignment.model
-    kept = f"{file}: " if file else ""
+    """Give the model probabilities for each number of peers, and write it with them."""
     for finder in calibrated_finders(aligner, side, dataset, rate):
         calibration = finder.calibration
         assert calibration is not None
+        if calibration.segments < ENOUGH and not finder.peers:
+            said = (
+                f"calibrated on {calibration.segments} segments, which is too few to rely on the "
+                f"probabilities: use {ENOUGH} or more, of text beside the one that is judged"
+            )
+            echo_findings([Finding("small-calibration", said)], strict=strict)
         peers = f" with {finder.peers} peers" if finder.peers else ""
         say(
-            f"{kept}calibrated{peers} on {calibration.segments} segments at a rate of {rate:g} per "
-            f"word; calibration error on held-out segments: {calibration.error:.3f}"
+            f"{file}: calibrated{peers} on {calibration.segments} segments at a rate of {rate:g} "
+            f"per word; calibration error on held-out segments: {calibration.error:.3f}"
         )
-    if file is not None:
-        aligner.save(file)
+    aligner.save(file)

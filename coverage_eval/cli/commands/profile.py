@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
+from coverage_eval.cli.gate import SegmentGate, gate_options
+from coverage_eval.cli.help import option, suggest
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
+    FiniteRange,
+    NoFile,
     ScoreOutput,
     jobs_option,
-    references_option,
     scoring_options,
     strict_option,
 )
@@ -20,10 +25,31 @@ from coverage_eval.metrics.measure import measure
 from coverage_eval.metrics.profile import make_figures, profile_of
 
 
+def _limits(
+    context: click.Context, parameter: click.Parameter, values: Sequence[str]
+) -> dict[str, float]:
+    """A callback for numbers by the name of a figure."""
+    found = {}
+    for value in values:
+        name, equals, number = value.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{value!r} is not of the form FIGURE=X")
+        found[name] = FiniteRange().convert(number, parameter, context)
+    return found
+
+
 @click.command("profile", cls=Command)
-@corpus_options
-@click.argument("hyp")
-@references_option
+@corpus_options("hyp", options=("ref",))
+@option(
+    "--above", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
+    help="With --fail-above, --keep or --reject, take segments with more than this for bad, such "
+    "as seq-rep-4=20; give it once for each.",
+)  # fmt: skip
+@option(
+    "--below", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
+    help="Take segments with less than this for bad.",
+)  # fmt: skip
+@gate_options
 @alignment_options(coverage=False)
 @jobs_option
 @strict_option
@@ -35,6 +61,9 @@ def command(
     jobs: int,
     strict: bool,
     output: ScoreOutput,
+    gate: SegmentGate,
+    above: dict[str, float],
+    below: dict[str, float],
 ) -> None:
     """Every cheap figure of one output: repetition, length, coverage.
 
@@ -53,7 +82,10 @@ def command(
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
     alignment.check([hyp, *ref], needs_reference_links=False)
+    if gate.is_given != bool(above or below):
+        raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
     alignment.check_files([hyp, *ref])
+    gate.check(hyp)
     of_links = alignment.settings()
     aligner = alignment.make()
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
@@ -65,7 +97,19 @@ def command(
         **of_links,
     )
     dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
+    if unknown := [name for name in (*above, *below) if name not in figures]:
+        raise click.UsageError(
+            f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
+            f"(there are {', '.join(figures)})"
+        )
     result = measure(dataset, figures, jobs=jobs, checks=True)
     present = present_profile_segments if output.sentence_level else present_profile
     profile = profile_of(result, output.resamples, output.seed)
     show(warn(present(profile), result.findings, result.unknown_words, strict=strict), output)
+    if gate.is_given:
+        values = {name: result.segment_scores(name) for name in (*above, *below)}
+        wrong = [
+            *([v is not None and v > above[name] for v in values[name]] for name in above),
+            *([v is not None and v < below[name] for v in values[name]] for name in below),
+        ]
+        gate.apply(dataset, hyp, [any(each) for each in zip(*wrong, strict=True)], values)

@@ -21,8 +21,8 @@ from coverage_eval.data.files import Text, check_source, check_target, read_segm
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Result
 from coverage_eval.metrics.omissions import FoundSpan, Omissions
-from coverage_eval.metrics.score import Signature
 from coverage_eval.report.html import make_report
+from coverage_eval.tables.table import escape_controls
 from coverage_eval.testbed.gold_errors import read_gold_errors
 
 STDOUT = "-"
@@ -80,13 +80,16 @@ def command(
         raise click.UsageError(
             "--suspects needs a model or --coverage, and drop or softdrop among the metrics"
         )
+    # A column of omissions has the suspects already.
+    finding = "omissions" if "omissions" in options.columns.names else SUSPECTS
     check_source(*maps.values(), *gold.values())
     if output != STDOUT:
         check_target(output)
     attention = {name: _read_attention(file, name, options) for name, file in maps.items()}
     check_source(options.frequencies or options.alignment.train_src)
-    result = options.measure(evidence=True, suspects=SUSPECTS if suspects else None)
-    finder = result.metrics.get(SUSPECTS)
+    measures_suspects = suspects and finding == SUSPECTS
+    result = options.measure(evidence=True, suspects=SUSPECTS if measures_suspects else None)
+    finder = result.metrics.get(finding)
     assert isinstance(finder, (Omissions, NoneType))
     comparison = compare_result(
         result.without(SUSPECTS), baseline=options.baseline, testing=options.how
@@ -100,15 +103,15 @@ def command(
             model=result.unknown_words,
             attention=attention,
             labels={name: list(read_gold_errors(file)) for name, file in gold.items()},
-            suspects=_suspects(result) if finder else {},
-            finder=str(Signature.of("omissions", **finder.finder.settings)) if finder else None,
+            suspects=_suspects(result, finding) if finder else {},
+            finder=str(finder.sign(references=result.references)) if finder else None,
             frequencies=options.count_frequencies(result),
         )
     except ValueError as error:  # maps or labels of other segments
         raise DataError(str(error)) from error
-    print_lines([report.html], output)
+    print_lines([report.html], output, as_is=True)
     if output != STDOUT:
-        print_lines(plain_verdict(comparison))
+        print_lines(map(escape_controls, plain_verdict(comparison)))
 
 
 def _by_system(
@@ -144,9 +147,9 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
     )
 
 
-def _suspects(result: Result) -> dict[str, list[Sequence[FoundSpan]]]:
+def _suspects(result: Result, finding: str) -> dict[str, list[Sequence[FoundSpan]]]:
     """What each system's segments seem to leave out of the source."""
     return {
-        system: [found["spans"] for found in result.evidence_of(SUSPECTS, system)]
+        system: [found["spans"] for found in result.evidence_of(finding, system)]
         for system in result.systems
     }

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from coverage_eval.cli.help import option
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -24,7 +25,7 @@ from coverage_eval.cli.options import (
     output_option,
     output_options,
 )
-from coverage_eval.cli.output import print_lines, save_figure, say, show
+from coverage_eval.cli.output import print_lines, save_figure, show
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
@@ -365,7 +366,7 @@ def translate(run: str, text: str, name: str, attention: str | None, output: str
     pieces, lists = trained.translate(read_segments(text))
     if attention is not None:
         write_attention(Path(attention), pieces, lists)
-    print_lines(best_texts(lists), output)
+    print_lines(best_texts(lists), output, as_is=True)
 
 
 @command.command("keep", cls=Command)

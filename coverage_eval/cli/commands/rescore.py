@@ -34,7 +34,7 @@ _SHOWN_GRID = "0, 0.2, …, 1"
     help="Read the attention of the hypotheses, in their order: JSON Lines or .npz.",
 )
 @option(
-    "--ref", metavar="FILE",
+    "-r", "--ref", metavar="FILE",
     help="Search α and β for the best BLEU against these references of a development set.",
 )  # fmt: skip
 @option(
@@ -126,7 +126,7 @@ def command(
     assert alpha is not None
     assert beta is not None
     if chosen is not None or ref is None:
-        print_lines(candidates.chosen_texts(alpha, beta), chosen)
+        print_lines(candidates.chosen_texts(alpha, beta), chosen, as_is=True)
 
 
 def _present_grid(search: GridSearch) -> Printable:

@@ -9,10 +9,12 @@ from typing import Any
 
 import click
 
+from coverage_eval.cli.gate import SegmentGate, gate_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
 from coverage_eval.cli.options import (
     Command,
+    FiniteRange,
     ScoreOutput,
     add_options,
     click_option,
@@ -26,6 +28,7 @@ from coverage_eval.cli.output import present_scores, present_segments, show, war
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.data.input_checks import gravest_first
+from coverage_eval.metrics.drop import StopWords
 from coverage_eval.metrics.measure import Metric, Result, measure, second_outputs
 from coverage_eval.metrics.registry import METRICS, make_metric, metric_class
 from coverage_eval.tables.table import LazyRows, Printable
@@ -33,7 +36,7 @@ from coverage_eval.tables.table import LazyRows, Printable
 Option = Callable[[Any], Any]
 
 _FILES = "HYP and REF are text files with one segment a line ('-' reads standard input, .gz and\n"
-_FILES += ".zst are unpacked), or columns of a table: --from. Several REFs are several references."
+_FILES += ".zst are unpacked), or columns of a table: --from. Name several references by --ref."
 
 
 def score_command(name: str) -> click.Command:
@@ -51,6 +54,8 @@ def score_command(name: str) -> click.Command:
         ref: tuple[Text, ...],
         output: ScoreOutput,
         strict: bool,
+        gate: SegmentGate,
+        threshold: float | None,
         jobs: int = 1,
         alignment: AlignmentOptions | None = None,
         **options: Any,
@@ -63,8 +68,13 @@ def score_command(name: str) -> click.Command:
                 f"--errors-only is not for {kind.name}, which finds no single errors"
             )
         alignment = _checked(name, kind, alignment, texts, settings.pop("preset", None))
+        if gate.is_given and threshold is None and kind.higher_is_better:
+            raise click.UsageError(f"say what a bad segment is: --threshold, as {kind.name} cannot")
         alignment.check_files(texts)
+        gate.check(hyp)
         aligner = alignment.make()
+        if settings.get("leave_out"):
+            settings["leave_out"] = StopWords.read(settings["leave_out"])
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
         result = measure(
@@ -73,15 +83,27 @@ def score_command(name: str) -> click.Command:
         findings = gravest_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
         show(warn(printed, findings, result.unknown_words, strict=strict), output)
+        if gate.is_given:
+            scores = result.segment_scores(chosen)
+            least = threshold or 0.0
+            sign = -1 if kind.higher_is_better else 1
+            bad = [score is not None and sign * score > sign * least for score in scores]
+            gate.apply(dataset, hyp, bad, {chosen: scores})
 
     command.__doc__ = _help(name, kinds[name])
     options = [
-        corpus_options,
-        click.argument("hyp"),
-        click.argument("ref", nargs=-1, required=True),
+        corpus_options("hyp", "ref"),
         *setting_options(name, kinds),
         alignment_options() if aligned else jobs_option,
         scoring_options,
+        option(
+            "--threshold",
+            type=FiniteRange(),
+            group="Output",
+            help="With --fail-above, --keep or --reject, take segments with a worse score than "
+            "this for bad.  [default: 0]",
+        ),
+        gate_options,
         strict_option,
     ]
     return click.command(name, cls=Command)(add_options(command, options))
@@ -114,7 +136,7 @@ def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, A
     if mode:
         named = given_options() & set(_compat_modes(name)[mode])
         if named:
-            raise click.UsageError(f"--compat {mode} sets {listed_options(named)} itself")
+            raise click.UsageError(f"--paper {mode} sets {listed_options(named)} itself")
         settings |= _compat_modes(name)[mode]
     return chosen, settings
 
@@ -144,13 +166,13 @@ def _preset(
     """The options with the settings of a preset in them."""
     settings = METRICS[name].presets[preset]
     if "links" not in kind.needs:
-        raise click.UsageError(f"--preset {preset} is not for {kind.name}")
+        raise click.UsageError(f"--purpose {preset} is not for {kind.name}")
     if alignment.has_links:
         raise click.UsageError(
-            f"--preset {preset} is not for links from files, which are taken as they are"
+            f"--purpose {preset} is not for links from files, which are taken as they are"
         )
     if named := given_options() & settings.keys():
-        raise click.UsageError(f"--preset {preset} sets {listed_options(named)} itself")
+        raise click.UsageError(f"--purpose {preset} sets {listed_options(named)} itself")
     return replace(alignment, **settings)
 
 
@@ -226,13 +248,27 @@ def setting_options(name: str, kinds: Mapping[str, type[Metric]]) -> list[Option
             f"{preset}: {' '.join(f'--{k} {v}' for k, v in own.items())}"
             for preset, own in presets.items()
         )
-        help_text = f"Use the settings that were found best for a purpose. {listed}."
+        help_text = f"Use the settings that were found best for this. {listed}."
         options.append(
-            option("--preset", type=click.Choice(list(presets)), help=help_text, group="Metrics")
+            option(
+                "--purpose",
+                "preset",
+                type=click.Choice(list(presets)),
+                old=["--preset"],
+                help=help_text,
+                group="Metrics",
+            )
         )
     if modes := _compat_modes(name):
         settings = "Use the settings of the paper's scripts."
         options.append(
-            option("--compat", type=click.Choice(list(modes)), help=settings, group="Metrics")
+            option(
+                "--paper",
+                "compat",
+                type=click.Choice(list(modes)),
+                old=["--compat"],
+                help=settings,
+                group="Metrics",
+            )
         )
     return options

@@ -14,6 +14,7 @@ from coverage_eval.cli.commands.compare import TestingOptions
 from coverage_eval.cli.commands.score import choose_form, setting_options
 from coverage_eval.cli.help import option
 from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
@@ -25,7 +26,7 @@ from coverage_eval.cli.options import (
     output_options,
     parse_list,
 )
-from coverage_eval.cli.output import present_profile, present_scores, say, show
+from coverage_eval.cli.output import present_profile, present_scores, show
 from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import DataError
@@ -258,7 +259,9 @@ def omissions(
 @alignment_options(frozen=True)
 @_spark_options(several=True)
 @option(
+    "-m",
     "--metrics",
+    names=METRICS,
     callback=parse_list("metric", METRICS),
     metavar="LIST",
     help=f"Show these columns, of: {', '.join(METRICS)}.  [default: bleu,rep, and drop with a "

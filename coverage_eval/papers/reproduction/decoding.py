@@ -40,8 +40,8 @@ from coverage_eval.papers.reproduction.bitext import (
     PieceText,
     Vocabulary,
 )
-from coverage_eval.papers.reproduction.translator import Translator, TranslatorState, rows_of
-from coverage_eval.torch.constrained_attention import Source
+from coverage_eval.papers.reproduction.translator import Translator, TranslatorState
+from coverage_eval.torch import Source
 from fast_align_wrapper.text import tokenize
 
 _MARGIN = 10
@@ -138,7 +138,7 @@ class _Beams:
         return replace(
             self.rows(index),
             sentences=[self.sentences[place] for place in places],
-            source=rows_of(self.source, index),
+            source=self.source.reorder(index),
             counted=self.counted[index],
             total=self.total[chosen],
         )
@@ -203,7 +203,7 @@ def _start(model: Translator, batch: Minibatch, size: int) -> _Beams:
     return _Beams(
         list(range(rows)),
         state.rows(index),
-        rows_of(source, index),
+        source.reorder(index),
         counted[index],
         words,
         attention,

@@ -31,8 +31,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from coverage_eval.papers.reproduction.bitext import Minibatch
 from coverage_eval.papers.reproduction.paper_systems import Attention
 from coverage_eval.papers.reproduction.run_folder import Preset
-from coverage_eval.torch import AdditiveScorer, BilinearScorer, ConstrainedAttention
-from coverage_eval.torch.constrained_attention import Source
+from coverage_eval.torch import AdditiveScorer, BilinearScorer, ConstrainedAttention, Source
 
 
 @dataclass(frozen=True)
@@ -215,12 +214,6 @@ def translation_loss(model: Translator, batch: Minibatch) -> tuple[Tensor, int]:
     scores = model.output(attentional.flatten(0, 1)[batch.places])
     loss = cross_entropy(scores, batch.after.flatten()[batch.places], reduction="sum")
     return loss, batch.words
-
-
-def rows_of(source: Source, index: Tensor) -> Source:
-    """Some of the sources, or some of them several times."""
-    fertilities = None if source.fertilities is None else source.fertilities[index]
-    return Source(source.memory[index], source.keys[index], source.mask[index], fertilities)
 
 
 def _both_directions(states: Tensor) -> tuple[Tensor, ...]:

@@ -47,13 +47,15 @@ export function pause(milliseconds = 0): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-// C0 and C1, line and paragraph separators, and what turns the direction of text.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+// C0 and C1, line and paragraph separators, what turns the direction of text, what is not seen.
+const UNSEEN =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Text with control characters as the commands write them, `\x1b` or `\u202e`. */
 export function shownText(text: string): string {
   return text.replace(UNSEEN, (letter) => {
-    const code = letter.charCodeAt(0).toString(16);
+    const code = letter.codePointAt(0)!.toString(16);
+    if (code.length > 4) return `\\U${code.padStart(8, "0")}`;
     return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
   });
 }

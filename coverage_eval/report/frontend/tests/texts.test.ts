@@ -14,6 +14,7 @@ test("figures are the command's", () => {
 });
 
 test("what cannot be seen is shown", () => {
+  assert.equal(shownText("\u200b\xad\u{e0041}\u200d"), "\\u200b\\xad\\U000e0041\u200d");
   assert.equal(shownText("a\u202eb\u2028\u061c\u0000<b>"), "a\\u202eb\\u2028\\u061c\\x00<b>");
 });
 

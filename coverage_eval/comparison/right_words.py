@@ -1,0 +1,176 @@
+"""Words and n-grams that systems get right, as compare-mt counts them (Neubig et al., NAACL 2019).
+
+A word of the first reference is right if the output has it at least as often as it stands in the
+reference so far; order does not count. N-grams are counted likewise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+from coverage_eval.comparison.evidence import output_words
+from coverage_eval.data.files import Source, read_segments
+from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import Result
+from coverage_eval.tables.table import Cell, Table
+
+LONGEST = 4
+"""Words of the longest n-grams."""
+
+_HEADER = ("system", "reference words", "right", "% right", "output words", "F1")
+
+
+def right_by_class(
+    result: Result, class_of: Callable[[str], str], classes: Sequence[str], title: str
+) -> Table:
+    """Recall and F1 of words by a class of words, such as their frequency.
+
+    Args:
+        result: The systems.
+        class_of: The class of a word.
+        classes: The classes, in the order of the rows.
+        title: The table's.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    reference: Counter[str] = Counter()
+    for row in result.rows:
+        reference.update(map(class_of, result.tokens(row.references[0])))
+    for_systems = {system: _right_and_said(result, system, class_of) for system in result.systems}
+    for name in classes:
+        for system, (right, said) in for_systems.items():
+            expected, found, own = reference[name], right[name], said[name]
+            if expected or own:
+                share = 100.0 * found / expected if expected else None
+                f1 = 200.0 * found / (expected + own)
+                rows.append((name, system, expected, found, share, own, f1))
+    return Table(("frequency", *_HEADER), tuple(rows), title, "word-frequency")
+
+
+def _right_and_said(
+    result: Result, system: str, class_of: Callable[[str], str]
+) -> tuple[Counter[str], Counter[str]]:
+    """How many words of each class an output has right, and how many it has."""
+    right: Counter[str] = Counter()
+    said: Counter[str] = Counter()
+    for index, row in enumerate(result.rows):
+        own = Counter(output_words(result, system, index))
+        for word, times in own.items():
+            said[class_of(word)] += times
+        for word, times in (own & Counter(result.tokens(row.references[0]))).items():
+            right[class_of(word)] += times
+    return right, said
+
+
+def read_word_labels(file: Source) -> list[list[str]]:
+    """Read the labels of a reference's words, such as parts of speech: as many in a line as words.
+
+    Args:
+        file: Labels between spaces, a line for each segment.
+    """
+    return [line.split() for line in read_segments(file)]
+
+
+def right_by_label(result: Result, labels: Sequence[Sequence[str]]) -> Table:
+    """Recall of the reference's words by their labels, in the order of their frequency.
+
+    Args:
+        result: The systems.
+        labels: Of each segment, the label of each word of the first reference.
+
+    Raises:
+        DataError: Another number of segments, or of words in a segment.
+    """
+    if len(labels) != result.segments:
+        raise DataError(f"labels of {len(labels)} references, and there are {result.segments}")
+    expected: Counter[str] = Counter()
+    right: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for index, (row, own) in enumerate(zip(result.rows, labels, strict=True)):
+        words = result.tokens(row.references[0])
+        if len(own) != len(words):
+            raise DataError(
+                f"labels: line {index + 1}: {len(own)} labels, and the reference has {len(words)} "
+                "words; are these the labels of this text, in this tokenisation?"
+            )
+        expected.update(own)
+        for system in result.systems:
+            left = Counter(output_words(result, system, index))
+            for word, label in zip(words, own, strict=True):
+                right[system][label] += left[word] > 0
+                left[word] -= 1
+    rows = tuple(
+        (label, system, total, right[system][label], 100.0 * right[system][label] / total)
+        for label, total in sorted(expected.items(), key=lambda item: (-item[1], item[0]))
+        for system in result.systems
+    )
+    title = "Words of the reference that systems get right, by label"
+    return Table(("label", *_HEADER[:4]), rows, title, "word-labels")
+
+
+def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
+    """The n-grams that the baseline gets right more often than another system, and the reverse.
+
+    They are ordered by (right + 1) / (right + right of the other + 2), as compare-mt does, then by
+    their length; a part of one that is listed is not listed again with the same counts. The example
+    is the first segment in which the one is right more often.
+
+    Args:
+        result: The systems.
+        baseline: One of them.
+        top: N-grams of each two systems; ties are in alphabetical order.
+    """
+    counts = {system: list(_right_ngrams(result, system)) for system in result.systems}
+    totals = {system: sum(found, Counter()) for system, found in counts.items()}
+    pairs = [(baseline, other) for other in result.systems if other != baseline]
+    rows: list[tuple[Cell, ...]] = []
+    for system, other in [pair for one in pairs for pair in (one, one[::-1])]:
+        ours, theirs = totals[system], totals[other]
+        ranked = sorted(
+            (gram for gram, times in ours.items() if times > theirs[gram]),
+            key=lambda gram: (
+                -(ours[gram] + 1) / (ours[gram] + theirs[gram] + 2), -len(gram), gram
+            ),
+        )  # fmt: skip
+        listed: list[tuple[str, ...]] = []
+        for gram in ranked:
+            times = (ours[gram], theirs[gram])
+            wholes = (one for one in listed if (ours[one], theirs[one]) == times)
+            if not any(_holds(whole, gram) for whole in wholes):
+                listed.append(gram)
+            if len(listed) == top:
+                break
+        for gram in listed:
+            both = enumerate(zip(counts[system], counts[other], strict=True))
+            index = next(n for n, (mine, its) in both if mine[gram] > its[gram])
+            example = _bracketed(output_words(result, system, index), gram)
+            rows.append(
+                (system, other, " ".join(gram), ours[gram], theirs[gram], index + 1, example)
+            )
+    header = ("system", "but not", "n-gram", "right", "right of other", "segment", "words")
+    title = f"N-grams that one gets right more often than the other, of {baseline} and each"
+    return Table(header, tuple(rows), title, "telling-ngrams")
+
+
+def _right_ngrams(result: Result, system: str) -> Iterator[Counter[tuple[str, ...]]]:
+    """The n-grams that an output shares with the reference, segment by segment."""
+    from nltk.util import everygrams
+
+    for index, row in enumerate(result.rows):
+        own, reference = (
+            Counter(everygrams(list(words), max_len=LONGEST))
+            for words in (output_words(result, system, index), result.tokens(row.references[0]))
+        )
+        yield own & reference
+
+
+def _holds(whole: Sequence[str], part: tuple[str, ...]) -> bool:
+    """Whether n-gram or text holds an n-gram."""
+    return part in set(zip(*(whole[n:] for n in range(len(part))), strict=False))
+
+
+def _bracketed(words: Sequence[str], gram: tuple[str, ...]) -> str:
+    """An output with the first occurrence of an n-gram in brackets."""
+    size = len(gram)
+    start = next(n for n in range(len(words)) if tuple(words[n : n + size]) == gram)
+    inside = f"[{' '.join(gram)}]"
+    return " ".join([*words[:start], inside, *words[start + size :]])

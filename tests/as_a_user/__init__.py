@@ -1,0 +1,1 @@
+"""First guesses and mistakes of new users, and what must happen."""

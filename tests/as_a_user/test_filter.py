@@ -1,0 +1,111 @@
+"""A gate and a filter by scores of segments: exit status 3, and rows with all their columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RunCli
+
+ROWS = [
+    {"id": 7, "out": "a red red house", "ref": "a red house", "tags": ["x", None], "q": 'say "a"'},
+    {"id": 8, "out": "the dog sleeps", "ref": "the dog sleeps", "tags": [], "q": "\u2028é"},
+    {"id": 9, "out": "we go we go we go", "ref": "we go home", "tags": [1.5], "q": ""},
+    {"id": 10, "out": "", "ref": "good day", "tags": [], "q": "-"},
+]
+LINE = ("--from", "t.jsonl", "--hyp-col", "out", "--ref-col", "ref")
+FILES = ("--keep", "good.jsonl", "--reject", "bad.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    header = "id\tout\tref\tq"
+    lines = [f"{row['id']}\t{row['out']}\t{row['ref']}\t{row['q']}" for row in ROWS]
+    (tmp_path / "t.tsv").write_text("\n".join([header, *lines, ""]), encoding="utf-8")
+    return tmp_path
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+def test_all_columns_are_kept(run_cli: RunCli, folder: Path) -> None:
+    done = run_cli("rep", *LINE, *FILES, cwd=folder)
+    assert done.stdout == run_cli("rep", *LINE, cwd=folder).stdout
+    kept, rejected = read(folder / "good.jsonl"), read(folder / "bad.jsonl")
+    assert [row.pop("rep") for row in kept] == [0.0, 0.0]
+    assert all(row.pop("rep") for row in rejected)
+    assert (kept, rejected) == ([ROWS[1], ROWS[3]], [ROWS[0], ROWS[2]])
+
+
+@pytest.mark.parametrize("ending", ["tsv", "csv"])
+def test_tables_of_text(run_cli: RunCli, folder: Path, ending: str) -> None:
+    options = ("--from", "t.tsv", "--hyp-col", "out", "--ref-col", "ref")
+    run_cli("rep", *options, "--reject", f"bad.{ending}", cwd=folder)
+    text = (folder / f"bad.{ending}").read_text(encoding="utf-8")
+    if ending == "tsv":
+        rows = [line.split("\t") for line in text.splitlines()]
+    else:
+        rows = list(csv.reader(text.splitlines()))
+    assert rows[0] == ["rep", "id", "out", "ref", "q"]
+    assert [row[1:] for row in rows[1:]] == [
+        ["7", "a red red house", "a red house", 'say "a"'],
+        ["9", "we go we go we go", "we go home", ""],
+    ]
+
+
+def test_the_gate_closes_at_a_share_of_segments(run_cli: RunCli, folder: Path) -> None:
+    closed = run_cli("rep", *LINE, "--fail-above", 49, cwd=folder, check=False)
+    assert closed.returncode == 3
+    assert "failed: 2 of 4 segments (50.00%) have an error, more than 49%: segments 1, 3\n" in (
+        closed.stderr
+    )
+    assert closed.stdout == run_cli("rep", *LINE, cwd=folder).stdout
+    assert run_cli("rep", *LINE, "--fail-above", 50, cwd=folder).returncode == 0
+    high = ("--fail-above", 49, "--threshold", 100)
+    assert run_cli("rep", *LINE, *high, cwd=folder).returncode == 0
+
+
+def test_scores_of_which_more_is_better(run_cli: RunCli, folder: Path) -> None:
+    refused = run_cli("chrf", *LINE, *FILES, cwd=folder, check=False)
+    assert refused.returncode == 2
+    assert "say what a bad segment is: --threshold" in refused.stderr
+    run_cli("chrf", *LINE, *FILES, "--threshold", 50, cwd=folder)
+    assert [row["id"] for row in read(folder / "good.jsonl")] == [7, 8]
+
+
+def test_figures_of_a_profile(run_cli: RunCli, folder: Path) -> None:
+    line = ("profile", *LINE, *FILES)
+    limits = ("--below", "length-ratio-ref=0.5", "--above", "seq-rep-2=10")
+    run_cli(*line, "--above", "seq-rep-2=10", cwd=folder)
+    assert [row["id"] for row in read(folder / "bad.jsonl")] == [9]
+    unknown = run_cli(*line, *limits, cwd=folder, check=False)
+    assert unknown.returncode == 2
+    assert "there is no figure length-ratio-ref" in unknown.stderr
+    alone = run_cli(*line, cwd=folder, check=False)
+    assert "--above and --below go with" in alone.stderr
+    wrong = run_cli(*line, "--above", "seq-rep-2", cwd=folder, check=False)
+    assert "is not of the form FIGURE=X" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ((*LINE, "--keep", "-"), 2, "write files, not standard output"),
+        ((*LINE, "--keep", "t.jsonl"), 2, "--keep t.jsonl is one of the input files"),
+        ((*LINE, "--keep", "x", "--reject", "x"), 2, "both write to x"),
+        ((*LINE, "--keep", "no/where"), 1, "no/where"),
+        ((*LINE, "--fail-above", 101), 2, "must be at least 0 and at most 100"),
+    ],
+)
+def test_errors(
+    run_cli: RunCli, folder: Path, arguments: tuple[object, ...], status: int, said: str
+) -> None:
+    done = run_cli("rep", *arguments, cwd=folder, check=False)
+    assert done.returncode == status
+    assert said in done.stderr

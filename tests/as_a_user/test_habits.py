@@ -1,0 +1,137 @@
+"""What users of sacreBLEU and others type first, and what must happen."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from sacrebleu.metrics.ter import TER
+
+from tests.conftest import RunCli
+
+REF = ["the red house stands here", "the dog sleeps in the garden", "we go home now", "a good day"]
+A = ["the red red house stands here", "the dog the dog sleeps", "we go home", "a good good day"]
+B = ["the red house is here", "the dog sleeps in the garden", "we go home now", "a day"]
+SRC = ["das rote haus steht hier", "der hund schläft im garten", "wir gehen heim", "ein guter tag"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, lines in {"ref": REF, "a": A, "b": B, "src": SRC}.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
+    rows = "".join(f"{h}\t{r}\n" for h, r in zip(A, REF, strict=True))
+    (tmp_path / "t.tsv").write_text(f"h\tr\n{rows}")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rep ref.txt -i a.txt",
+        "rep ref.txt --input a.txt",
+        "rep a.txt --ref ref.txt",
+        "rep a.txt -r ref.txt",
+        "rep -i a.txt -r ref.txt",
+        "rep --hyp a.txt --ref ref.txt",
+        "rep --from t.tsv --hyp-col h ref.txt",
+        "rep --from t.tsv --hyp-col h -r ref.txt",
+        "rep a.txt --from t.tsv --ref-col r",
+        "rep --from t.tsv --hyp-col h --ref-col r",
+    ],
+)
+def test_one_grammar(run_cli: RunCli, folder: Path, line: str) -> None:
+    expected = run_cli("rep", "a.txt", "ref.txt", cwd=folder).stdout
+    assert run_cli(*line.split(), cwd=folder).stdout == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare -r ref.txt -s src.txt a.txt b.txt -m rep,bleu",
+        "compare --ref ref.txt a.txt b.txt -m rep bleu",
+        "compare -m REP BLEU --ref ref.txt a.txt b.txt",
+        "compare --ref ref.txt -i a.txt b.txt -m Rep,BLEU",
+        "compare --ref ref.txt b.txt -i a.txt --baseline a.txt -m rep bleu",
+        "compare --from t.tsv --hyp-col h --ref ref.txt -m rep bleu b.txt",
+    ],
+)
+def test_systems_and_metrics(run_cli: RunCli, folder: Path, line: str) -> None:
+    files = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "--metrics", "rep,bleu")
+    expected = scores(run_cli, folder, *files)
+    found = scores(run_cli, folder, *line.split())
+    if "--from" in line:  # where the system is called as its column
+        found["a.txt"] = found.pop("h")
+    assert found == expected
+
+
+def scores(run_cli: RunCli, folder: Path, *arguments: str) -> dict[str, dict[str, float]]:
+    options = ("--resamples", "0", "-f", "csv")
+    table = run_cli(*arguments, *options, cwd=folder).stdout.splitlines()
+    found: dict[str, dict[str, float]] = {}
+    for row in csv.DictReader(table):
+        found.setdefault(row["system"], {})[row["metric"]] = float(row["score"])
+    return found
+
+
+def test_ter_is_sacrebleu_s(run_cli: RunCli, folder: Path) -> None:
+    line = ("compare", "-r", "ref.txt", "a.txt", "b.txt", "-m", "ter")
+    found = scores(run_cli, folder, *line)
+    for name, text in {"a.txt": A, "b.txt": B}.items():
+        assert found[name]["TER"] == pytest.approx(TER().corpus_score(text, [REF]).score)
+    alone = json.loads(run_cli("ter", "a.txt", "ref.txt", "-f", "json", cwd=folder).stdout)
+    assert alone["scores"][0]["score"] == found["a.txt"]["TER"]
+    assert alone["scores"][0]["higher_is_better"] is False
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("compare ref.txt a.txt b.txt",
+         "If ref.txt is the reference, type: coverage-eval compare --ref ref.txt a.txt b.txt"),
+        ("rep a.txt b.txt ref.txt", "Several outputs: compare --ref ref.txt a.txt b.txt"),
+        ("rep a.txt b.txt ref.txt", "Several references: a.txt --ref b.txt --ref ref.txt"),
+        ("rep -i a.txt -i b.txt -r ref.txt", "'compare' takes several"),
+        ("profile a.txt ref.txt", "ref.txt is one file too many; say what it is: --ref or --src"),
+        ("bleu a.txt ref.txt --paired-bs", "no option --paired-bs: 'compare' tests all systems"),
+        ("drpo a.txt ref.txt", "no command 'drpo'; did you mean drop?"),
+        ("frobnicate", "no command 'frobnicate'; 'coverage-eval --help' lists them"),
+        ("rep a.txt ref.txt --sentence-levle", "did you mean --sentence-level?"),
+        ("rep a.txt ref.txt --frobnicate", "no option --frobnicate\n"),
+        ("compare --ref ref.txt a.txt -m rap", "unknown metric 'rap'; did you mean rep?"),
+        ("compare --ref ref.txt a.txt -m comet", "unknown metric 'comet'"),
+    ],
+)  # fmt: skip
+def test_near_misses(run_cli: RunCli, folder: Path, line: str, said: str) -> None:
+    done = run_cli(*line.split(), cwd=folder, check=False)
+    assert done.returncode == 2
+    assert not done.stdout
+    assert said in " ".join(done.stderr.split(" "))
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("--fail-if-worse rep --p-value 0.5", "--fail-if-worse rep --level 0.5"),
+    ],
+)
+def test_old_names_still_work_and_are_not_shown(
+    run_cli: RunCli, folder: Path, new: str, old: str
+) -> None:
+    line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep")
+    done = [run_cli(*line, *options.split(), cwd=folder).stdout for options in (new, old)]
+    assert done[0] == done[1]
+    for command, gone in {
+        "compare": "--level",
+        "drop": "--compat",
+        "align train": "--for ",
+    }.items():
+        assert f"{gone} " not in run_cli(*command.split(), "--help").stdout
+
+
+def test_a_file_that_is_called_as_a_metric(run_cli: RunCli, folder: Path) -> None:
+    (folder / "rep").write_text((folder / "b.txt").read_text())
+    found = scores(run_cli, folder, "compare", "--ref", "ref.txt", "a.txt", "-m", "bleu", "rep")
+    assert list(found) == ["a.txt", "rep"]
+    assert list(found["rep"]) == ["BLEU"]

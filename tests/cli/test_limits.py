@@ -1,0 +1,150 @@
+"""What a system refuses or cannot show ends in one line: memory, threads, characters."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import coverage_eval.cli.commands.score as score_module
+from coverage_eval.metrics.rep import REP
+from tests.conftest import COMMAND, RunCli
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
+OUT_OF_MEMORY = (
+    "coverage-eval: error: out of memory; allow this process more, or give it less text at once\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "hyp").write_text("ein häus häus 😀 😀\nred red house\n" * 40)
+    (tmp_path / "ref").write_text("ein häus 😀\nred house\n" * 40)
+    return tmp_path
+
+
+@linux
+@pytest.mark.parametrize(
+    ("kilobytes", "command"),
+    [(40_000, "rep hyp ref"), (50_000, "rep hyp ref"), (200_000, "align train hyp ref -o m"),
+     (320_000, "align train hyp ref -o m --threads 64")],
+)  # fmt: skip
+def test_little_memory(folder: Path, kilobytes: int, command: str) -> None:
+    """OpenBLAS of 2 threads tried for ever, deaf to SIGTERM, where there were 200 MB."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'ulimit -v {kilobytes}; exec "{COMMAND}" {command}'],
+        cwd=folder, check=False, text=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    errors = [line for line in done.stderr.splitlines() if "warning: " not in line]
+    assert "Traceback" not in done.stderr
+    assert done.returncode in {0, 1}
+    assert len(errors) == 1, done.stderr  # the error, or that a model was made
+
+
+def test_memory_that_ends_in_the_middle(
+    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(score_module, "Dataset", fail)
+    monkeypatch.setattr(score_module.Dataset, "of_files", fail, raising=False)
+    done = run_cli("rep", "hyp", "ref", cwd=folder, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", OUT_OF_MEMORY)
+
+
+def test_a_mistake_of_the_program_is_not_hidden(
+    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a mistake")
+
+    monkeypatch.setattr(score_module, "Dataset", fail)
+    monkeypatch.setattr(score_module.Dataset, "of_files", fail, raising=False)
+    with pytest.raises(RuntimeError, match="a mistake"):
+        run_cli("rep", "hyp", "ref", cwd=folder)
+
+
+def test_refused_threads(run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for command in ("compare hyp --ref ref --metrics rep --resamples 0 -j 2",
+                    "align train hyp ref -o m"):  # fmt: skip
+        done = run_cli(*command.split(), cwd=folder, check=False)
+        said = [line for line in done.stderr.splitlines() if "warning: " not in line]
+        assert len(said) == 1, done.stderr
+        if done.returncode:
+            assert said[0].startswith("coverage-eval: error: the system refuses a thread")
+            assert done.stdout == ""
+
+
+def test_a_killed_process_of_jobs(
+    run_cli: RunCli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = os.getpid()
+
+    def die(*_: object) -> None:
+        assert os.getpid() != own
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(REP, "count", die)
+    command = "compare hyp --ref ref --metrics rep --resamples 0 -j 2"
+    done = run_cli(*command.split(), cwd=folder, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("coverage-eval: error: a process of --jobs was killed")
+    assert done.stderr.count("\n") == 1
+
+
+def run_in(encoding: dict[str, str], folder: Path, *arguments: str) -> tuple[int, bytes, bytes]:
+    names = ("PYTHONIOENCODING", "PYTHONUTF8", "PYTHONCOERCECLOCALE", "LC_ALL", "LANG")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    done = subprocess.run(
+        [COMMAND, *arguments], cwd=folder, check=False, capture_output=True, timeout=120,
+        env={**environment, **encoding},
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+ENCODINGS = {
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+    "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "C": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+}
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_stream_that_lacks_characters(folder: Path, name: str) -> None:
+    encoding = "latin-1" if name == "latin-1" else "ascii"
+    run = ENCODINGS[name]
+    table = ["compare", "--ref", "ref", "hyp", "--metrics", "rep", "--resamples", "0"]
+    status, output, said = run_in(run, folder, *table)
+    assert (status, said) == (0, b"")
+    assert "REP \\u2193" in output.decode(encoding)
+    evidence = ["rep", "hyp", "ref", "--sentence-level", "-f", "json"]
+    status, output, said = run_in(run, folder, *evidence)
+    assert (status, said) == (0, b"")
+    assert json.loads(output.decode(encoding)) == json.loads(run_in({}, folder, *evidence)[1])
+    status, output, said = run_in(run, folder, *evidence[:4])
+    assert "\\ud83d\\ude00 \\ud83d\\ude00 (1x" in output.decode(encoding)
+    status, output, said = run_in(run, folder, "rep", "no→file", "ref")
+    assert (status, output) == (1, b"")
+    # In the locale C, Python takes the name for bytes.
+    arrow = "\\udce2\\udc86\\udc92" if name == "C" else "\\u2192"
+    assert said.decode(encoding) == f"coverage-eval: error: no{arrow}file: no such file\n"
+    status, output, said = run_in(run, folder, "rep", "--help")
+    assert (status, said) == (0, b"")
+
+
+def test_text_for_other_programs_stays_utf_8(folder: Path) -> None:
+    (folder / "nbest").write_text("0 ||| ein häus 😀 ||| F= -1 ||| -1\n")
+    arguments = ("rescore", "nbest", "--alpha", "0", "--beta", "0")
+    status, output, said = run_in(ENCODINGS["latin-1"], folder, *arguments)
+    assert (status, output.decode(), said) == (0, "ein häus 😀\n", b"")

@@ -1,0 +1,126 @@
+"""Systems compared by the source and by each other alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.metrics.figures import PeerREP
+from coverage_eval.metrics.omissions import add_omission_data
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injection import inject_lines
+from tests.cli.grammar_files import write_grammar
+from tests.conftest import RunCli
+
+KINDS = {"drops": "omission-phrase", "repeats": "repetition-phrase", "adds": "addition"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    """Four systems: one that is right, and three that each do one thing wrong."""
+    folder = tmp_path_factory.mktemp("systems")
+    lines = write_grammar(folder, 1000, 150)
+    for name, kind in KINDS.items():
+        (folder / name).write_text("\n".join(inject_lines(lines, kind, 0.1)) + "\n")
+    run_cli(
+        "align", "train", "train.source", "train.target", "--prepare-for", "omissions",
+        "-o", "model", cwd=folder,
+    )  # fmt: skip
+    return folder
+
+
+ARGUMENTS = ("--src", "test.source", "--model", "model", "right=test.target", *KINDS)
+
+
+def test_each_error_is_found_where_it_is(run_cli: RunCli, folder: Path) -> None:
+    found = run_cli("compare", *ARGUMENTS, "-f", "csv", cwd=folder).stdout
+    rows = {(row["system"], row["metric"]): row for row in csv.DictReader(found.splitlines())}
+    for system, metric in (("drops", "Omissions"), ("repeats", "REP-peers"), ("adds", "Additions")):
+        own = rows[system, metric]
+        assert own["p_holm"]
+        assert float(own["p_holm"]) < 0.05
+        assert own["low"] <= own["score"] <= own["high"]
+        for other in {"right", *KINDS} - {system}:
+            assert float(rows[other, metric]["score"]) < float(own["score"])
+    lengths = {system: float(rows[system, "length-ratio"]["score"]) for system in ("right", *KINDS)}
+    assert lengths["drops"] < lengths["right"] < min(lengths["repeats"], lengths["adds"])
+    assert {rows[system, "length-ratio"]["best"] for system in lengths} == {"no"}
+    signatures = {metric: row["signature"] for (_, metric), row in rows.items()}
+    assert all("refs:" not in one for one in signatures.values())
+    assert all("|expect:peers3|" in signatures[m] for m in ("Omissions", "Additions", "REP-peers"))
+
+
+def test_the_report_shows_what_is_missing(run_cli: RunCli, folder: Path) -> None:
+    done = run_cli("report", *ARGUMENTS, "-o", "report.html", cwd=folder)
+    assert "drops leaves something out more often than right" in done.stdout
+    page = (folder / "report.html").read_text()
+    assert "what all systems leave out is not found" in page
+    assert "Suspected omissions" in page
+
+
+def test_details_and_breakdowns(run_cli: RunCli, folder: Path) -> None:
+    done = run_cli("compare", *ARGUMENTS, "--details", "details", "--breakdown", "all", cwd=folder)
+    assert "By length of the source" in done.stdout
+    assert "By length of the reference" not in done.stdout
+    _, *segments = map(json.loads, (folder / "details").read_text().splitlines())
+    assert len(segments) == 600
+    assert all(segment["reference"] == [] for segment in segments)
+
+
+def test_what_lacks_is_said(run_cli: RunCli, folder: Path) -> None:
+    for arguments, message in (
+        (
+            ("drops", "adds"),
+            "--ref is missing, or --src to compare without it. If drops is the reference, type",
+        ),
+        (("drops", "adds", "--src", "test.source", "--metrics", "bleu"), "bleu needs --ref"),
+        (("drops", "adds", "--src", "test.source", "--metrics", "drop"), "drop needs --ref"),
+        (
+            ("drops", "adds", "--ref", "test.target", "-m", "length-ratio"),
+            "length-ratio needs --src",
+        ),
+    ):
+        done = run_cli("compare", *arguments, cwd=folder, check=False)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_the_same_in_python(folder: Path) -> None:
+    pairs = [(" ".join(pair.source), " ".join(pair.target)) for pair in generate(300, seed=1)]
+    sources, right = map(list, zip(*pairs[:60], strict=True))
+    systems = {
+        "right": right,
+        "drops": inject_lines(right, "omission-phrase", 0.1),
+        "repeats": inject_lines(right, "repetition-phrase", 0.1),
+    }
+    with ce.Aligner.train(*zip(*pairs, strict=True)) as aligner:
+        add_omission_data(aligner, lambda: pairs)
+        comparison = ce.compare(systems, None, sources, aligner)
+    names = [metric.name for metric in comparison.metrics.values()]
+    assert names == ["Omissions", "Additions", "REP-peers", "length-ratio"]
+    plain = ce.compare(systems, sources=sources)
+    assert list(plain.metrics) == ["rep-peers", "length-ratio"]
+    for metric in ("rep-peers", "length-ratio"):
+        cells = [rows[metric].score.score for rows in (plain.rows[s] for s in systems)]
+        assert cells == [rows[metric].score.score for rows in (comparison.rows[s] for s in systems)]
+
+
+def test_a_repetition_that_a_peer_has_is_none() -> None:
+    metric = PeerREP()
+    hypotheses = ["the red red house", "the red house"]
+    with_it, without = "a red red house", "a red house"
+    assert metric.corpus_score(hypotheses, peers=[[without, without]]).score > 0
+    assert metric.corpus_score(hypotheses, peers=[[without, without], [with_it] * 2]).score == 0
+    # Copies of the hypothesis change nothing, nor does the order.
+    alone = metric.sentence_scores(hypotheses, peers=[[without, without]])
+    assert metric.sentence_scores(hypotheses, peers=[[without] * 2, hypotheses]) == alone
+    assert metric.sentence_scores(hypotheses, peers=[hypotheses, [without] * 2]) == alone
+    # Without any, all that comes again counts, as it does without reference.
+    none = ce.metrics.figures.LetterRepetition().sentence_scores(hypotheses)
+    assert metric.sentence_scores(hypotheses, peers=[hypotheses]) == none
+    (found,) = metric.evidence("the red red house")[:1]
+    assert (found.ngram, found.hypothesis_count, found.reference_count) == (("red", "red"), 1, 0)
