@@ -105,6 +105,7 @@ fuzz: $(DEVELOPMENT)
 	$(PY) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 figures: $(DEVELOPMENT) $(BROWSER)
+	$(PY) notebooks/reproduction
 	$(PY) notebooks/make_figures.py
 	$(PY) -m tests.browser.make_pictures
 

@@ -102,14 +102,13 @@ def _directions(runs: Sequence[RunFolder]) -> str:
             form or FORMS[""], metric, f"{sum(f.holds for f in claim.facts)} of {len(claim.facts)}",
             f"not decidable with {len(runs)} seed{'s' * (len(runs) > 1)}" if few else decided,
         ])  # fmt: skip
-    note = "\n".join(dict.fromkeys(_count(claim.note) for claim in claims))
+    notes = {
+        claim.text.rpartition(": ")[0] or FORMS[""]: claim.note.partition("is better. ")[2]
+        for claim in claims
+    }
     header = ("translations", "metric", "printed direction, by the mean", "beyond chance (Holm)")
-    return _markdown(header, rows) + "\n" + note + "\n"
-
-
-def _count(note: str) -> str:
-    """What a claim's note says of all metrics together."""
-    return note.removeprefix("Positive: the first system is better. ")
+    listed = "\n".join(f"- {form[0].upper()}{form[1:]}: {note}" for form, note in notes.items())
+    return f"{_markdown(header, rows)}\n{listed}\n"
 
 
 def _claims(runs: Sequence[RunFolder]) -> str:
