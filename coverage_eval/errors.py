@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each with a message fit to be printed as it is.
+"""The errors that a user can cause; each message can be printed unchanged.
 
 Library code raises these; only :mod:`coverage_eval.cli` turns them into exit codes. The word
 aligner has a family of its own: :class:`AlignerError`.
@@ -50,7 +50,7 @@ class MissingDependencyError(CoverageEvalError, ImportError):
 
 
 def require_integer(name: str, value: object, least: int, most: int | None = None) -> None:
-    """Refuse a setting that is no whole number, or is too small or too large a one.
+    """Raise unless a setting is a whole number within its range.
 
     Raises:
         TypeError: It is no whole number.

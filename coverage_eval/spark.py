@@ -1,7 +1,7 @@
 """Test sets too large for one machine: any engine, or Spark, scores batches of Arrow rows.
 
 Spark, Ray, Polars, pandas and ``datasets`` all read and write Arrow's batches. Every row is
-returned once, with its keys and with figures, or with the reason why it has none. Spark sends the
+returned once, with its keys and either figures or the reason why it has none. Spark sends the
 model file to each executor once (``SparkContext.addFile``). It writes rows under ``status=scored``
 and ``status=set_aside`` and commits them task by task, so each row is there once, even if a task
 fails, is repeated or runs twice.
@@ -50,7 +50,7 @@ SET_ASIDE = "set_aside"
 """The column that says why a row has no figures."""
 
 _MOST_COLLECTED = 20_000_000
-"""At most this many rows are collected for resampling, which takes some gigabytes of memory."""
+"""At most this many rows are collected for resampling, which needs a few gigabytes of memory."""
 
 MakeFigures = Callable[["Aligner | None"], "Mapping[str, Metric]"]
 
@@ -78,18 +78,20 @@ class BatchColumns:
         references: Columns of references.
         source: The column of the source.
         keys: Further columns to keep beside the scores.
+        peers: Columns of other systems' outputs, which are not scored.
     """
 
     hypotheses: Mapping[str, str]
     references: tuple[str, ...] = ()
     source: str | None = None
     keys: tuple[str, ...] = ()
+    peers: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
         """The columns of text, hypotheses first."""
         source = [] if self.source is None else [self.source]
-        return [*self.hypotheses.values(), *self.references, *source]
+        return [*self.hypotheses.values(), *self.references, *self.peers, *source]
 
     @property
     def needed(self) -> list[str]:
@@ -128,12 +130,13 @@ class BatchColumns:
         columns = [_decoded(batch.column(name), name) for name in self.texts]
         rows: list[Row] = []
         reasons: list[str | None] = []
-        systems, references = len(self.hypotheses), len(self.references)
+        first, second = len(self.hypotheses), len(self.hypotheses) + len(self.references)
+        last = second + len(self.peers)
         for cells in zip(*columns, strict=True):
             wrong = next((cell for cell in cells if isinstance(cell, _Wrong)), None)
             if wrong is None:
                 source = cells[-1] if self.source is not None else None
-                row = Row(cells[:systems], cells[systems : systems + references], source)
+                row = Row(cells[:first], cells[first:second], source, cells[second:last])
                 reason = _too_long(row, most_cells)
             else:
                 reason = wrong.reason
@@ -170,7 +173,8 @@ def _too_long(row: Row, most_cells: int) -> str | None:
     """Why the posteriors of a row do not fit in memory; None if they do."""
     if row.source is None:
         return None
-    source, *targets = (str(text).count(" ") + 1 for text in (row.source, *row[0], *row[1]))
+    texts = (row.source, *row.hypotheses, *row.references, *row.peers)
+    source, *targets = (str(text).count(" ") + 1 for text in texts)
     if source * max(targets) <= most_cells:
         return None
     return f"source of some {source:,} words and translation of {max(targets):,}: too long"
@@ -196,6 +200,15 @@ class BatchScorer:
     columns: BatchColumns
     figures: Mapping[str, Metric]
     evidence: bool = True
+
+    def __post_init__(self) -> None:
+        sizes = {
+            "systems": len(self.columns.hypotheses),
+            "references": len(self.columns.references),
+            "peers": len(self.columns.peers),
+        }
+        fitting = {name: metric.for_texts(**sizes) for name, metric in self.figures.items()}
+        object.__setattr__(self, "figures", fitting)
 
     def schema(self, given: pa.Schema) -> pa.Schema:
         """The columns of scored batches: keys, the reason, and one column for each figure.
@@ -403,7 +416,7 @@ def worker_scorer(pickled: bytes, model: str | None) -> BatchScorer:
 
 
 def spark_session(master: str | None = None) -> SparkSession:
-    """The running session, that of ``spark-submit``, or a new one.
+    """The running session (as of ``spark-submit``), or a new one.
 
     Args:
         master: Spark's master for a new one; by default all cores of this machine.
@@ -586,7 +599,8 @@ def _sum_partition(
 
 
 _LEAST_FLOATS = 2**1074
-"""In 1. Every float is a whole number of the least one above 0, and whole numbers add exactly."""
+"""The number of smallest positive floats in 1: every float is a multiple of it, and whole numbers
+add exactly."""
 
 
 def _in_least_floats(value: float) -> int:

@@ -7,8 +7,8 @@
 [((0, 0), (1, 1))]
 
 :meth:`FastAlign.save` keeps a model in one file, :meth:`FastAlign.load` loads it. The aligner
-itself is a compiled program that comes with this package; the package needs nothing else of the
-distribution that it is part of.
+itself is a compiled program that comes with this package; the package needs nothing else of its
+distribution.
 """
 
 from __future__ import annotations

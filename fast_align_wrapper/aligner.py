@@ -1,6 +1,7 @@
 """FastAlign: train both directions of a model, align text with it, keep it in one file.
 
-Text is aligned in batches. While the aligner works at one, the results of the one before are read,
+Text is aligned in batches. While the aligner works on one batch, the results of the one before are
+read,
 so that both processes work at once, and memory does not grow with the text.
 """
 
@@ -131,7 +132,7 @@ class Posterior:
     def of_empty_side(
         cls, source_length: int, target_length: int, direction: Direction
     ) -> Posterior:
-        """Of a pair with no word on a side: all that is left to link, is linked to NULL."""
+        """For a pair without words on one side: everything is linked to NULL."""
         generated = target_length if direction == "forward" else source_length
         matrix = np.zeros((target_length, source_length), np.float32)
         return cls(matrix, np.ones(generated, np.float32), direction)
@@ -159,7 +160,7 @@ class FastAlign:
         self._manifest = manifest
         self._training = training
         self._folder = folder
-        # When this object goes, or at exit; a forked child has the same object.
+        # When this object is freed, or at exit; a forked child has the same object.
         self._remove_folder = weakref.finalize(self, _remove, folder, os.getpid())
         self._archive = archive
         self._fast_align = fast_align
@@ -302,7 +303,7 @@ class FastAlign:
 
     @property
     def hash(self) -> str:
-        """The first 12 hexadecimal digits of the hash of all that moves a link."""
+        """The first 12 hexadecimal digits of the hash of everything that affects a link."""
         return self._manifest.hash[:12]
 
     def align(
@@ -401,7 +402,7 @@ class FastAlign:
         return (one for (one,) in rows)
 
     def training_links(self, symmetrize: str = DEFAULT_SYMMETRIZATION) -> Iterator[Links]:
-        """Links of the training text's pairs, as the last pass of training has found them.
+        """Links of the training pairs, as the last pass of training found them.
 
         They differ a little from those that :meth:`align` gives. A pair that was left out has none.
 
@@ -428,7 +429,7 @@ class FastAlign:
         )
 
     def attach(self, name: str, write: Callable[[Path], object]) -> None:
-        """Keep a file with the model, such as tables made for a use of it; it moves no link.
+        """Keep a file with the model, such as tables for one use of it; it affects no link.
 
         Args:
             name: Its name, of small letters, digits, dots and dashes; a file of that name is
@@ -447,7 +448,7 @@ class FastAlign:
         self._manifest = replace(self._manifest, attached=attached)
 
     def attachment(self, name: str) -> Path | None:
-        """The file of that name that is kept with the model; None if there is none.
+        """The file with that name that is kept with the model; None if there is none.
 
         Raises:
             AlignerDataError: A damaged model file.
@@ -468,7 +469,7 @@ class FastAlign:
     def _command(
         self, binary: Binary, direction: Direction, aligners: int, *, prune: bool
     ) -> list[str]:
-        """How an aligner is called that reads pairs from standard input, one of several."""
+        """The command line of one of several aligners that read pairs from standard input."""
         if not prune and not self._manifest.has_full_tables:
             raise AlignerDataError(
                 "the model has no tables in full precision, as it was trained with another "
@@ -534,7 +535,7 @@ def _stream(
     check: Callable[[Child, R, PreparedPair], T],
     empty: Callable[[PreparedPair], T],
 ) -> Iterator[tuple[T, ...]]:
-    """Give the same pairs to some aligners, and give their results, in order.
+    """Send the same pairs to several aligners and yield their results in order.
 
     Args:
         commands: The aligners.
@@ -564,7 +565,7 @@ def _stream(
             fed += sum(bool(pair.line) for pair in batch)
 
         def send_more() -> None:
-            # There are aligners that read all of a text before they print anything.
+            # Some aligners read a whole text before they print anything.
             if sender.is_idle:
                 send_next()
 

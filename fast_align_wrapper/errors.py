@@ -1,4 +1,4 @@
-"""The errors of this package, each with a message fit to be shown to a user as it is."""
+"""The errors of this package; each message can be shown to a user unchanged."""
 
 
 class AlignerError(Exception):
@@ -21,7 +21,7 @@ class AlignerDataError(AlignerError, ValueError):
 
 
 class AlignerNotFoundError(AlignerError, ImportError):
-    """There is no fast_align to run, or only one that lacks what is asked for."""
+    """No fast_align was found, or it lacks a feature that is asked for."""
 
 
 class AlignerWarning(UserWarning):

@@ -1,12 +1,11 @@
-"""Files: written whole or not at all, known by their hash, unpacked no further than is harmless.
+"""Files: written whole or not at all, identified by hash, unpacked only to a harmless size.
 
-A temporary file is held by a lock (``flock``), which goes with its process however that ends,
-SIGKILL included. So what bears our name and is locked by nobody was left behind, and the next run
-that would make its like removes it.
+A temporary file is held by a lock (``flock``), which ends with its process, even after SIGKILL. So
+a file with our name that nobody locks was left behind, and the next run that makes such a file
+removes it.
 
-A packed file may be a bomb, which fills a disk or the memory from little. Of what people pack,
-attention of a single word at every step and text that loops shrink most, by some 340; DEFLATE can
-shrink by 1032.
+A small packed file may unpack to fill the disk or the memory. Among real files, attention to one
+word at every step and looping text shrink most, about 340 times; DEFLATE can reach 1032.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, OverflowError,
     RuntimeError, ValueError,
 )  # fmt: skip
-"""All that zipfile was seen to raise on damaged files, besides OSError."""
+"""Everything that zipfile was seen to raise on damaged files, besides OSError."""
 
 _LONGEST_ENDING = 16
 _ALWAYS_FREE = 1 << 26
-"""Unpacked bytes that harm nobody, whatever they were packed to."""
+"""Unpacked size that is always allowed."""
 
 
 def check_inflation(
@@ -47,7 +46,7 @@ def check_inflation(
     *,
     ratio: int = MOST_INFLATION,
 ) -> None:
-    """Refuse what unpacks to too much.
+    """Refuse a file that unpacks to too much.
 
     Args:
         name: The file.
@@ -93,7 +92,7 @@ def file_sha256(path: Path) -> str:
 def put_in_place(temporary: Path, target: Path) -> Path:
     """Rename a file that is complete, once the disk has it.
 
-    Without the wait, a power cut after the rename can leave the name with another content.
+    Without the wait, a power cut after the rename can leave the name with other content.
 
     Args:
         temporary: The file, on the same file system as the target.
@@ -111,11 +110,11 @@ def put_in_place(temporary: Path, target: Path) -> Path:
 def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[Path]:
     """Give a temporary name beside a target, renamed to it when the block ends without exception.
 
-    An interrupted run leaves the old file, or none; never a half-written one. What a killed run
-    left beside the target is removed. The temporary name has the target's ending, so that writers
-    which look at it choose the right format. A target that exists keeps its permissions. A symbolic
-    link stays, and the file that it names is replaced; what is no file (``/dev/null``, a pipe) is
-    written to as it is, for a rename would put a file in its place.
+    An interrupted run leaves the old file, or none; never a half-written one. Files that a killed
+    run left beside the target are removed. The temporary name has the target's ending, so that
+    writers choose the right format. An existing target keeps its permissions. A symbolic link
+    stays, and the file that it names is replaced; a target that is not a regular file
+    (``/dev/null``, a pipe) is written to directly, because a rename would replace it.
 
     Args:
         path: The target file; its folder must exist.
@@ -144,7 +143,7 @@ def replacing(path: str | os.PathLike[str], error: type[Exception]) -> Iterator[
                 temporary.chmod(stat.S_IMODE(mode))
             put_in_place(temporary, target)
     except OSError as problem:
-        # Writes have no name of a file; other files' errors have theirs.
+        # Errors of writing name no file; errors of other files name theirs.
         named = problem.filename
         if named is not None and Path(os.fsdecode(named)).parent != target.parent:
             raise
@@ -222,7 +221,7 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Hold a file; where the file system has no locks, nothing is ever found abandoned either."""
+    """Lock a file; on a file system without locks, no file ever counts as abandoned."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     except OSError as error:

@@ -33,12 +33,12 @@ SYMMETRIZATIONS = (
 """The methods of :func:`symmetrize`."""
 
 DEFAULT_SYMMETRIZATION = "grow-diag-final-and"
-"""What is usual, in the papers' published scripts too."""
+"""The usual method, also in the papers' published scripts."""
 
-# Sides without link that a link must have to be added at the end; none has three.
+# How many sides must be unlinked for a link to be added at the end; no link has three.
 _FREE_SIDES = {"grow-diag": 3, "grow-diag-final": 1, "grow-diag-final-and": 2}
 
-# More digits than any segment needs would only cost time.
+# No segment needs more digits; longer numbers would only cost time.
 _LINK = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _FIELD_BREAK = re.compile(r"(?:^|(?<=[ \t]))\|\|\|(?=[ \t]|$)|\t")
 _SCORE = re.compile(r"[ ]*[-+]?(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|inf|nan)[ ]*")
@@ -91,8 +91,9 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
     """Join the links of the two directions of a pair, as atools of fast_align does.
 
     ``forward`` and ``reverse`` give one direction unchanged. ``grow-diag`` starts from the
-    intersection and passes again and again over the sorted other links of the union: one is added
-    if one of its eight neighbours is in and a side of it is still without link, until a whole pass
+    intersection and passes again and again over the sorted other links of the union: a link is
+    added if one of its eight neighbours is in and one of its sides is still unlinked, until a whole
+    pass
     adds none. ``-final`` then adds, first from forward, then from reverse, links with at least one
     side still without link, ``-final-and`` those with both sides without. (Och and Ney 2003;
     Koehn et al. 2005.)
@@ -119,10 +120,10 @@ def symmetrize(forward: Collection[Link], reverse: Collection[Link], method: str
 
 
 def _grow(one: set[Link], two: set[Link], free_sides: int) -> set[Link]:
-    """The intersection, grown; then links of which so many sides are still without link."""
+    """The intersection, grown, then links whose words are still unlinked."""
     joined = one & two
     sources, targets = {i for i, _ in joined}, {j for _, j in joined}
-    # What has no free side now will have none later.
+    # A link without a free side now will have none later.
     rest = {(i, j) for i, j in one ^ two if i not in sources or j not in targets}
     # Links beside one that is in, in the order of full passes but without their cost, which is
     # quadratic in long segments: what an addition brings near is due later in the same pass if it
@@ -154,7 +155,7 @@ def _grow(one: set[Link], two: set[Link], free_sides: int) -> set[Link]:
 
 
 def check_symmetrization(method: str) -> None:
-    """Raise ValueError if no method of :func:`symmetrize` has that name."""
+    """Raise ValueError for an unknown method of :func:`symmetrize`."""
     if method not in SYMMETRIZATIONS:
         raise ValueError(f"unknown symmetrization {method!r}; one of {', '.join(SYMMETRIZATIONS)}")
 

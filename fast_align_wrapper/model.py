@@ -1,4 +1,4 @@
-"""The model file: everything of a trained model in one ZIP file.
+"""The model file: a whole trained model in one ZIP file.
 
 Members: ``manifest.json``, and for each direction ``forward.params`` and its like (the table as
 the original would save it: pruned, six digits) and ``forward.full`` (θ ≥ 1e-7 in full precision;
@@ -43,14 +43,14 @@ _ATTACHED = "attached"
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST_BYTES = 1 << 20
 _MOST_INFLATION = 100
-"""Tables shrink by some 5."""
+"""Tables shrink about 5 times."""
 
 _TYPES = {
     **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), dict),
     **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
     **dict.fromkeys(("training_text_sha256", "version"), str),
 }
-"""Types of the manifest's values, which are told apart before they are looked into."""
+"""Types of the manifest's values, checked before they are used."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -62,7 +62,7 @@ def table_names(*, full: bool) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """All of a model but its tables.
+    """Everything about a model except its tables.
 
     Attributes:
         settings: Settings of training.
@@ -101,7 +101,7 @@ class Manifest:
 
     @property
     def hash(self) -> str:
-        """SHA-256 (hexadecimal) of the tables and of every number that moves a link."""
+        """SHA-256 (hexadecimal) of the tables and of every number that affects a link."""
         moves = {
             "favor_diagonal": self.settings.favor_diagonal,
             "p0": self.settings.p0,
@@ -144,7 +144,7 @@ class Manifest:
                 raise ValueError(f"{direction}: not finite")
         given["settings"] = Settings(**given["settings"])
         manifest = cls(**given)
-        # Names become those of files: nothing but the known ones.
+        # Names become file names: only known ones are allowed.
         if set(manifest.tables) not in (set(table_names(full=f)) for f in (True, False)):
             raise ValueError("other tables than expected")
         if not all(map(is_attachment_name, manifest.attached)):
@@ -190,7 +190,7 @@ def write_model(path: str | os.PathLike[str], manifest: Manifest, folder: Path) 
 
 
 def untimed_member(name: str) -> zipfile.ZipInfo:
-    """A member of an archive without the time of writing, so that equal content is equal files."""
+    """A member of an archive without a time stamp, so that equal content gives equal files."""
     info = zipfile.ZipInfo(name, _EARLIEST_TIME)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.create_system = 3

@@ -1,7 +1,7 @@
-"""The aligner's executable: which one it is, and running it.
+"""Find and run the aligner's executable.
 
-A run is given its input by one writing thread, its output is read by the caller, and its standard
-error is a file, which shows progress and, if it fails, its last words.
+A thread writes its input, the caller reads its output,
+and its standard error goes to a file, which shows progress and, if it fails, the reason.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ VARIABLE = "FAST_ALIGN"
 """Environment variable with the path of a fast_align executable, or of the folder it is in."""
 
 DEFAULT_TIMEOUT = 1800.0
-"""Seconds without any sign of life after which an aligner is given up."""
+"""Seconds without any sign of life after which an aligner is stopped."""
 
 MOST_SECONDS = 1e6
 """The longest time limit; twice as long is too long for the system's own waiting."""
 
 Progress = Callable[[int, int, str], None]
-"""Receives steps done, steps in all (0 if unknown), and what is being done."""
+"""Receives steps done, total steps (0 if unknown), and the name of the phase."""
 
 _OWN_VERSION = "fast_align (coverage-eval) "
 _VERSION_SECONDS = 20.0
@@ -50,7 +50,7 @@ _TAIL_BYTES, _TAIL_LINES = 1 << 14, 5
 _PROGRESS = re.compile(rb"^progress ([0-9]+) ([0-9]+) (.*)\n", re.MULTILINE)
 _REFUSED_THREADS = re.compile(r"warning: (the system refuses .*)")
 _MOST_UNREAD = 1 << 29
-"""Bytes of one line, or of the log, after which an aligner is taken to print without end."""
+"""Bytes of one line, or of the log, after which an aligner is assumed to print without end."""
 
 _HELD_SECONDS = 5.0
 """How long pipes may stay open when the aligner has ended."""
@@ -76,7 +76,7 @@ class Binary:
 
     @property
     def command(self) -> list[str]:
-        """How it is called; our own aligner ends when this process does."""
+        """The command line; our own aligner ends when this process does."""
         return [str(self.path), *(["--parent", str(os.getpid())] if self.is_own else [])]
 
 
@@ -145,7 +145,7 @@ def _version(path: Path, _modified: int) -> str | None:
 
 
 class Child:
-    """A running aligner; it ends with the block, and so does all that it started.
+    """A running aligner; it ends with the block, with everything that it started.
 
     Attributes:
         on_quiet: Called again and again while the aligner prints nothing.
@@ -208,7 +208,7 @@ class Child:
         self._log.close()
 
     def kill(self) -> None:
-        """Kill it with all that it started, unless it has ended well."""
+        """Kill it and everything that it started, unless it ended well."""
         if not self._finished:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -324,8 +324,9 @@ class Child:
 class Sender:
     """Sends the same input to several aligners; they end with the block.
 
-    A thread writes, so that the caller can read meanwhile. An aligner gets a piece of input when
-    those before it have taken that piece; so the caller must read all results of a piece from the
+    A thread writes, so that the caller can read meanwhile. An aligner gets a piece of input after
+    the aligners before it have taken that piece; so the caller must read all results of a piece
+    from the
     first before it reads those of the second.
     """
 
@@ -349,7 +350,7 @@ class Sender:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the aligners have taken all that was sent."""
+        """Whether the aligners have read everything that was sent."""
         return self._pieces.unfinished_tasks == 0
 
     def _write(self) -> None:

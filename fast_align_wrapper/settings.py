@@ -13,7 +13,7 @@ DIRECTIONS: tuple[Direction, Direction] = ("forward", "reverse")
 
 
 def is_finite(value: float) -> bool:
-    """Whether a number is finite and a float can have it, which :func:`math.isfinite` asks for."""
+    """Whether a number is finite and fits in a float, as :func:`math.isfinite` needs."""
     return abs(value) <= sys.float_info.max
 
 
@@ -62,14 +62,14 @@ class Settings:
         ]
         values: dict[str, float] = {"-I": self.iterations, "-q": self.p0, "-a": self.alpha}
         if self.favor_diagonal:
-            # The original takes a tension for a wish to favour the diagonal.
+            # For the original, giving a tension means favouring the diagonal.
             values["-T"] = self.tension
         return flags + [part for flag, value in values.items() for part in (flag, repr(value))]
 
 
 @dataclass(frozen=True)
 class DirectionParameters:
-    """What a direction has besides its translation table.
+    """The parameters of a direction besides its translation table.
 
     Attributes:
         tension: λ after training.

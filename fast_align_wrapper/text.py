@@ -1,8 +1,8 @@
-"""Tokens of a segment, and pairs of segments as bytes that no aligner can mistake for syntax.
+"""Tokens of a segment, and pairs of segments as bytes without the aligner's syntax.
 
-fast_align takes ``|||`` and tabs for separators and ``<eps>`` for its NULL word, and the original
-reads its parameters back at every kind of ASCII white space. Tokens that would be mistaken are
-written otherwise, different tokens always differently, so links and parameters are unharmed.
+fast_align treats ``|||`` and tabs as separators and ``<eps>`` for its NULL word, and the original
+reads its parameters back at every kind of ASCII white space. Tokens that contain syntax are
+escaped, different tokens always differently, so links and parameters stay right.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ MAX_CELLS = 50_000_000
 """Most source × target words of a pair for which all cells are held at once."""
 
 MARK = "␛"
-"""Begins every escaped token, and no other."""
+"""The first character of every escaped token, and of no other."""
 
 _TAKEN = {"", "|||", "<eps>"}
-# Lone surrogates stand for bytes that were no UTF-8; they cannot be encoded.
+# Lone surrogates represent bytes that were not UTF-8; they cannot be encoded.
 _UNSAFE = re.compile(r"[\x00\t\n\v\f\r \ud800-\udfff]")
 _UNSAFE_OR_BACKSLASH = re.compile(_UNSAFE.pattern.replace("[", r"[\\"))
 # One set of characters is searched for much faster than the few tokens that matter.
@@ -78,7 +78,7 @@ class PreparedPair(NamedTuple):
 
 
 def escape_token(token: str) -> str:
-    r"""Write a token so that it cannot be mistaken for syntax; most tokens stay as they are.
+    r"""Write a token without syntax; most tokens stay unchanged.
 
     The mapping is injective.
 
@@ -113,7 +113,7 @@ def _prepare(segment: Segment) -> tuple[str, int]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing needs escaping and single spaces stand between tokens only."""
+    """Whether nothing needs escaping and tokens are separated by single spaces."""
     edges = {text[:1], text[-1:]}
     return not edges & {"", " "} and "  " not in text and not _SUSPECT.search(text)
 

@@ -1,4 +1,4 @@
-"""Training: the text as the aligner gets it, the aligner run, its results checked."""
+"""Training: write the text for the aligner, run the aligner, check its results."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TrainingText:
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One training: what to run, on what, and where the results go.
+    """One training: what to run, on which text, and where the results go.
 
     Attributes:
         binary: The aligner.
@@ -232,7 +232,7 @@ def _train_original(run: TrainingRun, direction: Direction) -> DirectionParamete
 
 
 def _table_damage(path: Path) -> str:
-    """What is wrong with a table; it is never held in memory."""
+    """What is wrong with a table, which is never held in memory."""
     if not path.is_file():
         return "is missing"
     previous = b""

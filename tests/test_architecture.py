@@ -45,7 +45,7 @@ ARROWS = {
 }
 
 LIBRARIES = {
-    "tables": {"pandas", "tabulate", "wcwidth"},
+    "tables": {"pandas", "rich", "tabulate", "wcwidth"},
     "attention": {"numpy", "scipy"},  # scipy for an optimiser, in regression
     "torch": {"torch"},
     "plotting": {"numpy", "matplotlib"},

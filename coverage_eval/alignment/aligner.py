@@ -1,8 +1,8 @@
-"""An aligner: what makes links or coverages of a test set, and signs them.
+"""Aligners make the links or coverages of a test set and sign them.
 
-It holds everything that moves a link: model or link files, symmetrisation, sink and tokeniser. The
-source with its references and with its hypotheses goes through one aligner process in turns, so
-that all are aligned in the same way, and neither text nor links are held in memory.
+An aligner holds every setting that affects a link: model or link files, symmetrisation, sink and
+tokeniser. The source with its references and with its hypotheses goes through one aligner process
+in turns, so that all are aligned in the same way, and neither text nor links are held in memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -67,8 +68,8 @@ class CoveredRow(NamedTuple):
     """One segment of a test set and how much each text covers its source words.
 
     The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
-    forward model summed over the text's words. Of the target side, it is how much the source
-    covers each word of a hypothesis, by the reverse model; references have none then.
+    forward model summed over the text's words. For the target side, it is how much the source
+    covers each word of a hypothesis, by the reverse model; references then have none.
 
     Attributes:
         source: The source's tokens, without a sink.
@@ -109,19 +110,20 @@ class Aligner(ABC):
     >>> float(ce.drop(["a"], ["a house"], ["ein haus"], aligner))
     50.0
 
-    Get one by :meth:`train`, :meth:`load`, :meth:`from_links` or :meth:`from_posteriors`.
+    Get one by :meth:`train`, :meth:`load`, :meth:`from_links`, :meth:`from_posteriors` or
+    :meth:`from_encoder`.
     """
 
     symmetrize: str
     sink: bool
     tokens: Tokenizer
-    """How references and hypotheses are cut into tokens."""
+    """The tokeniser of references and hypotheses."""
     source_tokens: Tokenizer
-    """How sources are."""
+    """The tokeniser of sources."""
     links_references: bool = True
-    """Whether there are links of the references, which link files may lack."""
+    """Whether references have links; link files may lack them."""
     covers: bool = False
-    """Whether it gives coverages; links alone do not."""
+    """Whether it gives coverages; links alone cannot."""
 
     @staticmethod
     def train(
@@ -162,7 +164,7 @@ class Aligner(ABC):
             tokenize: The tokeniser to apply to both sides, here and when aligning.
             src_tokenize: Another one for the source.
             lowercase: Lowercase both sides first.
-            stem: Keep so many letters of each token; 0 for all.
+            stem: Keep this many letters of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
             **options: The rest of :meth:`fast_align_wrapper.FastAlign.train`.
 
@@ -262,6 +264,30 @@ class Aligner(ABC):
         """
         return GivenCoverages(src_ref, src_hyp, sink=sink)
 
+    @staticmethod
+    def from_encoder(name: str, **options: Any) -> Aligner:
+        """Links and coverages from the vectors of a multilingual encoder; needs ``'.[neural]'``.
+
+        The weights must be in the user's own cache, or in a folder; nothing is downloaded. How well
+        such coverages find errors is not measured here.
+
+        Args:
+            name: Such as ``bert-base-multilingual-cased``, or a folder.
+            **options: ``layer`` whose vectors are compared, counted from 0, the embeddings
+                (default 8); ``method``, one of ``softmax`` (awesome-align; the default),
+                ``argmax`` and ``itermax`` (SimAlign); ``tokenize`` and ``src_tokenize``, as in
+                :meth:`train_pairs`; ``batch_size``, texts that are encoded at once (32); and
+                ``device``, such as ``cuda:1`` (default: a GPU if there is one).
+
+        Raises:
+            MissingDependencyError: PyTorch, Transformers or the encoder is not here.
+            ValueError: An unknown method, or a layer that the encoder has not.
+        """
+        # By its name: an encoder's aligner is made of this class.
+        room = import_module("coverage_eval.alignment.encoder")
+        found: Aligner = room.EncoderAligner(name, **options)
+        return found
+
     @abstractmethod
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """Links of a test set, row by row; memory does not grow with the text.
@@ -291,7 +317,7 @@ class Aligner(ABC):
         )
 
     def links(self, *, compat: str | None = None, references: bool = True) -> Request:
-        """What a metric asks of a batch to get its links, as :meth:`align` makes them.
+        """The request by which a metric gets a batch's links from :meth:`align`.
 
         Args:
             compat: As there.
@@ -303,7 +329,7 @@ class Aligner(ABC):
         )
 
     def coverages(self, side: str = "source", *, references: bool = True) -> Request:
-        """The same of coverages, as :meth:`cover` makes them."""
+        """The request by which a metric gets a batch's coverages from :meth:`cover`."""
         return Request(
             ("coverages", id(self), side, references),
             lambda rows: self.cover(_with(rows, references=references), side),
@@ -312,10 +338,10 @@ class Aligner(ABC):
     @property
     @abstractmethod
     def settings(self) -> Mapping[str, object]:
-        """What a signature says of the links: all that moved them."""
+        """The settings of the links for a signature: everything that affects them."""
 
     def for_systems(self, names: Sequence[str]) -> Aligner:  # noqa: ARG002 (for subclasses)
-        """This aligner for systems in an order; links that have names are put in that order.
+        """This aligner for systems in a given order; named links are put in that order.
 
         Raises:
             DataError: There are links of other systems than these.
@@ -341,7 +367,7 @@ class Aligner(ABC):
 
 
 class ModelAligner(Aligner):
-    """A frozen model of fast_align with all that is decided about its use.
+    """A frozen fast_align model with the settings of its use.
 
     Args:
         model: The model; what is decided is as :meth:`Aligner.load` has it.
@@ -432,7 +458,7 @@ class ModelAligner(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """Aligner, model, symmetrisation, sink and tokenisers."""
-        # "fast_align (coverage-eval) 0.1.0" without what a signature should not have.
+        # "fast_align (coverage-eval) 0.1.0" without spaces and brackets, which a signature lacks.
         version = self.model.manifest.aligner or "fast_align"
         both = self.tokens.settings
         if self.source_tokens != self.tokens:
@@ -462,7 +488,7 @@ class ModelAligner(Aligner):
 
 
 class GivenLinks(Aligner):
-    """Links that were made elsewhere, taken as they are; see :meth:`Aligner.from_links`.
+    """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
 
     Texts are split at spaces and tabs, and every link is checked against them.
     """
@@ -492,8 +518,8 @@ class GivenLinks(Aligner):
         """The links of a test set, row by row; see :meth:`Aligner.align`."""
         columns = self.columns
         if compat == "acl2018":
-            # The script passes over lines that begin with "<", in each file by itself, and cuts
-            # the longer file (audits, row 3).
+            # The script skips lines that begin with "<", in each file separately, and cuts the
+            # longer file (audits, row 3).
             lines = (column.script_lines() for column in columns)
             together: Iterable[tuple[Any, ...]] = zip(rows, *lines, strict=False)
         else:
@@ -514,7 +540,7 @@ class GivenLinks(Aligner):
         return _in_order(self, names)
 
     def _targets(self, row: Row) -> list[int]:
-        """The number of tokens of each text that there are links of."""
+        """Token counts of the linked texts."""
         counts = (len(row.references), len(row.hypotheses))
         given = (len(self._references), len(self._hypotheses))
         if counts != given:
@@ -559,7 +585,7 @@ class GivenCoverages(Aligner):
         self.tokens = self.source_tokens = Tokenizer()
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
-        """There are no links: soft ones do not say which are meant.
+        """Raise: soft links do not say which words are linked.
 
         Raises:
             DataError: Always.
@@ -668,7 +694,7 @@ def check_aligner(aligner: object) -> None:
 def _together(
     pending: deque[tuple[Row, Sequence[str]]], results: Iterator[T]
 ) -> Iterator[tuple[Row, Sequence[str], tuple[T, ...]]]:
-    """Each row with its source and what came of its pairs."""
+    """Each row with its source and the results of its pairs."""
     for first in results:
         row, source = pending.popleft()
         rest = len(row.references) + len(row.hypotheses) + len(row.peers) - 1

@@ -1,4 +1,4 @@
-"""Checks of what aligns the texts: an aligner model, links made elsewhere, gold links."""
+"""Checks of the aligner model, of links made elsewhere, and of gold links."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper.links import Links
 
 UNKNOWN = 0.1
-"""Of the tokens: new text of the training's kind has 0.5 to 4 %; text of another language 45 to
-100 %, untokenised text 11 %, another tokeniser's 8 to 90 %."""
+"""Of the tokens: new text like the training text has 0.5 to 4%, text of another language 45 to
+100%, untokenised text 11%, text of another tokeniser 8 to 90%."""
 
 UNKNOWN_RATIO = 3.0
 """Times the share that the training text itself leads to expect (half of the vocabulary, the words
 seen once, by the number of tokens); new text has up to 2 times, so small models are not blamed."""
 
 UNKNOWN_OF_HYPOTHESES = 0.25
-"""Of a hypothesis; a weak system's own words are no fault of the model."""
+"""For a hypothesis; a weak system's own words are not the model's fault."""
 
 WRONG_MODEL = 0.5
-"""Of a side: the model is of another language, or of words cut otherwise."""
+"""For a side: the model is of another language or another tokeniser."""
 
 SWAPPED = 0.2
 """Each side is better known to the model's other side by this share; -1 to -0.4 where it is not."""
 
 FEWEST_TOKENS = 4
-"""On each side; of fewer than twenty segments, swapped sides are only a doubt."""
+"""On each side; with fewer than twenty segments, swapped sides are only a suspicion."""
 
 MODEL_CASED = 0.05
 """Share of the vocabulary with a capital letter from which on a model counts as cased."""
@@ -68,17 +68,18 @@ training. In 50 lines of new text 0.66 and more, 0.3 where half of the words are
 model of 300 pairs; lines out of step -0.08 to 0.06; another language 0.06 at most."""
 
 SHIFTED_FIT = 0.25
-"""How well sources fit targets some lines on, against their own, where lines are shifted."""
+"""If lines are shifted: how well sources fit targets some lines further on, against their own."""
 
 MODEL_ROWS = 1000
 """Pairs to align for :data:`FIT`, twice."""
 
 
 def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[str, float]]:
-    """Look at how well an aligner model knows the texts.
+    """Check how well an aligner model knows the texts.
 
-    A model of other languages fits no better for being told so, and a text in another case has
-    unknown words: what one finding explains is not said again.
+    One fault can cause several symptoms (a text
+    in another case also has unknown words), so only the finding that explains the others is
+    reported.
 
     Args:
         sample: Rows with sources, in the model's tokenisation and without the sink.
@@ -110,7 +111,7 @@ def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[s
 
 @dataclass(frozen=True)
 class _ModelAndTexts:
-    """A model beside the sample that it is to align; side 0 is the source, 1 the target."""
+    """A model and the sample that it will align; side 0 is the source, 1 the target."""
 
     model: FastAlign
     sample: Sample
@@ -133,7 +134,7 @@ class _ModelAndTexts:
         return missing / max(text.tokens, 1)
 
     def check_sides(self) -> Iterator[Finding]:
-        """Source and target in each other's place."""
+        """Source and target swapped."""
         target = self.sample.targets[0]
         gains = [
             self.unknown(text, side) - self.unknown(text, 1 - side)
@@ -153,7 +154,7 @@ class _ModelAndTexts:
         for words in self.words:
             cased = [word for word in words if word.lower() != word.upper()]
             capital = sum(word != word.lower() for word in cased)
-            # NaN, which no comparison below takes, where few words have case
+            # NaN where few words have case: then no comparison below is true
             model_shares.append(capital / len(cased) if len(cased) >= FEWEST_CASED else math.nan)
         seen = {}
         for text, side in self.texts:
@@ -170,7 +171,7 @@ class _ModelAndTexts:
             )
 
     def check_training(self) -> Iterator[Finding]:
-        """A model that has seen next to nothing."""
+        """A model trained on almost nothing."""
         if self.model.manifest.pairs < FEW_PAIRS:
             yield Finding(
                 "small-model",
@@ -202,7 +203,7 @@ class _ModelAndTexts:
             )
 
     def check_token_ratio(self) -> Iterator[Finding]:
-        """A side that is cut into more or fewer tokens than in training."""
+        """A side that has more or fewer tokens than in training."""
         source, manifest = self.source, self.model.manifest
         if not self.sample.references or min(manifest.source_tokens, manifest.target_tokens) < 1:
             return
@@ -222,9 +223,9 @@ class _ModelAndTexts:
             )
 
     def check_fit(self) -> Iterator[Finding]:
-        """Sources fit their own targets no better than their neighbours', by likelihood."""
+        """By likelihood, sources fit their own targets no better than their neighbours'."""
         if not self.model.manifest.forward.log_likelihood:
-            return  # another fast_align may not tell
+            return  # another fast_align may not print it
         sources = self.source.rows
         every = math.ceil(len(sources) / MODEL_ROWS)
         for target in self.sample.targets:
@@ -261,7 +262,7 @@ class _ModelAndTexts:
     def _fits_at(
         self, lag: int, targets: Rows, pieces: Sequence[Sequence[tuple[int, int]]]
     ) -> bool:
-        """Whether sources of most pieces fit the targets that are some rows further on."""
+        """Whether most pieces' sources fit the targets some rows further on."""
         moved = [targets[(i + lag) % len(targets)] for i in range(len(targets))]
         own = [[(i, i - lag) for i, _ in piece[2:-2] if moved[i]] for piece in pieces]
         fits = _fits(self.model, self.source.rows, moved, [rows for rows in own if rows])
@@ -273,8 +274,8 @@ def _fits(
 ) -> Iterator[float]:
     """How well the sources of each piece fit their targets.
 
-    0 if the likelihood of a target token is as where sources stand beside the next row's targets,
-    1 if it is as in the last round of training.
+    0 if a target token is as likely as with the next row's source, 1 if it is as likely as in the
+    last round of training.
     """
     pairs = list(chain.from_iterable(pieces))
     own = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
@@ -299,7 +300,7 @@ def _scores(
 
 
 def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
-    """Look for texts without a single link, all of whose words would count as not covered."""
+    """Look for texts without a single link: all their words would count as not covered."""
     for column in columns:
         if column.is_blank:
             yield Finding(
@@ -308,7 +309,8 @@ def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
 
 
 BETTER_LINKS = 5.0
-"""Standard errors by which changed gold links must fit better than those given. On 20 pairs right
+"""By how many standard errors changed gold links must fit better than the given ones. On 20 pairs
+right
 ones fit worse by 6 and more, even with links of Model 1, and wrong ones better by as much."""
 
 _GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
@@ -321,7 +323,7 @@ _GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], .
 def check_gold(
     links: Sequence[Links], golds: Sequence[Gold], *, name: str = "the gold links"
 ) -> list[Finding]:
-    """Look at whether gold links count as the links do, and in the same direction.
+    """Check that gold links count from the same number as the links, and in the same direction.
 
     Args:
         links: The links of each pair, or of a part of the pairs.
@@ -340,7 +342,7 @@ def check_gold(
             said = f"no link of {len(pairs):,} pairs has {word} position 0"
             return [Finding("gold-from-one", f"{name}: {said}; if positions count from 1, say so")]
     for change, said in _GOLD_CHANGES:
-        # Only links that the change gives or takes tell which is right.
+        # Only links that the change adds or removes show which is right.
         changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
         better = sum(len(ours & (new - gold)) for ours, gold, new in changed)
         worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)

@@ -2,7 +2,8 @@
 
 A line is one segment: a row with the coverage of each source word, ``[0.9, 0, 1]``, or a matrix
 with a row of source words for each target word, whose sums over target words are the coverage.
-Values are 0 or greater, and a coverage above 1 counts as 1.
+Values are 0 or greater, and a coverage above 1 counts as 1. Attention that ``attention convert
+--words`` writes as JSON Lines is such a matrix; its row and column of the end are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class CoverageColumn:
             if str(soft) == STDIN or not Path(soft).is_file():  # it can be read only once
                 self._lines = list(read_segments(soft))
         else:
-            # As text, so that arrays in memory are checked and signed as those of a file are.
+            # As text, so that arrays in memory are checked and signed like those of a file.
             self._lines = [json.dumps(np.asarray(one).tolist()) for one in soft]
         self.name = name
 
@@ -69,8 +70,9 @@ class CoverageColumn:
 
 def _array(line: str, where: str) -> Floats:
     value = parse_json(line, where)
+    is_map = isinstance(value, dict) and "attention" in value
     try:
-        found = np.array(value, dtype=np.float64)
+        found = np.array(value["attention"] if is_map else value, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
             f"{where}: is neither a row of numbers [source words] nor a matrix of them "
@@ -78,6 +80,10 @@ def _array(line: str, where: str) -> Floats:
         ) from None
     if found.ndim not in {1, 2} or not np.isfinite(found).all() or (found < 0).any():
         raise DataError(f"{where}: values are finite numbers from 0, in a row or a matrix")
+    if is_map and found.ndim == 2:
+        found = found[
+            : -1 if value.get("tgt_eos") else None, : -1 if value.get("src_eos") else None
+        ]
     return found
 
 

@@ -1,4 +1,4 @@
-"""Gold links, sure and possible, in the forms that alignment projects published them in.
+"""Gold links, sure and possible, in the formats that alignment projects published.
 
 * ``talp``: a pair a line, ``i-j`` sure; ``ipj``, ``i?j`` or ``*i-j`` possible. Pharaoh lines are
   the same without possible links.
@@ -66,7 +66,7 @@ def read_gold(
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
         form: One of :data:`GOLD_FORMATS`; ``auto`` looks at the first line that is not empty.
-        one_based: Positions of a Pharaoh or Talp file count from 1; those of the others always do.
+        one_based: Positions of a Pharaoh or Talp file count from 1; the other formats always do.
         swapped: Links are target-source.
 
     Raises:
@@ -80,7 +80,7 @@ def read_gold(
 def _open_gold(
     source: Source, form: str, *, one_based: bool, swapped: bool
 ) -> tuple[str, Iterator[Gold]]:
-    """The form of a file, told or found, and its pairs."""
+    """The format of a file, given or recognised, and its pairs."""
     if form not in GOLD_FORMATS:
         raise ValueError(f"unknown form {form!r} of gold links; one of {', '.join(GOLD_FORMATS)}")
     name = source_name(source)
@@ -97,7 +97,7 @@ def _open_gold(
 
 
 def _detect(lines: Iterator[NumberedLine]) -> tuple[str, Iterator[NumberedLine]]:
-    """The form of a file, and its lines, of which none is lost."""
+    """The format of a file, and all its lines."""
     seen: list[NumberedLine] = []
     form = "talp"
     for line in lines:
@@ -163,9 +163,10 @@ def _read_naacl(name: str, lines: Iterable[NumberedLine]) -> Iterator[Gold]:
 
 
 def _read_giza(name: str, lines: Iterator[NumberedLine]) -> Iterator[Gold]:
-    """Pairs are put in order, as parallel GIZA writes them in any; the first of equal ids counts.
+    """The pairs of GIZA files by id; the first of equal ids counts.
 
-    Those that come too early wait, so a file in order is not held in memory.
+    Parallel GIZA writes pairs in any order, so they are sorted. Pairs that come too
+    early wait, so a file in order is not held in memory.
     """
     waiting: dict[int, Gold] = {}
     due = 1

@@ -63,7 +63,7 @@ class LinkColumn:
 
     @property
     def is_blank(self) -> bool:
-        """Whether no line says anything."""
+        """Whether every line is empty."""
         return not any(map(str.strip, self._texts()))
 
     @cached_property
@@ -119,7 +119,7 @@ def _is_links(value: Sequence[Any]) -> bool:
     """Whether this is a list of segments with their links, not a list of such lists."""
     if _depth(value) != 3:
         return _depth(value) < 3
-    # Where positions are missing, empty segments stand in the place of links.
+    # Without positions, empty segments take the place of links.
     return all(len(link) > 0 for segment in value for link in segment if not _is_position(link))
 
 
@@ -129,7 +129,7 @@ def _depth(value: Any) -> int:
 
 
 def _is_position(value: Any) -> bool:
-    """Whether a value is meant as one, whatever its type."""
+    """Whether a value is meant as a position, whatever its type."""
     return isinstance(value, str) or not isinstance(value, Iterable)
 
 
@@ -182,7 +182,7 @@ def check_links(
     name: str,
     line: int,
 ) -> None:
-    """Check that links point at tokens that exist.
+    """Check that links point to existing tokens.
 
     Args:
         links: The links of one pair.

@@ -1,4 +1,4 @@
-"""The text that a model is trained on: pairs cut into tokens, and what the model notes of it."""
+"""The text that a model is trained on, as tokenised pairs, and the model's notes of it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cut_pairs(
     sink: bool,
     notes: dict[str, Any],
 ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """The tokens of each pair, and in the notes how they were cut.
+    """The tokens of each pair; the notes get the tokenisers.
 
     Args:
         pairs: Source and target of each segment.
@@ -63,13 +63,13 @@ def cut_pairs(
     }
     for source, target in pairs:
         tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
-        # Seen rather than believed: the text itself may end in sinks.
+        # Looked at, not assumed: the text itself may end in sinks.
         notes["sink"] &= not (tokens and others) or tokens[-1] == SINK
         yield tokens, others
 
 
 def with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
-    """A source's tokens, with a sink behind them if there is to be one."""
+    """A source's tokens, followed by a sink if one is wanted."""
     return [*source, SINK] if sink else source
 
 
@@ -79,7 +79,7 @@ def noted_tokenizers(
     src_tokenize: str | None = None,
     lowercase: bool | None = None,
 ) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and target that a model was trained with, or others instead.
+    """The tokenisers of source and target: the model's, unless others are given.
 
     Raises:
         DataError: The model notes a tokeniser that is not known here.
@@ -101,7 +101,7 @@ def noted_tokenizers(
 def other_use(
     model: FastAlign, source: Tokenizer, target: Tokenizer, *, sink: bool
 ) -> Iterator[str]:
-    """Say where a model is used on text of another form than it was trained on.
+    """Warn if a model is used on text of another tokeniser or case than its training text.
 
     Args:
         model: The model.

@@ -1,7 +1,7 @@
-"""Dumps: files with attention as a toolkit writes them, and what reading their formats takes.
+"""Dumps: files of attention as a toolkit writes them, and helpers to read their formats.
 
 A format gives raw maps: what the file says before orientation and EOS are settled. The text formats
-share rows of numbers, links, tokens, and words about bad ones.
+share rows of numbers, links and tokens, and the messages about bad ones.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Orientation: TypeAlias = Literal["target-source", "source-target"]
 ORIENTATIONS: tuple[Orientation, ...] = ("target-source", "source-target")
 
 _HEAD = 4096
-_PROBED_LINES = 5000  # a log may have some thousand lines before its first attention
+_PROBED_LINES = 5000  # a log may have thousands of lines before its first attention
 _SAMPLED_LINES = 50
-_MOST_DIMENSIONS = 8  # no attention has more than 4, whose number messages can tell
+_MOST_DIMENSIONS = 8  # no attention has more than 4
 
 LINKS = re.compile(r"(?:\d+-\d+(?: \d+-\d+)*)?", re.ASCII)
 """Links ``i-j`` separated by single spaces, or none, as toolkits print them."""
@@ -41,7 +41,7 @@ _FIELDS = re.compile(r"(?:^| )\|\|\|(?: |$)")
 
 @dataclass(frozen=True)
 class RawMap:
-    """One segment as a producer's file has it: a matrix, or links without sizes.
+    """One segment as a toolkit's file has it: a matrix, or links without sizes.
 
     Attributes:
         where: File and place, for messages.
@@ -70,7 +70,7 @@ class RawMap:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a producer lays out its matrices, as far as it is known without the texts.
+    """How a toolkit lays out its matrices, if that is known without the texts.
 
     Attributes:
         orientations: Those that its versions or its documentation allow.
@@ -136,7 +136,7 @@ class Dump:
 
     @property
     def places(self) -> Iterator[tuple[str, str]]:
-        """Each line behind its place, for messages."""
+        """Each line with its place, for messages."""
         return ((self.where(number), line) for number, line in enumerate(self.lines, start=1))
 
     @cached_property
@@ -146,7 +146,7 @@ class Dump:
 
     @property
     def sample(self) -> list[str]:
-        """The first of these lines, enough for a format in which all lines are alike."""
+        """The first of these lines: enough where all lines are alike."""
         return self.probe[:_SAMPLED_LINES]
 
     def where(self, line: int) -> str:
@@ -240,13 +240,13 @@ def parse_links(text: str, where: str) -> list[Link]:
 
 
 def are_links(texts: Iterable[str | None]) -> bool:
-    """Whether all texts are links or empty, none is missing, and some have links."""
+    """Whether every text is present and holds links or nothing, and some have links."""
     found = [None if text is None else text.strip() for text in texts]
     return any(found) and all(text is not None and LINKS.fullmatch(text) for text in found)
 
 
 def as_array(value: object, where: str, *, columns: int = 0) -> NDArray[np.float64]:
-    """Lists of lists of numbers, nested to any depth, as an array of as many dimensions.
+    """Lists of lists of numbers, nested to any depth, as an array with that many dimensions.
 
     An empty list is a matrix without rows, of the given number of columns.
 

@@ -63,7 +63,7 @@ def with_sink(fertilities: Iterable[Fertilities]) -> Iterator[Fertilities]:
 
 
 def constant_fertilities(source: Source, value: float) -> Iterator[Fertilities]:
-    """CONSTANT: the same fertility for every word of a text."""
+    """CONSTANT: one fertility for every word of a text."""
     for segment in read_segments(source):
         yield fertility.constant(len(tokenize(segment)), value)
 
@@ -143,7 +143,7 @@ def _number(token: str) -> float:
 
 
 def _aligned(source: Source, links: Source) -> Iterator[tuple[Sequence[str], Links]]:
-    """The words and the links of each segment; a link out of range is an error of its line."""
+    """The words and the links of each segment; raise if a link is out of range, naming the line."""
 
     def parse(row: tuple[str, ...]) -> tuple[Sequence[str], Links]:
         words, pairs = tokenize(row[0]), parse_links(row[1])

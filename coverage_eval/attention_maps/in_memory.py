@@ -1,7 +1,7 @@
-"""Attention that a toolkit gives as Python objects: arrays, CTranslate2's results, Hugging Face's.
+"""Attention as a toolkit's Python objects: arrays, results of CTranslate2 and Hugging Face.
 
-Nothing of the toolkits is imported: an object counts by the attributes it has, and a tensor by
-``detach``, so that any release of them will do.
+Nothing of the toolkits is imported: objects are recognised by their attributes, and tensors by
+``detach``, so any release works.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def from_huggingface(
 
 
 def _checked_attentions(outputs: Any) -> Any:
-    """The cross-attention of each decoding step; other outputs raise, each with its remedy."""
+    """The cross-attention of each decoding step; raise for other outputs, saying what to do."""
     attentions = getattr(outputs, "cross_attentions", None)
     if (
         not attentions

@@ -1,8 +1,9 @@
 """Loading attention maps of any known format, recognised by its content or named.
 
 Orientation and EOS are settled by the shapes of the matrices against the texts, or refused. A file
-has one orientation, so all its segments vote: a reading that any segment contradicts is out. If
-none is left, or two, the file is refused with what was seen. Given the orientation, EOS is never a
+has one orientation, so all its segments vote: one segment can rule out a reading. If no reading is
+left, or two are, the file is refused and the message says what was seen. Given the orientation, EOS
+is never a
 guess: a matrix has as many rows as the text has words, or one more.
 """
 
@@ -127,7 +128,7 @@ def load_spooled(
 
 
 def recognise(dump: Dump) -> DumpFormat:
-    """The format of a file by its content.
+    """The format of a file, recognised by its content.
 
     Raises:
         DataError: None is recognised, or the file cannot be read.
@@ -341,7 +342,7 @@ def _two_readings(name: str, raw: RawMap) -> str:
 def warn_of_row_sums(
     name: str, maps: Iterable[AttentionMap], advice: str, stacklevel: int = 3
 ) -> None:
-    """Warn if rows of weights sum to something far from 1; rows of links may.
+    """Warn if rows of weights do not sum to about 1; rows of links need not.
 
     The row of the end of sentence is left out.
 

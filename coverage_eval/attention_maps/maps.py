@@ -1,7 +1,7 @@
 """One attention map: target × source weights of one segment, with its tokens, head and hard links.
 
 Toolkits' arrays are ``[layers, heads, T, S]``, ``[heads, T, S]`` or ``[T, S]`` (or S before T).
-Nothing is chosen silently: where there are several layers or heads, the user says which. Hard links
+Nothing is chosen silently: if there are several layers or heads, the user must choose. Hard links
 are in Pharaoh order (source, target), so that DROP can run on them.
 """
 
@@ -241,13 +241,13 @@ def one_head(array: Any, where: str, layer: int | None, head: Head | None) -> We
         array = array[layer or 0]
     if "head" in sizes and head != "mean":
         array = array[head or 0]
-    with np.errstate(all="ignore"):  # AttentionMap refuses what is no weight, and says where
+    with np.errstate(all="ignore"):  # AttentionMap refuses bad weights, and says where
         weights: Weights = array.astype(np.float64)
         return weights if weights.ndim == 2 else np.asarray(weights.mean(axis=0))
 
 
 def _wrong(kind: str, index: Head | None, size: int) -> str | None:
-    """What is wrong with the choice of a layer or head; a single one need not be chosen."""
+    """What is wrong with the choice of a layer or head; a single one needs no choice."""
     mean = ", or mean" if kind == "head" else ""
     among = f"--{kind} 1 to {size}, or -1 for the last{mean}"
     if size == 0:

@@ -4,8 +4,8 @@ COVPENALTY of Malaviya et al. 2018 scores each hypothesis by log P(y|x) / lp(y) 
 length penalty and β of the coverage penalty are tuned by grid search on 0, 0.2, …, 1 for the best
 BLEU of a development set.
 
-A list in Moses' format has one hypothesis per line; the hypotheses of a segment stand together, in
-the order of the segments::
+A list in Moses' format has one hypothesis per line; the hypotheses of a segment follow each other,
+in the order of the segments::
 
     0 ||| das ist ein haus ||| F0= -1.5 ||| -1.5
     0 ||| dies ist ein haus ||| F0= -1.75 ||| -1.75
@@ -13,11 +13,11 @@ the order of the segments::
 
 The attention file has one JSON object per line, for the hypotheses in the same order: either
 ``attention``, target × source, as ``{"attention": [[0.9, 0.1], [0.2, 0.8]]}`` (the JSON Lines form
-of :mod:`coverage_eval.attention_maps`, whose flag ``src_eos`` is heeded), or the total of each
-source word, which is enough: ``{"coverage": [1.1, 0.9]}``. An ``.npz`` file with arrays
-``attention_0``, ``attention_1``, … will do as well.
+of :mod:`coverage_eval.attention_maps`, with its flag ``src_eos``), or only the total of each source
+word: ``{"coverage": [1.1, 0.9]}``. An ``.npz`` file with arrays ``attention_0``, ``attention_1``, …
+works too.
 
-Fields after the score, and Marian's alignments before the features, are passed over.
+Fields after the score, and Marian's alignments before the features, are ignored.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _archive(source: Source) -> Iterator[tuple[str, Any]]:
                     raise DataError(f"{source}: has {len(names)} attentions, but no '{name}'")
                 array = archive[name]
                 if isinstance(record, dict) and record.get("src_eos") is True:
-                    array = array[..., :-1]  # the last column is no word
+                    array = array[..., :-1]  # the last column is not a word
                 yield f"{source}: array {name}", array
     except (OSError, TypeError, ValueError, RecursionError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
@@ -256,7 +256,7 @@ def _archive(source: Source) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """N-best lists with all that the penalties need, so that trying α and β is quick.
+    """N-best lists with everything that the penalties need, so that trying α and β is fast.
 
     Args:
         nbest: The hypotheses.
@@ -312,7 +312,7 @@ class Candidates:
         return penalized_score(self.nbest.log_probabilities, self._lengths, penalty, alpha=alpha)
 
     def choose(self, alpha: float, beta: float) -> NDArray[np.intp]:
-        """``[segments]`` index of each segment's best hypothesis; of equals, the first listed."""
+        """``[segments]`` index of each segment's best hypothesis, the first of equals."""
         scores = self.scores(alpha, beta)
         best = np.maximum.reduceat(scores, self.nbest.starts)
         winners = np.flatnonzero(scores == np.repeat(best, self.nbest.sizes))
@@ -351,7 +351,7 @@ class GridSearch:
 
     Attributes:
         points: One for each pair of weights.
-        best: The point with the highest BLEU; of equals, that with the smallest α, then β.
+        best: The point with the highest BLEU; among equals, the one with the smallest α, then β.
         score: BLEU of the best point, with the weights and the penalty in its signature.
     """
 
@@ -415,7 +415,7 @@ def best_point(points: Iterable[GridPoint]) -> GridPoint:
 
 
 def _signature(bleu: Signature, candidates: Candidates, point: GridPoint) -> Signature:
-    """BLEU's signature with all that chose the hypotheses, before the version."""
+    """BLEU's signature with the settings that chose the hypotheses, before the version."""
     settings = [("alpha", f"{point.alpha:g}"), ("beta", f"{point.beta:g}")]
     settings.append(("coverage", candidates.form))
     if candidates.form == "paper":

@@ -5,12 +5,12 @@ left out before (the caller's choice). cov_j = Σ_i α_ij is the attention that 
 total. An empty source (S = 0) has no word that could lack coverage, so penalties and shares are 0;
 an empty hypothesis (T = 0) covers nothing, so every cov_j is 0. A row or column without weight has
 no spread: it counts as 0. No score is ever NaN or infinite. Scores called *experimental* follow a
-formula recalled from the paper named, which was not read again.
+formula recalled from the named paper, which was not checked again.
 
 With gold links there are AER, of a map's hard links, and SAER, of its weights:
 SAER = 1 − (Σ α·S + Σ α·P) / (Σ α + |S|), with sure links S and possible links P ⊇ S; for weights of
 zeros and ones it is AER. Source: Unbabel/sparse_constrained_attention, aer/compute_aer.py. Both are
-in per cent, and over a corpus their numerators and denominators are summed.
+percentages; over a corpus, their numerators and denominators are summed.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _share(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> float:
 
 
 def _zero(value: float) -> float:
-    """Not −0.0, which prints as a penalty."""
+    """Return 0.0 for −0.0, which would print as a penalty."""
     return value + 0.0
 
 

@@ -21,9 +21,10 @@ Scheme: TypeAlias = Literal["bpe", "sentencepiece", "byte-level", "wordpiece", "
 SCHEMES: tuple[Scheme, ...] = (
     "bpe", "sentencepiece", "byte-level", "wordpiece", "joiner", "none",
 )  # fmt: skip
-"""``@@`` after a piece that goes on; ``▁`` before a piece that starts a word; ``Ġ`` likewise, the
-bytes of other letters standing as letters (GPT-2, BART); ``##`` before a piece that goes on (BERT);
-``￭`` (OpenNMT's joiner) on the side where a piece is joined; no subwords."""
+"""``@@`` after a piece that goes on; ``▁`` before a piece that starts a word; ``Ġ`` likewise, with
+the bytes of other letters written as letters (GPT-2, BART); ``##`` before a piece that goes on
+(BERT);
+``￭`` (OpenNMT's joiner) on the side where a piece is joined; ``none``: no subwords."""
 
 _MARKS: dict[Scheme, str] = {
     "bpe": "@@", "sentencepiece": "▁", "byte-level": "Ġ", "wordpiece": "##", "joiner": "￭",

@@ -1,8 +1,8 @@
 """Pickles of other toolkits, read through an allow-list: NumPy arrays and plain containers.
 
 A pickle is a program that calls the functions it names. Here the few names that a pickled array
-needs only take notes of the call, and the arrays are made from the notes once the program has
-ended; any other name is refused before it is looked up. NumPy's own functions are never called:
+needs only record the call, and the arrays are made from the records once the program has ended; any
+other name is refused before it is looked up. NumPy's own functions are never called:
 their arguments can ask for any amount of memory, or pass bytes off as pointers. The unpickler is
 the standard library's in Python, because the one in C allocates whatever a forged index asks for.
 
@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 
-# Where releases of NumPy and Python 2's and 3's pickle say that an array's parts are.
+# Where NumPy's releases and the pickles of Python 2 and 3 look up an array's parts.
 _ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
@@ -47,7 +47,7 @@ _ALLOWED = {
 
 _FREE_STEPS = 100_000
 _BYTES_A_STEP = 2
-"""An array takes some 23 steps, and 32 bytes besides its cells; the free ones allow for words."""
+"""An array takes about 23 steps, and 32 bytes besides its cells; the free ones allow for words."""
 
 _FREE_CELLS = 1_000_000
 _CELLS_A_BYTE = 4
@@ -122,7 +122,7 @@ class _Maker:
         self._depth = 0
 
     def plain(self, value: Any) -> Any:
-        """What a value of the pickle stands for."""
+        """The value that a part of the pickle describes."""
         if value is None or isinstance(value, bool | int | float | str | bytes):
             return value
         if id(value) not in self._done:
@@ -138,7 +138,7 @@ class _Maker:
         return made
 
     def _made(self, value: Any) -> Any:
-        """The container, array, number or bytes that a value of the pickle stands for."""
+        """The container, array, number or bytes that a value of the pickle describes."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise DataError(f"holds containers more than {_DEEPEST} deep in each other")
@@ -156,7 +156,7 @@ class _Maker:
         return made
 
     def _called(self, noted: _Noted) -> Any:
-        """The array, number or bytes that a noted call stands for."""
+        """The array, number or bytes that a recorded call makes."""
         match noted.name, noted.arguments, noted.state:
             case "_reconstruct", (_Noted("ndarray", None), *_), (*_, shape, dtype, turned, data):
                 return _array(self.plain(data), dtype, shape, "F" if turned else "C")
@@ -199,7 +199,7 @@ def _dtype(noted: object) -> np.dtype[Any]:
 def _key_checked(load: Callable[[Any], None], keys: slice) -> Callable[[Any], None]:
     """Refuse other keys than text and numbers before they are hashed.
 
-    A tuple of tuples of … can take for ever, or more stack than there is.
+    Nested tuples can take for ever to hash, or overflow the stack.
     """
 
     def checked(unpickler: Any) -> None:
@@ -232,12 +232,12 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
     steps = 0
 
     def load_within(self, steps: int) -> Any:
-        """The value of the pickle, if it takes at most this many steps."""
+        """Load the pickle in at most this many steps."""
         self.steps = steps
         return self.load()
 
     def find_class(self, module: str, name: str) -> _Noted:
-        """A note of an allowed name; extension codes come here too."""
+        """Record an allowed name; extension codes come here too."""
         if (module, name) not in _ALLOWED:
             raise DataError(
                 f"refused: the pickle asks for {f'{module}.{name}'[:80]!a}; only NumPy arrays of "
@@ -246,14 +246,14 @@ class _ArrayUnpickler(_Unpickler):  # type: ignore[misc]
         return _Noted(name)
 
     def persistent_load(self, pid: object) -> Any:  # noqa: ARG002
-        """References to outside of the pickle are refused."""
+        """Refuse references to objects outside the pickle."""
         raise DataError("refused: the pickle refers to objects outside of it")
 
     def _load_set(self) -> None:
         raise DataError("holds a set; only arrays and plain containers are read")
 
     def _load_bytearray(self) -> None:
-        """Without room for more bytes than there are, which a forged length asks for."""
+        """Ignore forged lengths, which would allocate more bytes than there are."""
         (size,) = struct.unpack("<Q", self.read(8))
         self.append(bytearray(self.read(min(size, sys.maxsize))))
 

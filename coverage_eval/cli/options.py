@@ -391,6 +391,17 @@ class ScoreOutput(Output):
 
     sentence_level: bool = setting(False, "Print one score a segment, with evidence.")
     errors_only: bool = setting(False, "Print only the segments with an error.", group="Output")
+    show: bool = setting(
+        False,
+        "Print source, reference and output of the worst segments, with repeated and dropped words "
+        "in brackets; 10 of them, or --top.",
+    )
+    sort: str | None = setting(
+        None, "Print the worst segments first.", choices=("worst",), group="Output"
+    )
+    top: int | None = setting(
+        None, "Print only this many segments.", type=WholeRange(1), group="Output"
+    )
     confidence: bool = setting(False, "Add a 95 % bootstrap interval.")
     bootstrap: int = setting(
         DEFAULT_RESAMPLES,
@@ -404,10 +415,35 @@ class ScoreOutput(Output):
     )
 
     def __post_init__(self) -> None:
+        if self.show:
+            shown = {"sentence_level": True, "sort": "worst", "top": self.top or 10}
+            self.__dict__.update(shown)
+        if (self.sort or self.top) and not self.sentence_level:
+            raise click.UsageError("--sort and --top go with --sentence-level, or --show")
         if self.confidence and self.sentence_level:
             raise click.UsageError("--confidence is about the corpus score: no --sentence-level")
         if self.errors_only and not self.sentence_level:
             raise click.UsageError("--errors-only goes with --sentence-level")
+
+    def choose(
+        self,
+        shown: Sequence[int],
+        values: Sequence[float | None],
+        *,
+        higher_is_better: bool = False,
+    ) -> Sequence[int]:
+        """Those of some segments that are printed, in their order.
+
+        Args:
+            shown: Indices of the segments.
+            values: The scores of all segments.
+            higher_is_better: Whether low scores are bad.
+        """
+        if self.sort:
+            sign = 1 if higher_is_better else -1
+            ranks = {i: values[i] for i in shown}
+            shown = sorted(ranks, key=lambda i: (ranks[i] is None, sign * (ranks[i] or 0.0)))
+        return shown[: self.top]
 
     @property
     def resamples(self) -> int:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ from coverage_eval.tables.table import (
     Table,
     escape_csv,
 )
+from coverage_eval.tables.terminal import MOST_ROWS, print_on_terminal
 
 if TYPE_CHECKING:
     from matplotlib.animation import Animation
@@ -89,7 +90,12 @@ def warn(
 
 
 def show(printable: Printable, output: Output) -> None:
-    """Print it in the format and at the place that the options ask for."""
+    """Print it in the format and at the place that the options ask for; on a terminal, by rich."""
+    rows = sum(len(table.rows) for table in printable.tables)
+    if has_rich(output) and rows <= MOST_ROWS and not any(t.lines for t in printable.tables):
+        # whose cells are escaped, and whose colours must not be
+        print_lines(_rich_lines(printable, output.width), as_is=True)
+        return
     lines = render_lines(
         printable,
         output.output_format,
@@ -98,6 +104,24 @@ def show(printable: Printable, output: Output) -> None:
         score_only=output.score_only,
     )
     print_lines(lines, output.output)
+    is_file = output.output not in {None, "-"}
+    if is_file and printable.signatures and output.output_format in {"csv", "jsonl"}:
+        write_lines(f"{output.output}.signatures", printable.signatures)
+
+
+def has_rich(output: Output) -> bool:
+    """Whether it is text for a terminal that can place and colour it, which rich then prints."""
+    is_text = output.output_format == "text" and not output.score_only and output.output is None
+    return is_text and is_terminal() and os.environ.get("TERM", "dumb") not in {"dumb", "unknown"}
+
+
+def _rich_lines(printable: Printable, digits: int) -> list[str]:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, emoji=False)  # which respects NO_COLOR
+    with console.capture() as captured:
+        print_on_terminal(printable, digits, console)
+    return captured.get().split("\n")[:-1]
 
 
 def _terminal_columns(output: str | None) -> int | None:
@@ -180,7 +204,9 @@ def present_segments(
     values: Sequence[float | None],
     *,
     evidence: Sequence[Evidence] | None = None,
-    errors_only: bool = False,
+    output: ScoreOutput | None = None,
+    texts: Callable[[int], Sequence[str]] | None = None,
+    phrases: Callable[[int], Sequence[str]] | None = None,
 ) -> Printable:
     """Segment scores, segments numbered from 1; an undefined score is empty, in JSON null.
 
@@ -190,14 +216,19 @@ def present_segments(
         evidence: One mapping of further columns a segment, all with the same keys; a list of
             dataclasses is shown as text in tables, with positions from 1, and as objects in JSON,
             with positions from 0. It is gone through again for each format.
-        errors_only: Leave out segments without an error: where lower is better, those whose score
-            is 0 or undefined and that have no evidence.
+        output: Which segments, by default all. ``errors_only`` leaves out those without an error:
+            where lower is better, those whose score is 0 or undefined and that have no evidence.
+        texts: The lines that show a segment with its errors, for ``show``.
+        phrases: On a terminal, the first column of evidence in fewer words.
     """
     extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
-    if errors_only:
+    output = output or ScoreOutput(sentence_level=True)
+    if output.errors_only:
         rows = enumerate(zip(values, extra, strict=True))
         shown = array("q", (i for i, row in rows if _has_error(corpus, *row)))
+
+    shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
 
     def cells(index: int) -> tuple[Cell, ...]:
         return index + 1, values[index], *map(_as_text, extra[index].values())
@@ -206,10 +237,30 @@ def present_segments(
         return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
 
     table = Table(("segment", "score", *(extra[0] if extra else ())), LazyRows(cells, shown))
+    seen = table
+    if phrases and has_rich(output):
+        brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
+        seen = replace(table, rows=brief)
     return Printable(
-        (table,),
+        _texts_of(corpus, shown, values, texts) if output.show and texts else (seen,),
+        records=table,
         data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
+        signatures=(str(corpus.signature),),
+    )
+
+
+def _texts_of(
+    corpus: Score,
+    shown: Sequence[int],
+    values: Sequence[float | None],
+    texts: Callable[[int], Sequence[str]],
+) -> tuple[Table, ...]:
+    """The texts of each segment, below its number and score."""
+    scores = {i: "undefined" if values[i] is None else f"{values[i]:.2f}" for i in shown}
+    return tuple(
+        Table((), (), notes=(f"segment {i + 1}  {corpus.metric} {scores[i]}", *texts(i)))
+        for i in shown
     )
 
 
@@ -235,8 +286,10 @@ def present_counted(
         return present_scores([score])
     columns = {other.name: other.segment_scores(rows) for other, rows in others}
     evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
+    if output.show:
+        raise click.UsageError("--show is for scores of texts")
     values = formula.segment_scores(statistics)
-    return present_segments(score, values, evidence=evidence, errors_only=output.errors_only)
+    return present_segments(score, values, evidence=evidence, output=output)
 
 
 def _corpus_score(formula: Formula, statistics: Statistics, output: ScoreOutput) -> Score:
@@ -281,7 +334,11 @@ def present_profile_segments(profile: Profile) -> Printable:
 
 
 def present_found(
-    corpus: Score, evidence: Sequence[Evidence], shown: Any, name: str = "spans"
+    corpus: Score,
+    evidence: Sequence[Evidence],
+    shown: Any,
+    name: str = "spans",
+    texts: Callable[[int], Sequence[str]] | None = None,
 ) -> Printable:
     """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
 
@@ -290,6 +347,7 @@ def present_found(
         evidence: What was found in each segment.
         shown: Indices of the segments that are shown.
         name: What the spans are called.
+        texts: The lines that show a segment with its errors, to print these instead.
     """
     has_probabilities = any(evidence[int(i)]["probability"] is not None for i in shown)
     header = ("segment", "score", *(["probability"] if has_probabilities else []), name)
@@ -304,9 +362,11 @@ def present_found(
         spans = {name if key == "spans" else key: value for key, value in found.items()}
         return {"segment": int(index) + 1, **spans}
 
-    rows = LazyRows(cells, shown)
+    table = Table(header, LazyRows(cells, shown), signatures=(str(corpus.signature),))
+    scores = LazyRows(lambda found: found["score"], evidence)
     return Printable(
-        (Table(header, rows, signatures=(str(corpus.signature),)),),
+        _texts_of(corpus, shown, scores, texts) if texts else (table,),
+        records=table,
         data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(lambda index: evidence[int(index)]["score"], shown),
     )

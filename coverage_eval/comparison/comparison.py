@@ -32,7 +32,8 @@ from coverage_eval.metrics.significance import (
     sample_scores,
 )
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import SIGNIFICANT
+from coverage_eval.tables.table import SIGNIFICANT, LazyRows
+from coverage_eval.tables.table import Cell as Value
 from fast_align_wrapper.text import Segment
 
 if TYPE_CHECKING:
@@ -153,14 +154,46 @@ class Comparison:
             raise ValueError("a breakdown needs the texts, and there are only statistics")
         return self.result
 
-    def to_frame(self) -> pd.DataFrame:
+    def segment_rows(self) -> tuple[tuple[str, ...], LazyRows[tuple[Value, ...]]]:
+        """The names of columns, and a row for each segment (from 1) and system: scores by metric.
+
+        Raises:
+            ValueError: The comparison was made from statistics alone.
+        """
+        result = self.measured
+        systems = list(self.rows)
+        scores = [
+            [result.segment_scores(name, system) for system in systems] for name in self.metrics
+        ]
+
+        def row(number: int) -> tuple[Value, ...]:
+            segment, system = divmod(number, len(systems))
+            return (segment + 1, systems[system], *(each[system][segment] for each in scores))
+
+        header = ("segment", "system", *(metric.name for metric in self.metrics.values()))
+        return header, LazyRows(row, range(len(systems) * self.segments))
+
+    def to_frame(self, what: str = "systems") -> pd.DataFrame:
         """A table: a row a system; columns of two levels, metric and figure.
 
         The figures are ``score``, ``low``, ``high`` (95 % interval), ``difference``, ``p`` and
         ``p (Holm)``, each in the metric's own unit; those of the test are missing for the baseline.
+
+        Args:
+            what: ``"systems"``, or ``"segments"`` for a row for each segment (from 1) and system,
+                with the columns ``segment``, ``system`` and one for each metric.
+
+        Raises:
+            ValueError: Another word, or segments of a comparison of statistics alone.
         """
         import pandas as pd
 
+        if what == "segments":
+            header, found = self.segment_rows()
+            scores = dict.fromkeys(header[2:], "float64")
+            return pd.DataFrame(list(found), columns=list(header)).astype(scores)
+        if what != "systems":
+            raise ValueError(f"what is 'systems' or 'segments', not {what!r}")
         labels = [metric.name for metric in self.metrics.values()]
         columns = pd.MultiIndex.from_product([labels, _FIGURES], names=["metric", "figure"])
         rows = [

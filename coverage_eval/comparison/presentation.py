@@ -21,6 +21,7 @@ from coverage_eval.metrics.score import Interval, interval_ends, plain_evidence
 from coverage_eval.tables.table import (
     SIGNIFICANT,
     Cell,
+    LazyRows,
     Printable,
     RowLabel,
     ScoreCell,
@@ -58,6 +59,21 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     )
 
 
+def present_comparison_segments(comparison: Comparison) -> Printable:
+    """A row for each segment and system, with a column for each metric."""
+    header, rows = comparison.segment_rows()
+    signatures = comparison.signatures
+
+    def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
+        return dict(zip(header, row, strict=True))
+
+    return Printable(
+        (Table(header, rows),),
+        data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
+        signatures=tuple(signatures.values()),
+    )
+
+
 def _main_table(comparison: Comparison) -> Table:
     metrics = comparison.metrics.values()
     arrows = [
@@ -84,7 +100,9 @@ def _main_table(comparison: Comparison) -> Table:
 
 def _measured(figure: Figure) -> ScoreCell:
     score = figure.score
-    return ScoreCell(score.score, *interval_ends(score.interval), figure.adjusted, figure.best)
+    better = (figure.difference > 0) == score.higher_is_better if figure.difference else None
+    ends = interval_ends(score.interval)
+    return ScoreCell(score.score, *ends, figure.adjusted, figure.best, better)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -175,7 +175,7 @@ class PeerREP(LetterRepetition):
     """REP in letters with other systems in the reference's place, per 100 words of the output.
 
     A repetition that a peer has, too, is none. A peer that says just what the hypothesis says is
-    left out in that segment; where none is left, every repetition counts. See
+    left out in that segment, unless all peers do. Without peers, every repetition counts. See
     :class:`coverage_eval.metrics.rep.LetterREP`.
 
     Args:
@@ -217,7 +217,8 @@ class PeerREP(LetterRepetition):
     def _witnessed(self, row: Row, number: int) -> Row:
         own = row.hypotheses[number]
         others = (*row.peers, *row.hypotheses[:number], *row.hypotheses[number + 1 :])
-        return Row((own,), tuple(text for text in others[: self.peers or 0] if text != own))
+        others = others[: self.peers or 0]
+        return Row((own,), tuple(text for text in others if text != own) or others)
 
     def _expected(self, row: Row) -> Sequence[Any]:
         return row.references or [""]

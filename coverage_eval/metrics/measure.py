@@ -296,13 +296,16 @@ class Result:
         interval = None
         if resamples:
             interval = bootstrap_interval(metric, statistics, resamples=resamples, seed=seed)
-        return metric.score(
+        score = metric.score(
             statistics,
             references=self.references,
             interval=interval,
             system=system,
             segments=self.segments,
         )
+        if len(statistics) < self.segments:  # sums
+            return score
+        return replace(score, of_segments=partial(self.segment_scores, name, system))
 
     def segment_scores(self, name: str, system: str | None = None) -> list[float | None]:
         """The scores of a system's segments by a metric; None where they are undefined."""

@@ -449,15 +449,18 @@ class OmissionFinder:
         runs = disjoint_runs(losses - self.scan.penalty)
         best = max((run.sum for run in runs), default=0.0)
         score = best + SUM_SHARE * float(np.maximum(0.0, losses).sum())
-        spans = tuple(
-            FoundSpan(run.start, run.end, tuple(words[run.start : run.end]), run.sum)
-            for run in runs
-            if run.sum >= self.scan.least_strength
-        )
         calibration = self._calibration(peers)
         probability = None
         if calibration is not None:
             probability = calibration.probability(score, source_length, target_length)
+        counts = score >= self.scan.threshold or (probability or 0) >= DEFAULT_PROBABILITY
+        listed = [run for run in runs if run.sum >= self.scan.least_strength]
+        if not listed and runs and counts:  # a segment that counts shows where
+            listed = [max(runs, key=lambda run: run.sum)]
+        spans = tuple(
+            FoundSpan(run.start, run.end, tuple(words[run.start : run.end]), run.sum)
+            for run in listed
+        )
         return FoundSegment(score, spans, losses, source_length, target_length, probability, peers)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -95,6 +95,8 @@ class Score:
         statistics: The summed sufficient statistics by name.
         interval: Confidence interval, if one was asked for.
         system: Name of the system or file that was scored, if there is one.
+        of_segments: Gives the score of each segment, None where it is undefined; None where they
+            are not known.
     """
 
     metric: str
@@ -105,6 +107,9 @@ class Score:
     statistics: dict[str, float] = field(default_factory=dict)
     interval: Interval | None = None
     system: str | None = None
+    of_segments: Callable[[], Sequence[float | None]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     def __float__(self) -> float:
         return self.score
@@ -141,10 +146,25 @@ class Score:
             "confidence": None if self.interval is None else asdict(self.interval),
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """The score as a data frame of one row."""
+    def to_frame(self, what: str = "corpus") -> pd.DataFrame:
+        """The score as a data frame.
+
+        Args:
+            what: ``"corpus"`` for one row; ``"segments"`` for a row a segment, numbered from 1,
+                whose undefined scores are NaN.
+
+        Raises:
+            ValueError: Another word, or the scores of segments are not known.
+        """
         import pandas as pd
 
+        if what == "segments":
+            if self.of_segments is None:
+                raise ValueError("the score was made from sums: there are no scores of segments")
+            scores = np.array(self.of_segments(), dtype=np.float64)  # NaN for None
+            return pd.DataFrame({"segment": np.arange(1, len(scores) + 1), "score": scores})
+        if what != "corpus":
+            raise ValueError(f"what is 'corpus' or 'segments', not {what!r}")
         low, high = interval_ends(self.interval)
         row = {
             "system": self.system,

@@ -1,4 +1,4 @@
-"""What every picture begins with: Axes made without pyplot, and checks of its arrays."""
+"""The beginning of every picture: Axes made without pyplot, and checks of its arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def figure_of(ax: Axes) -> Figure:
 
 
 def check_words(**texts: Sequence[str]) -> None:
-    """Refuse texts that are single strings: their letters would be drawn as words.
+    """Raise for single strings in place of lists: their letters would be drawn as words.
 
     Raises:
         TypeError: a text is a string.

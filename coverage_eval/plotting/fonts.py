@@ -26,7 +26,7 @@ _CHINESE = ("CJK SC", "Sans SC", "PingFang", "YaHei", "SimHei", "WenQuanYi", "CJ
 
 
 class MissingGlyphWarning(UserWarning):
-    """No installed font has some characters of a picture's texts."""
+    """Some characters of a picture's texts are in no installed font."""
 
 
 class ShapingWarning(UserWarning):

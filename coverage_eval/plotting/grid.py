@@ -26,7 +26,7 @@ _CELL, _NARROW_CELL = 0.25, 0.21  # inches, for short and for long sentences
 _SHORT = 30  # words
 _MOST_LABELLED = 250  # words on a side up to which a figure grows with them
 _LARGEST, _OVERVIEW = 16.0, 10.0  # inches, of figures up to and beyond that
-_LARGEST_ALIGNMENT = 24.0  # inches: that grid has the words of two sentences across
+_LARGEST_ALIGNMENT = 24.0  # inches; this grid has the words of two sentences across
 _ABOVE = 0.7  # inches for title and legend
 
 _LARGEST_FONT, _SMALLEST_FONT = 9.0, 6.0  # points

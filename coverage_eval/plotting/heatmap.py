@@ -217,8 +217,8 @@ def repeated_positions(hypothesis: Sequence[str]) -> tuple[int, ...]:
     """Return the positions of repeated words, first occurrences left out.
 
     A word is repeated if it equals the word before it, or if it is in a bigram that occurred
-    before: the two kinds of repetition of REP-score (Malaviya et al. 2018, section 5), here without
-    a reference to excuse any of them. A lone frequent word ("the … the") is not marked.
+    before: the two kinds of repetition in REP-score (Malaviya et al. 2018, section 5), here without
+        a reference that would allow them. A lone frequent word ("the … the") is not marked.
     """
     seen: set[tuple[str, str]] = set()
     repeated: set[int] = set()
@@ -269,7 +269,7 @@ def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesIma
         norm=norm,
         origin="upper",
         aspect=cell_aspect(rows, columns),
-        # Sharp cells if there are pixels enough; else averaged colours, so that none vanishes.
+        # Sharp cells if there are enough pixels; else averaged colours, so that no cell vanishes.
         interpolation="nearest" if max(rows, columns) <= _MOST_SHARP else "antialiased",
         interpolation_stage="rgba",
     )

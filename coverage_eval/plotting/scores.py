@@ -289,7 +289,7 @@ def reliability_diagram(
 
 
 def _draw(curves: Curves, across: str, upwards: str, ax: Axes | None, **line: Any) -> Axes:
-    """Lines from 0 to 1 that differ by colour or, if there are more than colours, by dashes."""
+    """Lines from 0 to 1 that differ by colour, or by dashes if there are too many."""
     ax = new_axes(3.6, 3.6) if ax is None else ax
     palette = colours.SYSTEMS
     for number, (name, (x, y)) in enumerate(curves.items()):

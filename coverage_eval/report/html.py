@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
+
+import numpy as np
 
 from coverage_eval.comparison.breakdowns import (
     Options,
     available_breakdowns,
     break_down,
     length_classes,
+    segment_scores,
 )
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.presentation import (
     comparison_as_dict,
     comparison_notes,
-    plain_verdict,
+    error_share,
+    find_differences,
     present_comparison,
+    share_in_words,
 )
-from coverage_eval.report.page import Document, Report, ReportBreakdown, Topic, render_report
+from coverage_eval.report.page import (
+    CardSegment,
+    Document,
+    MarkedWords,
+    Report,
+    ReportBreakdown,
+    SystemCard,
+    Topic,
+    render_report,
+)
 from coverage_eval.report.segments import (
     Record,
     ReportOptions,
@@ -31,7 +47,7 @@ from coverage_eval.report.segments import (
     segment_records,
 )
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Table, tables_as_dicts
+from coverage_eval.tables.table import ScoreCell, Table, format_figure, tables_as_dicts
 from coverage_eval.version import __version__
 
 MOST_OUTPUTS = 1_000_000
@@ -42,6 +58,12 @@ BLOCK = 100
 
 TOP = 10
 """Words or n-grams in each list."""
+
+WORST = 3
+"""Segments on the card of each system."""
+
+EXCERPT = 40
+"""Words of a text on a card."""
 
 
 def shown_segments(comparison: Comparison) -> int:
@@ -62,18 +84,150 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     _check_sizes(comparison, "suspects", options.suspects)
     names = [name for name in available_breakdowns(result) if name not in _NOT_SHOWN]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
-    tables = break_down(result, names, Options(TOP, options.frequencies, comparison.baseline))
-    breakdowns = [_linked(table) for table in tables if table.rows]
+    # All words are asked for, because punctuation is listed apart.
+    most = result.segments * 1_000_000
+    tables = break_down(result, names, Options(most, options.frequencies, comparison.baseline))
+    parts = (part for table in tables for part in _words_and_punctuation(table))
+    breakdowns = [_linked(table) for table in parts if table.rows]
+    scores = present_comparison(comparison).tables[0]
     return Document(
         title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
-        verdict=plain_verdict(comparison),
-        scores=present_comparison(comparison).tables[0],
+        verdict=list(_verdict(comparison)),
+        cards=list(_cards(comparison, options, scores)),
+        scores=scores,
         breakdowns=breakdowns,
         agreement=agreement(comparison, options.labels) if options.labels else None,
         topics=list(_topics(comparison, options)),
         notice=_notice(comparison),
         blocks=_blocks(comparison, options, breakdowns),
     )
+
+
+_SIZES = {
+    "real": "Real differences",
+    "untested": "Differences, not tested",
+    "small": "Significant, but smaller than one in 200",
+    "none": "Not significant",
+}
+
+
+def _verdict(comparison: Comparison) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """The sentences under a heading for each size of difference."""
+    found = find_differences(comparison)
+    for size, heading in _SIZES.items():
+        sentences = [(item.system, item.text) for item in found if item.size == size]
+        if sentences:
+            yield (heading if comparison.others else "Scores"), size, sentences
+
+
+def _shares(comparison: Comparison, system: str) -> dict[str, float]:
+    """The share of errors of a system, by the metrics that have words for it."""
+    shares = {
+        name: error_share(comparison, name, system)
+        for name, metric in comparison.metrics.items()
+        if not metric.higher_is_better
+    }
+    return {name: share for name, share in shares.items() if share is not None}
+
+
+def _worst(comparison: Comparison) -> tuple[str, str]:
+    """The metric and the system with the largest share of errors: there the browser begins."""
+    shares = {
+        (share, name, system)
+        for system in comparison.rows
+        for name, share in _shares(comparison, system).items()
+    }
+    if shares:
+        _, name, system = max(shares)
+    else:
+        name, metric = next(iter(comparison.metrics.items()))
+        choose = min if metric.higher_is_better else max
+        system = choose(comparison.rows, key=lambda who: comparison.rows[who][name].score.score)
+    return comparison.metrics[name].name, system
+
+
+def _cards(comparison: Comparison, options: ReportOptions, scores: Table) -> Iterator[SystemCard]:
+    """Each system with its figures and its worst segments."""
+    systems, shown = list(comparison.rows), shown_segments(comparison)
+    worst = {system: list(_worst_segments(comparison, system, shown)) for system in systems}
+    wanted = sorted({index for found in worst.values() for index, _, _ in found})
+    records = dict(zip(wanted, segment_records(comparison, options, set(wanted)), strict=True))
+    for number, (system, row) in enumerate(zip(systems, scores.rows, strict=True)):
+        figures = [
+            (metric.name, cell, share_in_words(comparison, name, system) or "")
+            for (name, metric), cell in zip(comparison.metrics.items(), row[1:], strict=True)
+            if isinstance(cell, ScoreCell)
+        ]
+        segments = [
+            _card_segment(comparison, records[index], number, index, name, score)
+            for index, name, score in worst[system]
+        ]
+        yield SystemCard(system, system == comparison.baseline, figures, segments)
+
+
+def _worst_segments(
+    comparison: Comparison, system: str, shown: int
+) -> Iterator[tuple[int, str, float]]:
+    """Index, metric and score of a system's worst segments, by its worst metric first."""
+    shares = _shares(comparison, system)
+    names = sorted(shares, key=lambda name: -shares[name]) or list(comparison.metrics)[:1]
+    seen: set[int] = set()
+    for name in names:
+        metric = comparison.metrics[name]
+        scores = segment_scores(comparison.measured, name, system)[:shown]
+        order = np.argsort(scores if metric.higher_is_better else -scores, kind="stable")
+        for index in order.tolist():  # NaN comes last
+            if len(seen) == WORST or not (metric.higher_is_better or scores[index] > 0):
+                break
+            if index not in seen and not np.isnan(scores[index]):
+                seen.add(index)
+                yield index, name, float(scores[index])
+
+
+def _card_segment(
+    comparison: Comparison, record: Record, number: int, index: int, name: str, score: float
+) -> CardSegment:
+    output, metric = record["outputs"][number], comparison.metrics[name]
+    marked: dict[str, dict[int, str]] = {"source": {}, "output": {}}
+    for mark in output["marks"]:
+        if mark["kind"] == "repeated":
+            marked["output"] |= dict.fromkeys(range(mark["start"], mark["end"]), "repeated")
+        elif mark["kind"] == "dropped":
+            marked["source"][mark["position"]] = "dropped"
+        elif mark["kind"] == "suspected":
+            for position in range(mark["start"], mark["end"]):
+                marked["source"].setdefault(position, "suspected")
+    view = {
+        "sort": metric.name,
+        "whose": list(comparison.rows)[number],
+        "descending": "" if metric.higher_is_better else "yes",
+        "segment": index + 1,
+    }
+    return CardSegment(
+        index + 1,
+        urlencode(view),
+        f"{metric.name} {format_figure(score)}",
+        _excerpt(record["source"] or [], marked["source"]),
+        _excerpt(output["words"], marked["output"]),
+    )
+
+
+def _excerpt(words: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
+    """The words around the first mark, each with the kind of its mark."""
+    first = min(marks, default=0)
+    start = max(0, min(first - EXCERPT // 4, len(words) - EXCERPT))
+    end = start + EXCERPT
+    shown = [(word, marks.get(start + i, "")) for i, word in enumerate(words[start:end])]
+    return [*([("…", "")] if start else []), *shown, *([("…", "")] if end < len(words) else [])]
+
+
+def _digest(comparison: Comparison) -> str:
+    """Tells the texts of reports apart, whose readers' labels a browser keeps."""
+    digest = hashlib.sha256(repr(list(comparison.rows)).encode())
+    for row in comparison.measured.rows:
+        texts = (row.source, row.references, row.hypotheses)
+        digest.update(repr(texts).encode("utf-8", "replace"))
+    return digest.hexdigest()[:16]
 
 
 def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
@@ -109,16 +263,44 @@ _NOT_SHOWN = {"differences", "word-frequency", "telling-ngrams"}
 _LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 
+def _words_and_punctuation(table: Table) -> Iterator[Table]:
+    """A list of words as two: the commonest words, and the commonest with punctuation in them."""
+    if table.name not in _LISTS:
+        yield table
+        return
+    entry = next(name for name in table.header if name not in {"system", "but not"})
+    column = table.header.index(entry)
+    rows: dict[bool, list[tuple[Any, ...]]] = {False: [], True: []}
+    counts: Counter[tuple[Any, ...]] = Counter()
+    for row in table.rows:
+        punctuation = any(not any(map(str.isalnum, word)) for word in str(row[column]).split())
+        key = (punctuation, *row[:column])
+        counts[key] += 1
+        if counts[key] <= TOP:
+            rows[punctuation].append(row)
+    yield replace(table, rows=rows[False])
+    title = f"{table.title}: punctuation"
+    yield replace(table, rows=rows[True], title=title, name=f"{table.name}{_PUNCTUATION}")
+
+
+_PUNCTUATION = "-punctuation"
+"""At the end of the name of a list of punctuation."""
+
+
 def _linked(table: Table) -> ReportBreakdown:
     """A breakdown whose rows lead to their segments."""
     measures: tuple[str, ...] = ()
     if table.name in _MEASURES:
         measures = (_MEASURES[table.name],)
-    elif table.name not in _LISTS:
+    elif table.name.removesuffix(_PUNCTUATION) not in _LISTS:
         measures = table.header[3:]
     entry = next(name for name in table.header if name not in {"system", "but not"})
     rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
-    return ReportBreakdown(table, entry, [_view(table.name, entry, row) for row in rows], measures)
+    name = table.name.removesuffix(_PUNCTUATION)
+    folded = bool(measures) or name != table.name
+    return ReportBreakdown(
+        table, entry, [_view(name, entry, row) for row in rows], measures, folded
+    )
 
 
 def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
@@ -185,7 +367,10 @@ def _blocks(
 
 
 def _contents(comparison: Comparison, options: ReportOptions) -> dict[str, Any]:
+    metric, system = _worst(comparison)
     return {
+        "id": _digest(comparison),
+        "worst": {"metric": metric, "system": system},
         "systems": list(comparison.rows),
         "baseline": comparison.baseline,
         "metrics": [

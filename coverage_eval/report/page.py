@@ -15,7 +15,15 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
-from coverage_eval.tables.table import Table, cell_lines, escape_controls, notes_with_marks, survey
+from coverage_eval.plotting.colours import SYSTEMS
+from coverage_eval.tables.table import (
+    ScoreCell,
+    Table,
+    cell_lines,
+    escape_controls,
+    notes_with_marks,
+    survey,
+)
 from coverage_eval.version import __version__
 
 _DIGITS = 2
@@ -31,12 +39,55 @@ class ReportBreakdown:
         links: For each row, the view of the segments it counts, as the URL's fragment without
             ``#``; empty if there are none.
         measures: The columns that charts show; none for a list of words, which has no chart.
+        folded: Whether the page shows the table only on demand.
     """
 
     table: Table
     entry: str
     links: Sequence[str]
     measures: Sequence[str] = ()
+    folded: bool = False
+
+
+MarkedWords = Sequence[tuple[str, str]]
+"""Words, each with the kind of its mark, such as ``dropped``; empty for none."""
+
+
+@dataclass(frozen=True)
+class CardSegment:
+    """One of the worst segments of a system, as its card shows it.
+
+    Attributes:
+        number: Its number, from 1.
+        link: Its view, as the URL's fragment without ``#``.
+        score: The metric and the score by which it is among the worst.
+        source: The source, or part of it, with what the output drops; empty if it is not known.
+        output: The output, or part of it, with what it repeats.
+    """
+
+    number: int
+    link: str
+    score: str
+    source: MarkedWords
+    output: MarkedWords
+
+
+@dataclass(frozen=True)
+class SystemCard:
+    """One system at a glance.
+
+    Attributes:
+        name: Its name.
+        is_baseline: Whether the others are compared with it.
+        figures: Each metric's name, its cell of the table, and what the score means in words or
+            segments of 100, empty if that is not known.
+        worst: Its worst segments.
+    """
+
+    name: str
+    is_baseline: bool
+    figures: Sequence[tuple[str, ScoreCell, str]]
+    worst: Sequence[CardSegment]
 
 
 @dataclass(frozen=True)
@@ -60,7 +111,9 @@ class Document:
 
     Attributes:
         title: Its title.
-        verdict: What the scores say, in plain sentences.
+        verdict: What the scores say: a heading, the size of its differences, and for each
+            sentence the system that it is about (empty for several) and its text.
+        cards: The systems at a glance.
         scores: The table of scores.
         breakdowns: Tables of errors.
         agreement: Labelled errors against the marked ones; None without labels.
@@ -70,7 +123,8 @@ class Document:
     """
 
     title: str
-    verdict: Sequence[str]
+    verdict: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
+    cards: Sequence[SystemCard]
     scores: Table
     breakdowns: Sequence[ReportBreakdown]
     agreement: Table | None
@@ -127,6 +181,8 @@ def render_report(document: Document) -> Report:
     )
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"
+    names = [card.name for card in document.cards]
+    environment.filters["colour"] = lambda name: names.index(name) % len(SYSTEMS)
     script = _asset("report.js")
     # The page's own policy lets the script with this hash run, and no other.
     script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -136,6 +192,8 @@ def render_report(document: Document) -> Report:
         blocks=_packed(document.blocks),
         script=script,
         script_hash=script_hash,
+        names=names,
+        colours=SYSTEMS,
         style=_asset("report.css"),
         version=__version__,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -217,7 +217,9 @@ LEAST_LOSS = 0.1
 """Coverage of a source word that an output must lose for a mark; nearly every word loses some."""
 
 
-def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[Record]:
+def segment_records(
+    comparison: Comparison, options: ReportOptions, only: Collection[int] | None = None
+) -> Iterator[Record]:
     """A record for each segment: its texts as words, and for each output what is marked.
 
     ``source`` (None if it is not known), ``references`` and, of each of ``outputs`` in the order of
@@ -232,6 +234,7 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
     Args:
         comparison: The systems.
         options: What is to be shown beside its marks.
+        only: The segments whose records are wanted, counted from 0; by default all.
 
     Raises:
         ValueError: The comparison was made from statistics alone.
@@ -246,6 +249,8 @@ def segment_records(comparison: Comparison, options: ReportOptions) -> Iterator[
     classes = FrequencyClasses(result, options.frequencies) if result.has_source else None
     of_segment = {system: by_segment(items) for system, items in options.labels.items()}
     for index, (row, *evidence) in enumerate(zip(result.rows, *found, strict=True)):
+        if only is not None and index not in only:
+            continue
         source = aligned.source(index)
         outputs = []
         for number, system in enumerate(systems):

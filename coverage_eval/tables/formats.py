@@ -18,6 +18,7 @@ from coverage_eval.tables.table import (
     Style,
     escape_csv,
     escape_json,
+    rows_as_dicts,
     survey,
 )
 
@@ -56,7 +57,7 @@ def render_lines(
 
 
 def _render_json(printable: Printable, _: Style) -> Iterator[str]:
-    """Plain values as UTF-8 with control characters escaped; NaN is refused."""
+    """Plain values as UTF-8 with control characters escaped; NaN raises."""
     encoder = json.JSONEncoder(ensure_ascii=False, indent=1, allow_nan=False, default=_LazyList)
     line = ""
     for piece in encoder.iterencode(printable.as_data()):
@@ -105,8 +106,18 @@ def _render_csv(printable: Printable, _: Style) -> Iterator[str]:
         yield _record([*cells, signatures[number]] if signatures else cells)
 
 
+def _render_jsonl(printable: Printable, _: Style) -> Iterator[str]:
+    """The rows of the one table, an object a line.
+
+    Raises:
+        ValueError: There are several tables.
+    """
+    for row in rows_as_dicts(printable.as_table()):
+        yield escape_json(json.dumps(row, ensure_ascii=False, allow_nan=False))
+
+
 class _Echo:
-    """A file that keeps nothing: csv returns what ``write`` returns."""
+    """A file that stores nothing: csv returns what ``write`` returns."""
 
     def write(self, text: str) -> str:
         return text
@@ -116,7 +127,7 @@ _RECORDS = csv.writer(_Echo(), lineterminator="\r\n")  # quotes a lone carriage 
 
 
 def _record(cells: Sequence[object]) -> str:
-    """One record; a spreadsheet must not take text of a corpus for a formula."""
+    """One record; a spreadsheet must not read text of a corpus as a formula."""
     safe = []
     for cell in cells:
         if isinstance(cell, str):
@@ -142,6 +153,7 @@ class Format(NamedTuple):
 FORMATS: Mapping[str, Format] = {
     "text": Format(text.render_text),
     "json": Format(_render_json),
+    "jsonl": Format(_render_jsonl, several=False),
     "csv": Format(_render_csv, several=False),
     "latex": Format(latex.render_latex),
     "markdown": Format(text.render_markdown),

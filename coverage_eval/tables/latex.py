@@ -101,7 +101,7 @@ def _row(cells: Sequence[str]) -> str:
 
 def _lines(cell: Cell, digits: int) -> list[str]:
     lines = cell_lines(cell, digits)
-    if isinstance(cell, RowLabel):  # a remark would cost a line; the caption names the baseline
+    if isinstance(cell, RowLabel):  # a remark would need a line; the caption names the baseline
         return [escape_latex(lines[0])]
     if not isinstance(cell, ScoreCell):
         return [escape_latex(line) for line in lines]

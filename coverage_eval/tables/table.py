@@ -36,6 +36,7 @@ class ScoreCell:
         high: Upper end of the interval.
         p: p-value of the test against a baseline, if there was one.
         best: Whether no other row is better.
+        better: Whether it is better than the baseline's; None where nothing tells.
     """
 
     value: float
@@ -43,6 +44,7 @@ class ScoreCell:
     high: float | None = None
     p: float | None = None
     best: bool = False
+    better: bool | None = None
 
     @property
     def significant(self) -> bool:
@@ -109,11 +111,11 @@ class LazyRows(Sequence[T]):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header, with what a reader must know about them.
+    """Rows under a header, with the notes that a reader needs.
 
     Attributes:
         header: Names of the columns.
-        rows: As many cells in each row as there are columns; :class:`LazyRows` keep a long table
+        rows: One cell a column in each row; :class:`LazyRows` keep a long table
             out of memory. A table without columns consists of its title and notes alone.
         title: What the table shows; printed above it.
         name: Its name among several tables in JSON.
@@ -151,6 +153,7 @@ class Printable:
             None where there are several tables, which CSV cannot hold.
         data: Plain values that JSON prints; by default the rows of the tables by column name.
         numbers: The figures that ``--score-only`` prints, one a line; by default all of them.
+        signatures: The settings behind the scores, where no table of CSV has a place for them.
     """
 
     tables: tuple[Table, ...]
@@ -158,6 +161,7 @@ class Printable:
     records: Table | None = None
     data: Any = None
     numbers: Sequence[Cell] | None = None
+    signatures: tuple[str, ...] = ()
 
     def as_table(self) -> Table:
         """The table of CSV.
@@ -174,7 +178,7 @@ class Printable:
         if self.data is not None:
             return self.data
         if len(self.tables) == 1:
-            return _rows_as_dicts(self.tables[0])
+            return list(rows_as_dicts(self.tables[0]))
         return {"title": self.title, "tables": tables_as_dicts(self.tables)}
 
     def figures(self) -> Sequence[Cell]:
@@ -191,7 +195,7 @@ def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
         {
             **({"name": table.name} if table.name else {}),
             "title": table.title,
-            "rows": _rows_as_dicts(table),
+            "rows": list(rows_as_dicts(table)),
             **({"notes": list(table.notes)} if table.notes else {}),
             **({"signatures": list(table.signatures)} if table.signatures else {}),
         }
@@ -199,13 +203,15 @@ def tables_as_dicts(tables: Sequence[Table]) -> list[dict[str, Any]]:
     ]
 
 
-def _rows_as_dicts(table: Table) -> list[dict[str, Any]]:
+def rows_as_dicts(table: Table) -> Sequence[dict[str, Any]]:
+    """The rows by column name, as plain values; made when they are asked for."""
+
     def plain(cell: Cell) -> Any:
         if isinstance(cell, ScoreCell):
-            return asdict(cell)
+            return {name: value for name, value in asdict(cell).items() if name != "better"}
         return cell.name if isinstance(cell, RowLabel) else cell
 
-    return [dict(zip(table.header, map(plain, row), strict=True)) for row in table.rows]
+    return LazyRows(lambda row: dict(zip(table.header, map(plain, row), strict=True)), table.rows)
 
 
 @dataclass(frozen=True)
@@ -227,16 +233,16 @@ _SHORT = (*range(0x20), *range(0x7F, 0xA0), 0xAD)
 """C0 and C1, and the soft hyphen."""
 
 _LONG = (
-    *(0x2028, 0x2029),  # some programs take them for line ends
+    *(0x2028, 0x2029),  # some programs treat them as line ends
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # Bidi_Control
-    *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # nothing is seen of them
+    *(0x180E, 0x200B, *range(0x2060, 0x2066), 0xFEFF),  # they are invisible
     *range(0xFFF9, 0xFFFC),  # annotations
     *range(0xD800, 0xE000),  # lone surrogates, which cannot be encoded
 )
 """U+200C and U+200D, which join letters of Persian, of Hindi and of emoji, are not among them."""
 
 _TAGS = range(0xE0000, 0xE0080)
-"""Letters that nobody sees; a program may read them."""
+"""Invisible letters, which a program may still read."""
 
 _CONTROLS = {
     **{code: f"\\x{code:02x}" for code in _SHORT},
@@ -247,7 +253,7 @@ _CSV_CONTROLS = {code: text for code, text in _CONTROLS.items() if chr(code) not
 
 
 def spell_utf16(text: str) -> str:
-    """Every character as JSON spells it, ``\\u202e``, and those above U+FFFF as two halves."""
+    """Every character as JSON writes it, ``\\u202e``, and those above U+FFFF as two halves."""
     units = text.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
@@ -261,7 +267,7 @@ def escape_controls(text: str) -> str:
 
 
 def escape_json(text: str) -> str:
-    """The same JSON without control characters, which occur in its strings only."""
+    """Escape control characters of a JSON text; they occur only in its strings."""
     return text if text.isprintable() else text.translate(_JSON_CONTROLS)
 
 
@@ -315,7 +321,7 @@ class ColumnContent:
         return "right" if self.numbers and not (self.texts or self.labels) else "left"
 
     def add(self, cell: Cell) -> None:
-        """Take note of a cell."""
+        """Record a cell."""
         if cell is None:
             return
         self.filled = self.filled or cell != ""
@@ -330,7 +336,7 @@ class ColumnContent:
 
 
 def survey(table: Table) -> list[ColumnContent]:
-    """What is in each column; the rows, of which there may be many, are read once."""
+    """What each column contains; the rows may be many, so they are read once."""
     columns = [ColumnContent() for _ in table.header]
     for row in table.rows:
         for column, cell in zip(columns, row, strict=True):
@@ -352,7 +358,7 @@ def without_empty_columns(table: Table) -> tuple[Table, list[ColumnContent]]:
 def notes_with_marks(
     table: Table, columns: Sequence[ColumnContent], *, star: bool = True, bold: bool = True
 ) -> list[str]:
-    """The notes; before them, what the marks mean that the table has.
+    """The notes, after explanations of the marks in the table.
 
     Args:
         table: The table.

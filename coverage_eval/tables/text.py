@@ -25,10 +25,10 @@ from coverage_eval.tables.table import (
 )
 
 _GAP = 2  # spaces between columns; tabulate leaves as much beside the names of columns
-_NARROWEST = 10  # no column of text is wrapped to less
+_NARROWEST = 10  # no column of text is wrapped to fewer characters
 
 _TOGETHER = 4096
-"""Rows that tabulate gets at once; it makes several copies of each."""
+"""Number of rows given to tabulate at once; it makes several copies of each."""
 
 _ABOVE = 2
 """Lines of a grid above its rows: the names of columns, and the line below them."""
@@ -176,7 +176,7 @@ def _markdown_cell(cell: Cell, digits: int) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Text without meaning in Markdown or HTML; only cells of tables need their bars escaped."""
+    """Escape what has a meaning in Markdown or HTML; only cells of tables need escaped bars."""
     return re.sub(r"([\\`*_<\[\]#&~])", r"\\\1", escape_controls(text))
 
 

@@ -1,4 +1,4 @@
-"""The scores of this package that can be computed of any text, by name."""
+"""The scores of this package that can be computed for any text, by name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ COMPUTED = (*METRICS, *_FIGURES, _WITHOUT_REFERENCE)
 """Metrics, figures of the profile, and the finder of omissions without references."""
 
 
-def default_scores(aligner: Aligner | None) -> list[str]:
-    """What is worth to be computed with that aligner, or without any."""
+def default_scores(aligner: Aligner | None, *, peers: bool = False) -> list[str]:
+    """The scores that can be computed with that aligner or none, with peers or without."""
     names = ["rep", "rep-letters", "REP-letters-no-ref", "seq-rep-1"]
+    if peers:
+        names.insert(2, "rep-peers")
     if aligner is not None:
         names += ["drop", "uncovered-source"]
     if isinstance(aligner, ModelAligner):
@@ -36,7 +38,7 @@ def make_scores(
     aligner: Aligner | None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Metric]:
-    """Make what gives scores, with the aligner's words and case where it counts words.
+    """Make the scorers, with the aligner's tokeniser and case where they count words.
 
     Args:
         names: Some of :data:`COMPUTED`.

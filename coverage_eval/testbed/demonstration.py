@@ -1,4 +1,4 @@
-"""The main job on input that the package brings along, in a few seconds.
+"""The main job on bundled input, in a few seconds.
 
 Appendix B of the paper shows what four real systems printed. A corpus of a small grammar, whose
 links are known, shows that the aligner finds them, and that REP and DROP find errors put into
@@ -155,7 +155,7 @@ class GrammarTexts:
 
 
 def make_texts() -> GrammarTexts:
-    """Make the texts, the same ones every time."""
+    """Make the texts; they are the same every time."""
     pairs = generate(TRAINING_PAIRS + TEST_PAIRS, SEED)
     test = pairs[TRAINING_PAIRS:]
     # Translators differ, in training text as in outputs: a synonym replaces a word.

@@ -29,7 +29,7 @@ BINS = 10
 """Bins of probabilities, of equal width from 0 to 1, as in Guo et al. (ICML 2017)."""
 
 _CELLS = 500_000
-"""The most weights, of translations in resamples, that exist at once, in several arrays."""
+"""Most weights of resampled translations held at once, in several arrays."""
 
 
 class Detected(NamedTuple):
@@ -91,7 +91,7 @@ def auroc(found: Detected) -> Floats:
     (Mann and Whitney 1947; Hanley and McNeil 1982): exact, also with ties.
     """
     new = np.diff(found.negatives, axis=-1, prepend=0.0)
-    # With those of the threshold before: counts are whole numbers, so nothing is rounded.
+    # With the counts of the threshold before: they are whole numbers, so nothing is rounded.
     both = 2.0 * found.positives - np.diff(found.positives, axis=-1, prepend=0.0)
     pairs = found.positives[..., -1] * found.negatives[..., -1]
     return ratio((new * both).sum(axis=-1), 2.0 * pairs)
@@ -253,7 +253,7 @@ def estimate(
     *,
     weights: int | None = None,
 ) -> list[Estimate | None]:
-    """Figures of the whole and of bootstrap resamples; None for an undefined figure.
+    """Figures of all segments and of bootstrap resamples; None for an undefined figure.
 
     The same number of sources and the same seed draw the same sources.
 
@@ -294,6 +294,6 @@ def difference_p_value(one: Estimate, other: Estimate) -> float | None:
         return None
     difference = one.value - other.value
     drawn = one.samples - other.samples
-    # A difference that is as large but for rounding counts as one that is.
+    # A difference that is as large up to rounding counts as as large.
     far = np.abs(drawn - difference) >= abs(difference) - 1e-12
     return (int(np.sum(far | np.isnan(drawn))) + 1) / (len(drawn) + 1)

@@ -206,8 +206,8 @@ class _Bench:
     ) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
         """Precision, recall and AUROC of the source words that a score points at.
 
-        They are of the translations whose concerned words are known, and None if there are no such
-        words, or the number of words of a source is not known.
+        They use the translations with annotated words, and are None if there are no such words or
+        if the number of words of a source is unknown.
         """
         known = [n for n, item in enumerate(self.judgements) if item.words is not None]
         if pointed is None or any(self.judgements[n].source_words is None for n in known):
@@ -333,7 +333,7 @@ def _judged_rows(labels: Labels, reference: Text | None) -> dict[Key, Row]:
 def baseline_scores(
     rows: Sequence[Row], tokens: Tokenizer, kind: str, keys: Sequence[Key]
 ) -> list[ScoreColumn]:
-    """Scores that know nothing of coverage, and that others must beat.
+    """Baselines that know nothing about coverage.
 
     They are the ratios of a translation's length to those of the source and the reference, the
     source's length, BLEU and chrF. Low ratios are suspicious if the kind of error shortens a

@@ -2,7 +2,7 @@
 
 The German verb comes second, its participle or prefix at the end of the clause; compounds and
 contractions are one word for two; articles agree in gender and case. That is enough for an aligner
-to learn something, and for a test to compare its links with the true ones.
+to learn from, and for a test to compare its links with the true ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Meta-evaluation on a user's own text: put errors in, score it, and see what each score finds."""
+"""Meta-evaluation on your own text: insert errors, score it, and see what each score finds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def spoil_text(
 
     Args:
         rows: Rows with one hypothesis, which is correct, and their source. Without a reference, the
-            correct translation becomes the reference.
+            correct translation becomes the reference. Peers are kept.
         spoiling: The errors.
         aligner: Finds the source words that they concern; None if these need not be known.
 
@@ -77,7 +77,7 @@ def spoil_text(
             for n in range(1, len(clean) + 1)
         ]
     spoilt_rows = [
-        Row(hypotheses, row.references or row.hypotheses, row.source)
+        Row(hypotheses, row.references or row.hypotheses, row.source, row.peers)
         for row, hypotheses in zip(rows, zip(*outputs, strict=True), strict=True)
     ]
     return spoilt_rows, Labels(spoiling.kind, tuple(judgements), grade="words concerned")
@@ -86,10 +86,16 @@ def spoil_text(
 def score_text(
     rows: Sequence[Row], metrics: Mapping[str, Metric], systems: Sequence[str]
 ) -> list[ScoreColumn]:
-    """Scores of every segment of every system, in the order of each row's hypotheses."""
+    """Scores of every segment of every system, in the order of each row's hypotheses.
+
+    The systems are forms of one text, so only the rows' peers are witnesses of what can be said.
+    """
     references = [f"reference {number}" for number in range(1, len(rows[0].references) + 1)]
-    dataset = Dataset(lambda: rows, systems, references, "the source")
-    return score_columns(measure(dataset, metrics, evidence=True))
+    peers = [f"peer {number}" for number in range(1, len(rows[0].peers) + 1)]
+    sizes = {"systems": 1, "references": len(references), "peers": len(peers)}
+    chosen = {name: metric.for_texts(**sizes) for name, metric in metrics.items()}
+    dataset = Dataset(lambda: rows, systems, references, "the source", peers)
+    return score_columns(measure(dataset, chosen, evidence=True))
 
 
 def evaluate_own_text(

@@ -1,7 +1,7 @@
 """Coverage errors put into correct translations, at known rates and places.
 
 ``rate`` is the expected number of words that errors concern, per word of the text: words left out,
-replaced, or added. So an output with omissions at rate 0.02 lacks about 2 % of its words.
+replaced, or added. So an output with omissions at rate 0.02 lacks about 2% of its words.
 
 A segment's errors depend on the seed and the segment's own text alone. Parts of a text get the
 same errors as in the whole, as long as the :class:`~coverage_eval.testbed.word_pool.WordPool` is
@@ -33,7 +33,7 @@ PHRASE_LENGTH = 3.0
 """Mean length of phrases in words; lengths are distributed geometrically."""
 
 REPAIRS = ("none", "filler", "detached")
-"""What replaces words left out: nothing, as many function words, or as many words of another
+"""What replaces words left out: nothing, the same number of function words, or of words of another
 segment."""
 
 
@@ -282,7 +282,7 @@ class Injection:
         return _apply(sorted(edits, key=lambda edit: edit[:2]), draft, kind, number, segment.links)
 
     def _repaired(self, edit: _Edit, draft: _Draft) -> _Edit:
-        """The edit with other words in the place of those left out."""
+        """The edit with other words in place of those left out."""
         missing = edit.end - edit.start
         if self.repair == "none" or edit.words or not missing:
             return edit

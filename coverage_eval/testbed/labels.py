@@ -10,7 +10,7 @@ header has one label a line.
 **WMT's MQM annotation** (Freitag et al., TACL 2021) has one row for each marked error, with the
 columns ``system doc docSegId globalSegId rater source target category severity`` and without
 quoting; files of the first years have ``doc_id seg_id`` in the place of the third and fourth. The
-error stands between ``<v>`` and ``</v>``: an omission in the source, if the annotators kept it, any
+error is marked by ``<v>`` and ``</v>``: an omission in the source, if the annotators kept it, any
 other error in the target. A rater who found no error has one row of the severity ``no-error``.
 Several raters may have marked a translation. Some of them changed its text by mistake, in
 newstest2020 in more than one row of ten, so the text of most rows counts. The kind ``any`` pools
@@ -23,7 +23,7 @@ far a score is below the best one, which is 0 in MQM; every other score counts a
 
 **HalOmi** (Dale et al., EMNLP 2023) has degrees of omission and hallucination, and their spans, in
 the columns ``src_lang tgt_lang src_text mt_text omit_spans hall_spans class_hall class_omit``,
-quoted as pandas writes them. An omission stands between ``<<<`` and ``>>>`` in the source. A degree
+quoted as pandas writes them. An omission is marked by ``<<<`` and ``>>>`` in the source. A degree
 is a number from 1 or a name that begins with it, from ``1_No_omission`` to ``4_Full_omission``. If
 a file has the column ``perturbation``, only rows with the value ``natural`` are read, as the
 authors recommend.
@@ -169,7 +169,7 @@ def read_labels(
 
 
 def _recognise(source: Source) -> str | None:
-    """The format of a file, by its first line; None if it is none of ours."""
+    """The format of a file, by its first line; None if it is unknown."""
     line = next(read_segments(source), "")
     header = line.split("\t")
     if has_mqm_columns(header):
@@ -184,7 +184,7 @@ def _recognise(source: Source) -> str | None:
 
 
 def _is_label(header: Sequence[str]) -> bool:
-    """Whether the first line of a plain file is a label already."""
+    """Whether a plain file has no header, so that its first line is a label."""
     return len(header) == 1 and header[0].replace(".", "", 1).isdigit()
 
 

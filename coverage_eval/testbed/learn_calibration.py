@@ -1,4 +1,4 @@
-"""Learn from errors put into a user's own text how scores of omissions become probabilities.
+"""Learn, from errors put into your own text, how scores of omissions become probabilities.
 
 The text is taken to be correct. Errors are put into it at a rate, and a logistic regression on the
 score and the lengths learns in which segments they are. Its calibration error is measured on
@@ -39,7 +39,7 @@ _ENOUGH_SEGMENTS = 10_000
 _MOST_ROUNDS = 20
 
 ENOUGH = 500
-"""Segments below which probabilities are not to be relied on."""
+"""With fewer segments, probabilities are unreliable."""
 
 _FOLDS = 5
 _FEWEST = 10
@@ -72,13 +72,13 @@ def calibrated_finders(
             yield finder.calibrated(calibrate(finder, dataset.rows(), rate))
         except DataError:
             if not peers:
-                raise  # else too few segments have so many peers that differ
+                raise  # else too few segments have that many different peers
 
 
 def calibrate(
     finder: OmissionFinder, rows: Iterable[Row], rate: float = DEFAULT_RATE, seed: int = 0
 ) -> Calibration:
-    """Learn the probabilities of errors from a text that is taken to be right.
+    """Learn the probabilities of errors from a text that is assumed to be correct.
 
     Args:
         finder: The finder.

@@ -1,4 +1,4 @@
-"""Labels matched with scores, translation by translation; everything left out is reported."""
+"""Match labels with scores, translation by translation, and report everything left out."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Matched:
         return {name: np.array(numbers) for name, numbers in found.items()}
 
     def with_source_words(self, sources: Sequence[Segment], tokens: Tokenizer) -> Matched:
-        """Add the number of words of every source that the labels do not say.
+        """Add the number of words of every source where the labels lack it.
 
         Args:
             sources: The source segments, which the judgements number from 1.

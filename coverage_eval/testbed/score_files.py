@@ -1,4 +1,4 @@
-"""Scores of segments, as the commands of this package print them, or as any table has them.
+"""Scores of segments, from this package's commands or from any table.
 
 CSV (or TSV) has a column ``segment`` (from 1), perhaps ``system``, and columns of numbers; this
 package prints it with ``--sentence-level -f csv``. JSON of ``--sentence-level -f json`` also names
@@ -154,7 +154,7 @@ class _ScoreFile:
         return f"{source_name(self.source)}: {place}"
 
     def of_csv(self) -> Iterator[ScoreColumn]:
-        """The columns of numbers: ``score``, and those that begin with one and are no evidence."""
+        """The columns of numbers: ``score``, and those that begin with a number."""
         lines = [f"{line}\n" for line in read_segments(self.source)]
         tabs = bool(lines) and "\t" in lines[0]
         reader = csv.DictReader(lines, delimiter="\t" if tabs else ",", strict=True)
@@ -297,7 +297,7 @@ class _ScoreFile:
 
 
 def signed_tokenizer(signature: str) -> Tokenizer | None:
-    """What a signature says cut the source into words; None if it says nothing of it.
+    """The tokeniser of the source that a signature names; None if it names none.
 
     >>> signed_tokenizer("DROP|refs:1|case:lc|tok:zh>13a|version:0.1.0")
     Tokenizer(name='zh', lowercase=True, stem=0)
@@ -308,7 +308,7 @@ def signed_tokenizer(signature: str) -> Tokenizer | None:
 
 
 def common_tokenizer(columns: Sequence[ScoreColumn]) -> Tokenizer | None:
-    """What cut the sources whose words scores point at; None if nothing says it.
+    """The tokeniser of the sources whose words scores point at; None if no file names it.
 
     Raises:
         DataError: Scores whose signatures name different tokenisers.
@@ -406,7 +406,7 @@ def _strengths(items: Iterable[Any]) -> Iterator[tuple[int, float]]:
         strength = float(item.get("strength", item.get("loss", 1.0)))
         start = item["start"] if "start" in item else item["position"]
         positions = range(start, item.get("end", start + 1))
-        words = item.get("words")  # as many, so that a short file cannot name a billion positions
+        words = item.get("words")  # limited, so that a short file cannot name a billion positions
         if len(positions) != (1 if words is None else len(words)) or not math.isfinite(strength):
             raise ValueError(f"a span from {start} of other words")
         for position in positions:

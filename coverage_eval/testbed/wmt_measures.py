@@ -66,7 +66,7 @@ class TiedPairs:
         size = size[order]
         sums = right.sum() + np.cumsum((self._gained_by_tie - right)[order])
         last = np.flatnonzero(np.append(size[1:] != size[:-1], True))
-        # No new ties is a choice, too.
+        # Adding no ties is a choice, too.
         thresholds = np.append(0.0, size[last])
         accuracies = np.append(right.sum(), sums[last])
         if size[0] == 0:  # they are ties with ε = 0 already

@@ -1,4 +1,4 @@
-"""The text that injected errors are made of: its frequent words, and segments to borrow from."""
+"""The source of injected errors: frequent words of a text, and segments to borrow from."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WordPool:
 
     @classmethod
     def of(cls, segments: Iterable[Sequence[str]]) -> WordPool:
-        """Read a text once; of a long one, the first 10,000 segments are kept.
+        """Read a text once; the first 10,000 segments are kept.
 
         Raises:
             DataError: There is no word in it.

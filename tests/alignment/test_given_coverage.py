@@ -107,6 +107,14 @@ def test_systems_by_name_and_a_sink() -> None:
         ce.compare({"c": ["x"]}, ["x"], ["u v"], aligner, metrics=["softdrop"])
 
 
+def test_attention_maps_are_matrices(tmp_path: Path) -> None:
+    maps = tmp_path / "maps.jsonl"
+    record = {"attention": [[0.9, 0.1], [0.2, 0.8]], "tgt_eos": True, "src_eos": True}
+    maps.write_text(json.dumps(record) + "\n")
+    (row,) = Aligner.from_posteriors([], maps).cover([Row(("a",), (), "x")])
+    assert row.hypotheses[0].tolist() == [0.9]
+
+
 def test_peers_are_witnesses() -> None:
     soft = {"hyp": [[0.9, 0.1]], "peer": [[0.8, 0.9]]}
     finder = OmissionFinder.of(Aligner.from_posteriors([], soft), peers=1)

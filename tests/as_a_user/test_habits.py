@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sacrebleu.metrics.ter import TER
 
+import coverage_eval as ce
 from tests.conftest import RunCli
 
 REF = ["the red house stands here", "the dog sleeps in the garden", "we go home now", "a good day"]
@@ -135,3 +136,36 @@ def test_a_file_that_is_called_as_a_metric(run_cli: RunCli, folder: Path) -> Non
     found = scores(run_cli, folder, "compare", "--ref", "ref.txt", "a.txt", "-m", "bleu", "rep")
     assert list(found) == ["a.txt", "rep"]
     assert list(found["rep"]) == ["BLEU"]
+
+
+def test_a_table_of_all_segments_metrics_and_systems(run_cli: RunCli, folder: Path) -> None:
+    line = ("compare", "--ref", "ref.txt", "a.txt", "b.txt", "-m", "rep", "chrf", "--resamples", 0)
+    table = run_cli(*line, "--sentence-level", "-f", "csv", cwd=folder).stdout.splitlines()
+    found = list(csv.DictReader(table))
+    assert list(found[0]) == ["segment", "system", "REP", "chrF2"]
+    order = [(row["segment"], row["system"]) for row in found]
+    assert order == [(str(n), name) for n in range(1, 5) for name in ("a.txt", "b.txt")]
+    for system, metric, command in (("a.txt", "REP", "rep"), ("b.txt", "chrF2", "chrf")):
+        alone = run_cli(command, system, "ref.txt", "--sentence-level", "-f", "csv", cwd=folder)
+        scores = [row["score"] for row in csv.DictReader(alone.stdout.splitlines())]
+        assert [row[metric] for row in found if row["system"] == system] == scores
+    run_cli(*line, "--sentence-level", "-f", "jsonl", "-o", "s.jsonl", cwd=folder)
+    rows = [json.loads(row) for row in (folder / "s.jsonl").read_text().splitlines()]
+    assert [{k: str(v) for k, v in row.items()} for row in rows] == found
+    signatures = (folder / "s.jsonl.signatures").read_text().splitlines()
+    assert [text.split("|")[0] for text in signatures] == ["REP", "chrF2"]
+
+
+def test_data_frames_of_segments() -> None:
+    comparison = ce.compare({"a": A, "b": B}, REF, metrics=["rep", "chrf"], resamples=0)
+    frame = comparison.to_frame("segments")
+    assert list(frame) == ["segment", "system", "REP", "chrF2"]
+    score = ce.rep(A, REF)
+    alone = score.to_frame("segments")
+    assert alone["segment"].to_list() == [1, 2, 3, 4]
+    assert alone["score"].to_list() == frame[frame["system"] == "a"]["REP"].to_list()
+    assert alone["score"].to_list() == ce.REP().sentence_scores(A, REF)
+    assert len(score.to_frame()) == 1
+    for thing in (score, comparison):
+        with pytest.raises(ValueError, match="'words'"):
+            thing.to_frame("words")  # type: ignore[attr-defined]

@@ -96,7 +96,8 @@ def test_every_score_on_the_page(reader: Reader, folder: Path, compared: Any, de
             low, high = (score["confidence"][end] for end in ("low", "high"))
             assert interval == f"[{low:.2f}, {high:.2f}]"
             title = f"{system}: {score['metric']} {score['score']:.2f}"
-            assert page.locator("#score-charts title", has_text=title).count() == 1
+            drawn = page.locator("#score-charts title", has_text=title).count()
+            assert drawn == (system != "careful")  # the others are drawn against it
     for number in (1, 250, 251, 500):
         page = reader.open(folder / "report.html", f"#segment={number}&x=")
         page.locator(f"article[aria-label='Segment {number}']").wait_for()
@@ -187,7 +188,7 @@ def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: A
     settled(page, len(expected))
     assert f"“{word}”" in page.inner_text(".found")
     assert page.evaluate("document.activeElement.className") == "list"
-    assert numbers(page)[:5] == expected[:5]
+    assert {*numbers(page)} <= {*expected}
     page.click(".found button")
     settled(page, 500)
     row = page.locator("#about-dropped-by-one tbody tr").first
@@ -200,12 +201,133 @@ def test_an_entry_leads_to_its_segments(reader: Reader, folder: Path, details: A
         assert 0 < count(page) < 500
 
 
+def test_the_worst_segment_comes_first_and_headers_sort(
+    reader: Reader, folder: Path, details: Any
+) -> None:
+    page = reader.open(folder / "report.html")
+
+    def scores(system: str, metric: str) -> dict[int, float]:
+        own = ((n, details[system, n]["metrics"][metric]["score"]) for n in range(1, 501))
+        return {n: score or 0 for n, score in own}
+
+    metric, worst = page.input_value("#sort"), page.input_value("#whose")
+    assert worst != "careful"
+    first = max(scores(worst, metric).items(), key=lambda item: (item[1], -item[0]))[0]
+    page.locator(f"article[aria-label='Segment {first}']").wait_for()
+    assert numbers(page)[0] == first
+    other = "bad" if worst == "dropping" else "dropping"
+    page.click(f".row.head button[aria-label^='{metric} of {other}']")
+    first = max(scores(other, metric).items(), key=lambda item: (item[1], -item[0]))[0]
+    page.locator(f"#row-{first}[aria-selected='true']").wait_for()
+    page.click(f".row.head button[aria-label^='{metric} of {other}']")
+    page.locator(".row.head button[aria-label$=', ascending']").wait_for()
+    assert page.input_value("#whose") == other
+    page.click(".row.head button[aria-label='Number']")
+    page.locator("article[aria-label='Segment 1']").wait_for()
+    # What a filter finds is what the columns show, of the system that it names.
+    page.uncheck("#show-2")
+    page.select_option("#kind", "repeated")
+    page.select_option("#of", "bad")
+    page.locator(".row.head button[aria-label='REP of bad']").wait_for()
+
+
+def test_back_returns_to_the_place(reader: Reader, folder: Path) -> None:
+    page = reader.open(folder / "report.html")
+    link = page.locator("#about-dropped-words tbody a").nth(4)
+    link.scroll_into_view_if_needed()
+    place, word = page.evaluate("scrollY"), link.inner_text()
+    link.click()
+    page.locator(".list:focus").wait_for()
+    page.go_back()
+    settled(page, 500)
+    page.wait_for_timeout(1000)  # it scrolls smoothly
+    assert abs(page.evaluate("scrollY") - place) < 5
+    assert page.evaluate("document.activeElement.innerText") == word
+
+
+def test_marks_one_kind_at_a_time_and_the_source_once(
+    reader: Reader, folder: Path, details: Any
+) -> None:
+    number = min(
+        with_errors(details, "dropping", "DROP", "dropped")
+        & with_errors(details, "bad", "DROP", "dropped")
+    )
+    page = reader.open(folder / "report.html", f"#segment={number}&show=dropping&show=bad")
+    source = page.locator(".pane p[aria-label='source']")
+    assert source.count() == 1
+    dropped = {
+        system: {item["position"] for item in details[system, number]["metrics"]["DROP"]["dropped"]}
+        for system in ("dropping", "bad")
+    }
+    words = source.locator(".word")
+    for position in range(words.count()):
+        dots = words.nth(position).locator(".dot").count()
+        assert dots == sum(position in found for found in dropped.values())
+    assert page.locator(".pane .word.lost").count() == 0
+    page.click("#mark-lost")
+    page.locator(".pane .word.lost").first.wait_for()
+    page.click("#mark-dropped")
+    page.locator(".pane .word.dropped").first.wait_for(state="detached")
+    assert page.locator(".pane .word.lost").count() > 0
+    again = reader.open(folder / "report.html", "#" + page.url.partition("#")[2])
+    again.locator(".pane .word.lost").first.wait_for()
+    assert again.locator(".pane .word.dropped").count() == 0
+
+
+def test_labels_become_a_measurement(reader: Reader, folder: Path, run_cli: RunCli) -> None:
+    """Click, save, and ``meta`` measures the scores by what the reader has said."""
+    gold = [json.loads(line) for line in (folder / "gold").read_text().splitlines()]
+    omitted: dict[int, list[int]] = {}
+    for error in gold:
+        if error["kind"].startswith("omission"):
+            found = {*omitted.get(error["segment"], []), *error["source"]}
+            omitted[error["segment"]] = sorted(found)
+    placed = [number for number, words in omitted.items() if words]
+    chosen = [*placed[:4], *[n for n in range(1, 501) if n not in omitted][:4]]
+    path = folder / "report.html"
+    for number in chosen:
+        page = reader.open(path, f"#segment={number}&show=bad&show=careful")
+        page.locator(f"article[aria-label='Segment {number}']").wait_for()
+        judge = page.locator("section[aria-label='bad'] [aria-label='left out, bad']")
+        if number in omitted:
+            words = page.locator(".pane p[aria-label='source'] .word")
+            judge.get_by_role("button", name="error", exact=True).click()
+            judge.get_by_role("button", name="which words").click()
+            have = {
+                i for i in range(words.count()) if "chosen" in words.nth(i).get_attribute("class")
+            }
+            for position in have ^ set(omitted[number]):
+                words.nth(position).click()
+        else:
+            judge.get_by_role("button", name="no error").click()
+        assert judge.locator("[aria-pressed='true']").count() == (2 if number in omitted else 1)
+    # What was said stays when the report is closed.
+    page = reader.open(path, f"#segment={chosen[0]}&show=bad")
+    page.locator("#labels-omission", has_text="Save 8 labels of omissions").wait_for()
+    with page.expect_download() as download:
+        page.click("#labels-omission")
+    download.value.save_as(folder / "labels.tsv")
+    lines = (folder / "labels.tsv").read_text().splitlines()
+    assert lines[0] == "segment\tsystem\tlabel\twords"
+    for line in lines[1:]:
+        segment, system, label, positions = line.split("\t")
+        assert (system, label) == ("bad", str(int(int(segment) in omitted)))
+        assert [int(p) - 1 for p in positions.split()] == omitted.get(int(segment), [])
+    run_cli("compare", *OPTIONS, *SYSTEMS, "--resamples", 0, "--details", "details", cwd=folder)
+    asked = ("meta", "--labels", "labels.tsv", "details", "--resamples", 0, "-f", "json")
+    measured = json.loads(run_cli(*asked, cwd=folder).stdout)
+    assert (measured["translations"], measured["with_error"]) == (8, 4)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#labels-clear")
+    page.locator("#labels-omission").wait_for(state="detached")
+
+
 def test_words_show_what_they_are_linked_with(
     reader: Reader, folder: Path, details: Any, run_cli: RunCli
 ) -> None:
     number = min(with_errors(details, "dropping", "DROP", "dropped"))
     page = reader.open(folder / "report.html", f"#segment={number}&show=dropping")
-    card = page.locator("section[aria-label='dropping']")
+    card = page.locator(".pane article")
     words = card.locator("p[aria-label='source'] .word")
     links = run_cli("align", "apply", "model", "test.de", "dropping.en", "--symmetrize", "forward",
                     cwd=folder).stdout.splitlines()[number - 1]  # fmt: skip
@@ -235,11 +357,12 @@ def test_words_show_what_they_are_linked_with(
 
 
 def test_keyboard_alone(reader: Reader, folder: Path) -> None:
-    page = reader.open(folder / "report.html")
+    page = reader.open(folder / "report.html", "#sort=number")
+    page.evaluate("scrollTo(0, 0)")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "To the segments"
     page.keyboard.press("Enter")
-    page.focus(".list")
+    assert page.evaluate("document.activeElement.className") == "list"
     for key, number in (
         ("ArrowDown", 2),
         ("j", 3),
@@ -278,14 +401,14 @@ def test_a_view_can_be_sent(chromium: Browser, reader: Reader, folder: Path) -> 
     assert (again.inner_text(".count"), numbers(again), again.inner_text(".pane h3")) == shown
     assert again.input_value("#text") == "e"
     assert not again.is_checked("#show-0")
-    assert again.locator(".card").count() == 2
+    assert again.locator(".segment .card").count() == 2
     other.close()
 
 
 def test_exported_segments_are_the_commands(
     reader: Reader, folder: Path, details: Any, run_cli: RunCli
 ) -> None:
-    page = reader.open(folder / "report.html", "#kind=dropped&of=dropping")
+    page = reader.open(folder / "report.html", "#kind=dropped&of=dropping&sort=number")
     with page.expect_download() as download:
         page.click("#segments-csv")
     rows = list(csv.DictReader(download.value.path().open(encoding="utf-8", newline="")))
@@ -321,7 +444,7 @@ def test_exported_figures_stand_alone(
         page.locator("#score-charts button").first.click()
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
-    assert path.name == "REP.svg"
+    assert path.name == "scores.svg"
     other = Reader(chromium)
     other.page.goto(path.as_uri())
     assert other.page.locator("title", has_text="dropping: REP").count() == 1
@@ -362,14 +485,23 @@ def test_accessibility(chromium: Browser, folder: Path, scheme: str) -> None:
         summary.click()
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    serious = [
+    violations = [
         (item["id"], item["nodes"][0]["html"][:200], item["nodes"][0].get("failureSummary"))
         for item in found
-        if item["impact"] in {"serious", "critical"}
     ]
-    assert serious == []
+    assert violations == []
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (paper == "rgb(255, 255, 255)") == (scheme == "light")
+    other.close()
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_table_of_scores_is_never_cut(chromium: Browser, folder: Path, width: int) -> None:
+    other = Reader(chromium, viewport={"width": width, "height": 900})
+    page = other.open(folder / "report.html")
+    table = page.locator("#which .whole")
+    assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert table.evaluate("node => node.scrollHeight <= node.clientHeight + 1")
     other.close()
 
 
@@ -446,7 +578,7 @@ def test_hostile_text_is_text(reader: Reader, hostile: Path) -> None:
             assert " ".join(words) == text
         assert not any(set(word) & set("\u202e\u2067\u2028\u2029\x1b") for word in words)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        card = page.locator(".card").first
+        card = page.locator(".segment .card").first
         assert card.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
     assert not set(page.inner_text("body")) & set("\u202e\u2067\u2028\u2029\x1b")
     assert page.evaluate("window.hacked") is None
@@ -457,7 +589,7 @@ def test_hostile_text_is_text(reader: Reader, hostile: Path) -> None:
 def test_a_segment_of_a_megabyte(reader: Reader, hostile: Path) -> None:
     number = len(HOSTILE) + 1
     page = reader.open(hostile, f"#segment={number}&x=")
-    card = page.locator(".card").first
+    card = page.locator(".segment .card").first
     assert card.locator("p[aria-label='output'] .word").count() == 400
     card.locator("p[aria-label='output'] button").click()
     assert card.locator("p[aria-label='output'] .word").count() == 2400
@@ -489,7 +621,7 @@ def test_a_long_list(reader: Reader, tmp_path: Path) -> None:
 
 def test_an_expression_that_takes_ages(reader: Reader, hostile: Path) -> None:
     """The page answers all the while, the next search is not kept waiting, and there is an end."""
-    page = reader.open(hostile)
+    page = reader.open(hostile, "#sort=number")
     page.check("#regex")
     page.fill("#text", "(w+)+!")
     page.locator(".count", has_text="Reading segments: 0 of 13").wait_for()

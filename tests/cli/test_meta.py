@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from coverage_eval.testbed.injection import inject_lines
 from tests.cli.grammar_files import write_grammar
 from tests.conftest import RunCli
 
@@ -180,3 +181,25 @@ def test_the_whole_loop_on_own_text(run_cli: RunCli, corpus: Path) -> None:
     one = run_cli("meta", *texts, *kinds[:2], *more, "--rate", 0.02, cwd=corpus).stdout
     assert "Means of 3 systems" in one
     assert "Source words that scores point at" in one
+
+
+def test_peers_are_witnesses_of_injected_errors(run_cli: RunCli, tmp_path: Path) -> None:
+    """The output at another rate is none, nor is a copy of the text; another translation is."""
+    lines = write_grammar(tmp_path, 800, 120)
+    for name, seed in (("one", 1), ("two", 2)):
+        text = "\n".join(inject_lines(lines, "omission-function", 0.05, seed))
+        (tmp_path / name).write_text(f"{text}\n")
+    training = ("--train-src", "train.source", "--train-tgt", "train.target")
+    options = (
+        "--inject", "test.target", "--src", "test.source", *training, "--kind", "omission-phrase",
+        "--metrics", "omissions-no-ref,rep-peers", "--resamples", 0, "-f", "json",
+    )  # fmt: skip
+
+    def area(*more: str) -> float:
+        text = run_cli("meta", *options, *more, cwd=tmp_path).stdout
+        scores = {row["score"]: row for row in json.loads(text)["scores"]}
+        return float(scores["omissions-no-ref"]["auroc"]["value"])
+
+    alone = area()
+    assert alone != area("--peer", "one", "--peer", "two") > 0.95
+    assert area("--peer", "test.source") == alone

@@ -7,10 +7,11 @@ import importlib
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -74,11 +75,14 @@ def test_a_pipe_is_never_wrapped_unless_columns_says_so(run_cli: RunCli, folder:
     assert (folder / "table").read_text() == plain
 
 
-def test_a_terminal_is_fitted(folder: Path) -> None:
+def on_a_terminal(folder: Path, arguments: Sequence[str], **environment: str) -> str:
+    """What a command prints on a terminal of 45 columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 45, 0, 0))
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    with subprocess.Popen([str(COMMAND), *REP], stdout=theirs, cwd=folder, env=environment):
+    kept = {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "NO_COLOR"}}
+    with subprocess.Popen(
+        [str(COMMAND), *arguments], stdout=theirs, cwd=folder, env=kept | environment
+    ):
         os.close(theirs)
         text = ""
         while True:
@@ -90,9 +94,26 @@ def test_a_terminal_is_fitted(folder: Path) -> None:
                 break
             text += part
     os.close(ours)
-    lines = text.splitlines()
+    return text
+
+
+def test_a_terminal_is_fitted(folder: Path) -> None:
+    lines = on_a_terminal(folder, REP, TERM="dumb").splitlines()
     assert "segment" in lines[0]
     assert max(map(len, lines)) <= 45
+
+
+def test_a_capable_terminal_has_colours_unless_it_is_told_not_to(folder: Path) -> None:
+    arguments = ("rep", "hyp", "ref", "--show")
+    coloured = on_a_terminal(folder, arguments, TERM="xterm-256color")
+    assert "\x1b[1;31m[" in coloured
+    plain = on_a_terminal(folder, arguments, TERM="dumb")
+    assert "\x1b" not in plain
+    without = on_a_terminal(folder, arguments, TERM="xterm-256color", NO_COLOR="1")
+    assert "31m" not in without
+    lines = on_a_terminal(folder, REP, TERM="xterm", NO_COLOR="1").splitlines()
+    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in lines) <= 45
+    assert "in the reference" not in "".join(lines)  # phrases instead of n-grams
 
 
 def test_numbers_alone_of_a_comparison(run_cli: RunCli, folder: Path) -> None:

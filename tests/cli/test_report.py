@@ -113,19 +113,68 @@ def test_its_csv_is_that_of_compare(page: Page, folder: Path, run_cli: RunCli) -
 
 
 def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
-    asked = ("--breakdown", "all", "--top", 10, "-f", "json")
+    asked = ("--breakdown", "all", "--top", 1000, "-f", "json")
     data = json.loads(run_cli("compare", *OPTIONS, *SYSTEMS, *asked, cwd=folder).stdout)
     expected = {table["name"]: table["rows"] for table in data["breakdowns"]}
     found = {table["name"]: table["rows"] for table in page.blocks["breakdowns"]}
     for name in ("differences", "word-frequency", "telling-ngrams"):
         del expected[name]
-    assert found == expected
+    assert {name.removesuffix("-punctuation") for name in found} == set(expected)
+    for name, rows in expected.items():
+        if f"{name}-punctuation" not in found and name not in found:
+            continue
+        wanted = [row for row in rows if not has_punctuation(row)]
+        own = found[name]
+        assert [row for row in wanted if row in own] == own
+        apart = found.get(f"{name}-punctuation", [])
+        assert [row for row in rows if has_punctuation(row) and row in apart] == apart
+        for system in ("careful", "dropping", "repeating"):
+            if "but not" not in (rows[0] if rows else {}):
+                count = len([row for row in wanted if row["system"] == system])
+                shown = len([row for row in own if row["system"] == system])
+                assert shown == (min(count, 10) if "word" in row_names(rows) else count)
     tables = page.tables[1:]
     for table, rows in zip(tables, found.values(), strict=True):
         shown = [
             [f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values()] for row in rows
         ]
         assert table[1:] == shown
+
+
+def row_names(rows: list[Any]) -> set[str]:
+    """``word`` for the lists of words."""
+    return {"word" for row in rows[:1] if {"word", "n-gram"} & set(row)}
+
+
+def has_punctuation(row: dict[str, Any]) -> bool:
+    words = str(row.get("word", row.get("n-gram", "x"))).split()
+    return any(not any(map(str.isalnum, word)) for word in words)
+
+
+def test_punctuation_is_listed_apart(page: Page) -> None:
+    found = {table["name"]: table["rows"] for table in page.blocks["breakdowns"]}
+    assert found["repeated-ngrams-punctuation"]
+    assert all(map(has_punctuation, found["repeated-ngrams-punctuation"]))
+    assert not any(map(has_punctuation, found["repeated-ngrams"]))
+
+
+def test_the_page_begins_with_what_is_real_and_each_systems_worst_segments(
+    page: Page, folder: Path
+) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    real, none = text.index("Real differences"), text.index("Not significant")
+    assert text.index("dropping drops more words than careful (DROP 3.61") in range(real, none)
+    assert "dropping and careful do not differ significantly in repetitions" in text[none:]
+    for system in ("dropping", "repeating"):
+        start = text.index(f'aria-label="{system} at a glance"')
+        card = text[start : text.index("</section>", start)]
+        numbers = [int(n) for n in re.findall(r">Segment (\d+)</a>", card)]
+        metric = {"dropping": "DROP", "repeating": "REP"}[system]
+        scores = [score or 0 for score in page.blocks[f"score/{metric}/{system}"]]
+        worst = sorted(range(1, 501), key=lambda number: -scores[number - 1])
+        assert numbers == worst[:3]
+        assert f'class="word {"dropped" if metric == "DROP" else "repeated"}"' in card
+    assert page.blocks["contents"]["worst"] == {"metric": "REP", "system": "repeating"}
 
 
 def test_segments_are_the_details_of_compare(page: Page, folder: Path, run_cli: RunCli) -> None:
@@ -301,7 +350,7 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
             2,
             "the name 'careful' is given twice",
         ),
-        (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model, and drop or softdrop"),
+        (("--suspects", "--metrics", "rep"), 2, "--suspects needs a model or --coverage"),
         (("--baseline", "x"), 2, "the baseline 'x' is none of the systems"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import coverage_eval as ce
-from coverage_eval.metrics.figures import PeerREP
+from coverage_eval.metrics.figures import LetterRepetition, PeerREP
 from coverage_eval.metrics.omissions import add_omission_data
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import inject_lines
@@ -43,7 +43,7 @@ def test_each_error_is_found_where_it_is(run_cli: RunCli, folder: Path) -> None:
         own = rows[system, metric]
         assert own["p_holm"]
         assert float(own["p_holm"]) < 0.05
-        assert own["low"] <= own["score"] <= own["high"]
+        assert float(own["low"]) <= float(own["score"]) <= float(own["high"])
         for other in {"right", *KINDS} - {system}:
             assert float(rows[other, metric]["score"]) < float(own["score"])
     lengths = {system: float(rows[system, "length-ratio"]["score"]) for system in ("right", *KINDS)}
@@ -119,8 +119,9 @@ def test_a_repetition_that_a_peer_has_is_none() -> None:
     alone = metric.sentence_scores(hypotheses, peers=[[without, without]])
     assert metric.sentence_scores(hypotheses, peers=[[without] * 2, hypotheses]) == alone
     assert metric.sentence_scores(hypotheses, peers=[hypotheses, [without] * 2]) == alone
-    # Without any, all that comes again counts, as it does without reference.
-    none = ce.metrics.figures.LetterRepetition().sentence_scores(hypotheses)
-    assert metric.sentence_scores(hypotheses, peers=[hypotheses]) == none
+    # What all peers say is none; without any, all that comes again counts.
+    assert metric.sentence_scores(hypotheses, peers=[hypotheses]) == [0, 0]
+    none = LetterRepetition().sentence_scores(hypotheses)
+    assert metric.sentence_scores(hypotheses) == none
     (found,) = metric.evidence("the red red house")[:1]
     assert (found.ngram, found.hypothesis_count, found.reference_count) == (("red", "red"), 1, 0)

@@ -39,6 +39,8 @@ from coverage_eval.spark import (
     make_omissions,
     worker_scorer,
 )
+from coverage_eval.testbed.grammar import generate
+from coverage_eval.testbed.injection import inject_lines
 from tests.spark.texts import OUTPUTS, SOURCES, TARGETS
 
 COLUMNS = BatchColumns({"a": "a", "b": "b"}, ("ref",), "src", ("id",))
@@ -257,3 +259,30 @@ def test_without_pyarrow_it_says_what_to_install(name: str) -> None:
     assert done.returncode == 1
     assert "pip install 'coverage-eval[spark]'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_other_systems_are_witnesses(aligner: ce.Aligner) -> None:
+    """As in one run, however the rows are cut."""
+    pairs = generate(40, seed=5)
+    right = [" ".join(pair.target) for pair in pairs]
+    texts = {
+        "src": [" ".join(pair.source) for pair in pairs],
+        "a": inject_lines(right, "omission-phrase", 0.2),
+        "b": inject_lines(right, "omission-word", 0.1, seed=1),
+        "c": inject_lines(right, "repetition-phrase", 0.2),
+    }
+    names = ("omissions", "additions", "rep-peers", "length-ratio")
+    figures = {name: make_metric(name, {"aligner": aligner}) for name in names}
+    table = pa.table(texts)
+    scorer = BatchScorer(BatchColumns({n: n for n in "abc"}, source="src"), figures)
+    parts = [scorer.result(scorer.score_table(table.slice(at, 13))) for at in range(0, 40, 13)]
+    together = ce.compare({n: texts[n] for n in "abc"}, None, texts["src"], aligner)
+    for name in names:
+        joined = np.concatenate([part.statistics[name] for part in parts], axis=1)
+        np.testing.assert_array_equal(joined, together.measured.statistics[name])
+        assert parts[0].metrics[name].signature == together.metrics[name].signature
+    peers = BatchColumns({"a": "a"}, source="src", peers=("b", "c"))
+    alone = BatchScorer(peers, {"omissions": Omissions(aligner)}).score_table(table)
+    assert [row["a"]["score"] for row in alone["omissions"].to_pylist()] == (
+        together.measured.segment_scores("omissions", "a")
+    )

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_scores, present_segments
 from coverage_eval.metrics.rep import REP
 from coverage_eval.papers.reproduction.regression import (
@@ -206,7 +207,7 @@ def segments(*, errors_only: bool) -> Printable:
         metric.corpus_score(HYPOTHESES, REFERENCES),
         metric.sentence_scores(HYPOTHESES, REFERENCES),
         evidence=[{"repetitions": metric.evidence(*pair)} for pair in pairs],
-        errors_only=errors_only,
+        output=ScoreOutput(sentence_level=True, errors_only=errors_only),
     )
 
 

@@ -11,7 +11,7 @@ from coverage_eval.attention_maps.dumps import DumpFormat
 
 __all__ = ["FORMATS"]
 
-# In the order in which they are tried: what is told by more comes first.
+# In the order in which they are tried: the formats that are easiest to recognise come first.
 _FILES = (
     "native",
     "alti",

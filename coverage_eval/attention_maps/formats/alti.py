@@ -1,7 +1,7 @@
 """ALTI+ of stopes: JSON Lines with the contributions of source and target prefix.
 
-``contributions`` is target × (source + target prefix), of which the first ``len(src_toks)``
-columns are kept; ``pred_toks`` are the tokens that the rows predict (``tgt_toks`` are those fed
+``contributions`` is target × (source + target prefix); the first ``len(src_toks)`` columns are
+kept; ``pred_toks`` are the tokens that the rows predict (``tgt_toks`` are those fed
 to the decoder, one behind). Rows sum to less than 1, the rest being the prefix's share. The pairs
 of ``alignment`` are (target, source); they are not needed here.
 Source: facebookresearch/stopes, stopes/eval/alti.

@@ -38,9 +38,9 @@ _NESTED = re.compile(r"\s*\[\s*[\[\]]")
 
 
 def load_arrays(path: str | Path) -> Any:
-    """What :func:`numpy.load` gives of an ``.npz`` or ``.npy``; Python objects are refused.
+    """What :func:`numpy.load` reads from an ``.npz`` or ``.npy``; Python objects are refused.
 
-    NumPy makes room for what a header says, whatever follows it. So sizes are checked before.
+    NumPy allocates what a header asks for, whatever follows it, so sizes are checked first.
 
     Raises:
         DataError: Arrays are larger than the file can hold.
@@ -97,7 +97,7 @@ def open_arrays(dump: Dump) -> Iterator[Mapping[str, Any]]:
 
 
 def get_array(arrays: Mapping[str, Any], name: str, dump: Dump) -> Any:
-    """One of the arrays, None if there is none of that name.
+    """One of the arrays; None if no array has that name.
 
     Raises:
         DataError: It is another member of a zip file, any of which looks like an archive of arrays.

@@ -5,9 +5,10 @@ JSON Lines has one object a segment::
     {"attention": [[0.9, 0.1], [0.0, 1.0]], "source": ["a", "b"], "hypothesis": ["x", "</s>"],
      "tgt_eos": true, "src_eos": false, "level": "bpe", "hard": false}
 
-``attention`` has one list a target token, or is ``[heads, T, S]`` or ``[layers, heads, T, S]``, of
-which the user chooses; all else may be left out, and tokens may be null. Without ``tgt_eos`` and
-``src_eos`` the texts must settle what is EOS. ``.npz`` has the arrays as ``attention_0``,
+``attention`` has one list a target token, or is ``[heads, T, S]`` or ``[layers, heads, T, S]``,
+from which the user chooses; everything else may be left out, and tokens may be null. Without
+``tgt_eos`` and ``src_eos`` the texts must show where EOS is. ``.npz`` has the arrays as
+``attention_0``,
 ``attention_1``, … and the rest as JSON in the text array ``segments``.
 """
 
@@ -110,7 +111,7 @@ def _read_npz(dump: Dump, options: ReadOptions) -> Iterator[RawMap]:
 
 
 def _raw(record: Any, where: str) -> RawMap:
-    """What a record says, its matrix aside."""
+    """What a record says apart from its matrix."""
     if not isinstance(record, dict):
         raise DataError(f"{where}: its record is not an object")
     for flag in _FLAGS:

@@ -80,7 +80,7 @@ def _read_pickle(dump: Dump, options: ReadOptions) -> list[RawMap]:
 
 
 def _row(line: str) -> list[str] | None:
-    """The weights of a table's row as text; None if the line is none."""
+    """The weights of a table's row as text; None if the line is not a row."""
     body = line[_WIDTH:].rstrip(" ")
     cells = [body[i : i + _WIDTH] for i in range(0, len(body), _WIDTH)]
     if not cells or not all(_CELL.fullmatch(cell) for cell in cells):

@@ -46,6 +46,7 @@ from coverage_eval.comparison.comparison import Comparison, Testing, compare_res
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import (
     present_comparison,
+    present_comparison_segments,
     write_details,
     write_wmt,
 )
@@ -457,6 +458,11 @@ class ComparisonFiles:
     help="Read a label of each word of the first reference, such as its part of speech, from this "
     "file, for --breakdown word-labels.",
 )  # fmt: skip
+@option(
+    "--sentence-level", is_flag=True,
+    help="Print a row for each segment and system with all metrics; with -o FILE, CSV and JSON "
+    "Lines have their signatures in FILE.signatures.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -477,6 +483,7 @@ def command(
     breakdown: list[str] | None,
     top: int,
     ref_labels: str | None,
+    sentence_level: bool,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -500,6 +507,8 @@ def command(
     options.check()
     gate = _make_gate(guarded, level, options)
     asked = breakdown or []
+    if asked and sentence_level:
+        raise click.UsageError("--sentence-level prints segments: no --breakdown")
     if asked:
         output.require_several("--breakdown")
         check_source(options.frequencies or options.alignment.train_src, ref_labels)
@@ -518,7 +527,11 @@ def command(
             None if ref_labels is None else read_word_labels(ref_labels),
         )
         tables = break_down(result, None if "all" in asked else asked, chosen)
-    printout = present_comparison(comparison, tables)
+    printout = (
+        present_comparison_segments(comparison)
+        if sentence_level
+        else present_comparison(comparison, tables)
+    )
     worse = _find_worse(comparison, gate) if gate else []
     if gate:
         outcome = {"gate": gate_as_dict(gate, worse)}

@@ -12,7 +12,7 @@ from importlib import metadata
 import click
 
 from coverage_eval.cli.options import Command, Output, output_options
-from coverage_eval.cli.output import show
+from coverage_eval.cli.output import has_rich, show
 from coverage_eval.tables.table import Printable, Table
 from coverage_eval.version import __version__
 from fast_align_wrapper.errors import AlignerError
@@ -27,7 +27,8 @@ EXTRAS = {
     "spark": ("pyspark", "pyarrow"),
 }
 CORE = (
-    "click", "matplotlib", "nltk", "numpy", "pandas", "sacrebleu", "scipy", "tabulate", "tqdm",
+    "click", "matplotlib", "nltk", "numpy", "pandas", "rich", "sacrebleu", "scipy", "tabulate",
+    "tqdm",
 )  # fmt: skip
 
 _TRIAL = [("ein haus", "a house"), ("das haus", "the house")] * 4
@@ -131,7 +132,12 @@ def command(output: Output) -> None:
       coverage-eval doctor
     """
     header = ("part", "found", "needed_for", "ok", "remedy")
-    rows = [(item.part, item.found, item.needed_for, item.ok, item.remedy) for item in diagnose()]
+    diagnosis = diagnose()
+    rows = [(item.part, item.found, item.needed_for, item.ok, item.remedy) for item in diagnosis]
     shown = tuple((p, f or "missing", n, "yes" if ok else "no", r) for p, f, n, ok, r in rows)
     data = [dict(zip(header, row, strict=True)) for row in rows]
-    show(Printable((Table(header, shown),), data=data), output)
+    table = Table(header, shown)
+    if has_rich(output):  # a narrow one has no room for commands in a column
+        notes = tuple(f"{item.part}: {item.remedy}" for item in diagnosis if item.remedy)
+        table = Table(header[:3], tuple(row[:3] for row in shown), notes=notes)
+    show(Printable((table,), data=data), output)

@@ -42,8 +42,8 @@ from coverage_eval.testbed.labels import LABEL_FORMATS, read_labels, write_texts
 from coverage_eval.testbed.score_files import choose_columns, common_tokenizer, read_scores
 
 _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "flip"}
-_OF_INJECTION = {"metrics", "rates", "repair", "injection_seed"}
-_FLAGS = {"label_format": "labels-format", "rates": "rate"}
+_OF_INJECTION = {"peers", "metrics", "rates", "repair", "injection_seed"}
+_FLAGS = {"label_format": "labels-format", "rates": "rate", "peers": "peer"}
 _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 """Of the options of an aligner, those that labels have a use for."""
 
@@ -77,6 +77,11 @@ _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
 @option("-i", "--hyp", metavar="FILE", old=["--input"],
               help="Read the labelled translations from this file, for baselines.")  # fmt: skip
 @option("-r", "--ref", metavar="FILE", help="Read the reference from this file.")
+@option(
+    "--peer", "peers", multiple=True, metavar="FILE",
+    help="With --inject, let this other system's output be a witness of what can be said; give it "
+    "once for each.",
+)  # fmt: skip
 @option(
     "--columns", metavar="LIST",
     help="Evaluate these columns of SCORES, separated by commas.  [default: all]",
@@ -246,6 +251,7 @@ def _evaluate_injected(
     repair: str,
     injection_seed: int,
     ref: str | None,
+    peers: tuple[str, ...],
     alignment: AlignmentOptions,
     strict: bool,
     **_: Any,
@@ -257,17 +263,17 @@ def _evaluate_injected(
     if alignment.src is None:
         raise click.UsageError("--inject needs --src")
     refs = [] if ref is None else [ref]
-    alignment.check([text, *refs], needs_reference_links=False)
+    alignment.check([text, *refs, *peers], needs_reference_links=False)
     if alignment.is_taken:
         raise click.UsageError("--inject makes new texts, which have no links: give a model")
-    alignment.check_files([text, *refs])
+    alignment.check_files([text, *refs, *peers])
     aligner = alignment.make(add_omission_data)
-    names = list(metrics or default_scores(aligner))
+    names = list(metrics or default_scores(aligner, peers=bool(peers)))
     try:
         computed = make_scores(names, aligner, alignment.settings())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    dataset = Dataset.of_files({source_name(text): text}, refs, alignment.src)
+    dataset = Dataset.of_files({source_name(text): text}, refs, alignment.src, peers)
     rows = list(dataset.rows())
     tokens = whole_words(aligner.tokens) if aligner else Tokenizer()
     echo_findings(check_inputs(dataset, tokens=tokens, aligner=aligner)[0], strict=strict)

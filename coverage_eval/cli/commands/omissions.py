@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from operator import itemgetter
 
 import click
@@ -23,6 +24,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_found, present_scores, show, warn
+from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.input_checks import Finding
@@ -131,7 +133,12 @@ def command(
     evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
     if output.sentence_level:
         shown = np.flatnonzero(found) if output.errors_only else np.arange(result.segments)
-        printout = present_found(score, evidence, shown, "added" if additions else "spans")
+        chosen = output.choose(shown.tolist(), LazyRows(itemgetter("score"), evidence))
+        texts = partial(segment_lines, result, metric.name) if output.show else None
+        printout = present_found(
+            score, evidence, chosen, "added" if additions else "spans",
+            None if texts is None else lambda index: list(texts(index)),
+        )  # fmt: skip
     show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
     figures = {"score": result.segment_scores(metric.name)}
     if metric.finder.calibration is not None:

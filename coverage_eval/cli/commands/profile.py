@@ -75,8 +75,11 @@ def command(
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    if output.errors_only:
-        raise click.UsageError("--errors-only is not for profile, whose figures are of many kinds")
+    if output.errors_only or output.sort or output.top:
+        raise click.UsageError(
+            "--errors-only, --sort, --top and --show are not for profile, whose figures are of "
+            "many kinds"
+        )
     if alignment.src_hyp_align and not alignment.src:
         raise click.UsageError("--src-hyp-align needs --src")
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):

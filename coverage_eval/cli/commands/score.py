@@ -25,6 +25,8 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import present_scores, present_segments, show, warn
+from coverage_eval.comparison.evidence import output_words
+from coverage_eval.comparison.segment_texts import repeated_phrases, segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.data.input_checks import gravest_first
@@ -115,11 +117,18 @@ def present_result(result: Result, output: ScoreOutput) -> Printable:
     score = result.score(name, resamples=output.resamples, seed=output.seed)
     if not output.sentence_level:
         return present_scores([score])
+
+    def phrases(index: int) -> list[str]:
+        found = result.evidence(name)[index][0].get("repetitions", ())
+        return repeated_phrases(output_words(result, result.systems[0], index), found)
+
     return present_segments(
         score,
         result.segment_scores(name),
         evidence=LazyRows(itemgetter(0), result.evidence(name)),
-        errors_only=output.errors_only,
+        output=output,
+        texts=lambda index: [*segment_lines(result, name, index), *phrases(index)],
+        phrases=phrases if result.metrics[name].evidence_name == "repetitions" else None,
     )
 
 

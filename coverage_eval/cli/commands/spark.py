@@ -30,9 +30,9 @@ from coverage_eval.cli.output import present_profile, present_scores, show
 from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Metric, Result
+from coverage_eval.metrics.measure import Metric, Result, TokenMetric
 from coverage_eval.metrics.profile import profile_of
-from coverage_eval.metrics.registry import METRICS, metric_class
+from coverage_eval.metrics.registry import METRICS, default_metrics, metric_class
 from coverage_eval.tables.table import Printable
 
 
@@ -67,6 +67,7 @@ class SparkOptions:
         master: Spark's master.
         partitions: Partitions to cut the input into; 0 leaves it as it is.
         evidence: Whether evidence is written.
+        peers: Columns of other systems' outputs.
     """
 
     given: str
@@ -78,6 +79,7 @@ class SparkOptions:
     master: str | None
     partitions: int
     evidence: bool
+    peers: tuple[str, ...] = ()
 
 
 def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -99,8 +101,14 @@ def _one_column(
     return found
 
 
-def _spark_options(*, several: bool = False) -> Callable[[Any], Any]:
+def _spark_options(*, several: bool = False, peers: bool = False) -> Callable[[Any], Any]:
+    of_peers = option(
+        "--peer-col", "peers", multiple=True, metavar="COLUMN",
+        help="The column of another system's output, a witness of what can be said; give it once "
+        "for each.",
+    )  # fmt: skip
     options = [
+        *([of_peers] if peers else []),
         click.argument("given", metavar="INPUT"),
         option(
             "-o", "--output", "target", required=True, metavar="FOLDER", type=OutputFile(),
@@ -142,14 +150,13 @@ def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[
     """Refuse what lacks a column or a model, before Spark starts."""
     if "references" in needs and not options.references:
         raise click.UsageError("name the column of the reference with --ref-col")
-    if needs & {"links", "coverages", "model"}:
-        if alignment.model is None:
-            raise click.UsageError(
-                "name a frozen model with --model; train it on one machine, on a sample of some "
-                "million pairs: coverage-eval align train SRC TGT -o MODEL"
-            )
-        if options.source is None:
-            raise click.UsageError("name the column of the source with --src-col")
+    if needs & {"links", "coverages", "model"} and alignment.model is None:
+        raise click.UsageError(
+            "name a frozen model with --model; train it on one machine, on a sample of some "
+            "million pairs: coverage-eval align train SRC TGT -o MODEL"
+        )
+    if needs & {"sources", "links", "coverages", "model"} and options.source is None:
+        raise click.UsageError("name the column of the source with --src-col")
     replace(alignment, src=options.source).check([])
     alignment.check_files([])
 
@@ -220,7 +227,7 @@ def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) 
 
 @command.command("omissions")
 @alignment_options(links=False, frozen=True)
-@_spark_options()
+@_spark_options(peers=True)
 @option("--additions", is_flag=True, help="Find words that nothing supports, instead.")
 @option(
     "--threshold",
@@ -282,8 +289,11 @@ def compare(
       coverage-eval spark compare in.parquet -o out.parquet --hyp-col a --hyp-col b \\
         --ref-col ref --key-col id
     """
-    names = metrics or ["bleu", "rep", *(["drop"] if alignment.model else [])]
-    needs = frozenset({"references"}).union(*(metric_class(name).needs for name in names))
+    modelled = alignment.model is not None
+    names = metrics or ["bleu", "rep", *(["drop"] if modelled else [])]
+    if not (metrics or options.references):
+        names = list(default_metrics(aligned=modelled, referenced=False, modelled=modelled)[0])
+    needs: frozenset[str] = frozenset().union(*(metric_class(name).needs for name in names))
     _check(options, alignment, needs)
     if testing.baseline is not None and testing.baseline not in options.hypotheses:
         raise click.UsageError(f"the baseline {testing.baseline!r} is none of the systems")
@@ -291,7 +301,11 @@ def compare(
         raise click.UsageError("tests need the order of segments: --key-col, or --resamples 0")
     words = {"tokenize": alignment.tokenize, "lowercase": alignment.lowercase}
     settings = {
-        name: {**alignment.settings(), **(words if name == "rep" else {})} for name in names
+        name: {
+            **alignment.settings(),
+            **(words if issubclass(metric_class(name), TokenMetric) else {}),
+        }
+        for name in names
     }
 
     def present(found: _Found) -> Printable:
@@ -350,7 +364,9 @@ def _run(
 
     if "://" not in options.target and Path(options.target).exists():
         raise DataError(f"{options.target}: is there already; name a new folder, or remove it")
-    columns = BatchColumns(options.hypotheses, options.references, options.source, options.keys)
+    columns = BatchColumns(
+        options.hypotheses, options.references, options.source, options.keys, options.peers
+    )
     job = ScoringJob(columns, make, alignment.of_model if alignment.model else {}, options.evidence)
     scorer = job.scorer(alignment.model)
     session = spark_session(options.master)

@@ -1,14 +1,16 @@
 /** The browser of segments: filters, the list, the open segment, and the view they share. */
 
+import { systemColour } from "./charts";
 import { segmentsCsv } from "./csv";
 import type { Contents, Data } from "./data";
 import { choice, h, pause, save, shownText } from "./dom";
 import { figure } from "./figures";
 import { VirtualList } from "./list";
+import { ERRORS, Labels } from "./labels";
 import { TooSlow, search } from "./search";
 import { select } from "./select";
 import { type Scores, segmentElement } from "./segment";
-import { type Choices, type View, defaultView, formatView, parseNumber, parseView } from "./view";
+import { type Choices, type View, defaultView, formatView, markKinds, parseNumber, parseView } from "./view";
 
 /** Segments that a print shows in full. */
 const PRINTED = 40;
@@ -27,6 +29,19 @@ const KINDS: Record<string, string> = {
   label: "labels",
   missed: "labels that no mark touches",
 };
+/** How each kind of mark looks, and what it means. */
+const MARKS: Record<string, [string, string]> = {
+  dropped: ["dropped", "source word that the output drops"],
+  repeated: ["repeated", "word said again, beyond the reference"],
+  suspected: ["suspected", "source word that seems to be left out"],
+  lost: ["lost", "source word that loses coverage: the longer the bar, the more"],
+  label: ["labelled", "known error"],
+  different: ["different", "word that the next output does not have"],
+};
+/** The metrics that find a kind of mark; the list shows the one that is there. */
+const METRICS_OF: Record<string, string[]> = {
+  repeated: ["REP", "REP-letters"], dropped: ["DROP"], lost: ["SoftDROP"], suspected: ["Omissions", "SoftDROP", "DROP"],
+};
 
 export class Browser {
   private view: View;
@@ -37,7 +52,12 @@ export class Browser {
   private readonly columns = new Map<string, (number | null)[]>();
   private readonly form = h("form", { class: "filters", "aria-label": "Filters", onsubmit: (e: Event) => e.preventDefault() });
   private readonly count = h("p", { class: "count", role: "status" });
-  private readonly head = h("div", { class: "row head", "aria-hidden": "true" });
+  private readonly head = h("div", { class: "row head", role: "group", "aria-label": "Sort by" });
+  private readonly saving = h("span", { class: "field" });
+  private readonly labels: Labels;
+  /** The link that led here, to which Back returns. */
+  private cameFrom: HTMLElement | null = null;
+  private byLink = false;
   private readonly list: VirtualList;
   private readonly pane = h("div", { class: "pane", tabindex: -1 });
   private readonly exporting = h("button", { type: "button", id: "segments-csv", onclick: () => void this.export() }, "Save these segments as CSV");
@@ -46,10 +66,13 @@ export class Browser {
   private readonly unread: [number, HTMLElement][] = [];
 
   constructor(private readonly root: HTMLElement, private readonly contents: Contents, private readonly data: Data) {
+    const { metric, system } = contents.worst;
+    const descending = !contents.metrics.find((item) => item.name === metric)?.higherIsBetter;
     this.choices = {
-      systems: contents.systems, kinds: contents.kinds,
-      metrics: contents.metrics.map((metric) => metric.name),
+      systems: contents.systems, kinds: contents.kinds, worst: { metric, system, descending },
+      metrics: contents.metrics.map((item) => item.name),
     };
+    this.labels = new Labels(contents, () => this.drawSaving());
     this.view = parseView(location.hash.slice(1), this.choices) ?? defaultView(this.choices);
     this.list = new VirtualList(
       "Segments", (item, row) => this.fill(item, row), (position) => this.open(position),
@@ -63,6 +86,15 @@ export class Browser {
       this.printed,
     );
     this.root.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("click", (event) => {
+      const link = (event.target as HTMLElement).closest<HTMLElement>("a[href^='#']");
+      this.byLink = link !== null;
+      if (link?.getAttribute("href")?.includes("=")) this.cameFrom = link;
+    });
+    document.getElementById("skip")?.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.goToList();
+    });
     addEventListener("hashchange", () => this.follow());
     addEventListener("afterprint", () => this.printed.replaceChildren());
     this.drawForm();
@@ -73,14 +105,21 @@ export class Browser {
 
   /** A link in the page, or the reader, has changed the fragment. */
   private follow(): void {
+    const { byLink } = this;
+    this.byLink = false;
     const view = parseView(location.hash.slice(1), this.choices);
     if (!view) return;
     this.view = view;
     this.drawForm();
-    void this.update().then(() => {
-      this.root.scrollIntoView();
-      this.list.element.focus({ preventScroll: true });
-    });
+    const isBack = !byLink && this.cameFrom !== null;
+    // The browser itself goes back to the place; the reader goes on from the link.
+    if (isBack) this.cameFrom?.focus({ preventScroll: true });
+    void this.update().then(() => { if (!isBack) this.goToList(); });
+  }
+
+  private goToList(): void {
+    this.root.scrollIntoView();
+    this.list.element.focus({ preventScroll: true });
   }
 
   private change(part: Partial<View>): void {
@@ -134,36 +173,61 @@ export class Browser {
     return Math.max(0, this.found.indexOf(this.view.segment - 1));
   }
 
-  /** The metric that the list shows. */
+  /** The metric that the list shows: what it is sorted by, or what finds the marks it is filtered by. */
   private get listed(): string {
-    return this.view.sort === "number" ? this.view.metric : this.view.sort;
+    const { sort, kind, metric } = this.view;
+    if (sort !== "number") return sort;
+    return METRICS_OF[kind]?.find((name) => this.choices.metrics.includes(name)) ?? metric;
+  }
+
+  /** The systems that the list shows: those side by side, and those that filters name. */
+  private get columnSystems(): string[] {
+    const { show, of, winner, loser, sort, whose, minus } = this.view;
+    const named = [...show, of, winner, loser, ...(sort === "number" ? [] : [whose, minus])];
+    return this.choices.systems.filter((name) => named.includes(name));
   }
 
   private async loadColumns(): Promise<void> {
-    for (const system of this.view.show) {
+    for (const system of this.columnSystems) {
       const scores = await this.data.scores(this.listed, system);
       this.columns.set(`${this.listed}/${system}`, scores);
     }
   }
 
+  /** Names of columns, which sort by them, once more the other way round. */
   private drawHead(): void {
-    this.head.style.setProperty("--systems", String(this.view.show.length));
+    const { sort, whose, minus, descending } = this.view;
+    const systems = this.columnSystems;
+    this.head.style.setProperty("--systems", String(systems.length));
+    const column = (name: string, isSorted: boolean, usual: boolean, part: Partial<View>, ...content: (HTMLElement | string)[]) => {
+      const direction = isSorted ? (descending ? "descending" : "ascending") : "";
+      const press = () => {
+        this.change({ minus: "", ...part, descending: isSorted ? !descending : usual });
+        this.drawForm();
+      };
+      return h("button", { type: "button", class: "number", onclick: press, "aria-pressed": String(isSorted), "aria-label": `${name}${direction ? `, ${direction}` : ""}` },
+        ...content, direction && h("span", {}, descending ? " ▼" : " ▲"));
+    };
+    const metric = this.listed;
+    const usual = !this.contents.metrics.find((item) => item.name === metric)?.higherIsBetter;
     this.head.replaceChildren(
-      h("span", {}, "#"),
-      h("span", {}, "text"),
-      ...this.view.show.map((name) => h("span", { class: "number" }, `${this.listed} of `, h("bdi", {}, shownText(name)))),
+      column("Number", sort === "number", false, { sort: "number" }, "#"),
+      h("span", {}, `text; ${metric} of:`),
+      ...systems.map((name) => column(
+        `${metric} of ${shownText(name)}`, sort === metric && whose === name && !minus, usual, { sort: metric, whose: name },
+        h("i", { class: "dot", style: `--system: ${systemColour(this.choices.systems.indexOf(name))}` }), h("bdi", {}, shownText(name)))),
     );
   }
 
   private fill(item: number, row: HTMLElement): void {
-    row.style.setProperty("--systems", String(this.view.show.length));
+    row.style.setProperty("--systems", String(this.columnSystems.length));
     const known = this.snippets.get(item);
     const text = h("bdi", { class: "snippet" }, known ?? "…");
     // Rows that come while others are read are read after them.
     if (known === undefined && this.unread.push([item, text]) === 1) void this.readSnippets();
     row.append(
       h("span", { class: "number" }, String(item + 1)), text,
-      ...this.view.show.map((system) =>
+      ...this.columnSystems.map((system) =>
         h("span", { class: "number" }, figure(this.columns.get(`${this.listed}/${system}`)?.[item])),
       ),
     );
@@ -212,7 +276,8 @@ export class Browser {
       }
       scores.set(metric, row);
     }
-    return segmentElement(segment, item + 1, this.contents, this.view.show, scores);
+    const { contents, labels, view } = this;
+    return segmentElement(segment, item + 1, { contents, labels, show: view.show, marks: new Set(view.marks) }, scores);
   }
 
   private drawForm(): void {
@@ -246,13 +311,50 @@ export class Browser {
         choice("minus", "minus", systems("nothing"), view.minus, (minus) => this.change({ minus })),
         checkbox("descending", "highest first", view.descending, (descending) => this.change({ descending })),
       ),
+      fieldset("Marks", ...markKinds(choices).map((kind) => this.markToggle(kind))),
       h("div", { class: "actions" },
         this.exporting,
         h("button", { type: "button", id: "print", onclick: () => void this.print() }, `Print these segments (at most ${PRINTED})`),
         h("button", { type: "button", id: "reset", onclick: () => { this.view = defaultView(choices); this.drawForm(); void this.update(); } }, "Clear all filters"),
+        this.saving,
         h("span", { class: "note" }, "Keys: ↑ ↓ in the list or j and k anywhere here for the next and previous segment, / for the search, ← → from word to word."),
       ),
     );
+    this.drawSaving();
+  }
+
+  /** A kind of mark as it looks, which the reader shows or hides. */
+  private markToggle(kind: string): HTMLElement {
+    const [name, meaning] = MARKS[kind] ?? [kind, kind];
+    const button = h("button", {
+      type: "button", class: "toggle", id: `mark-${kind}`, "aria-pressed": String(this.view.marks.includes(kind)), title: meaning,
+      onclick: () => {
+        const on = !this.view.marks.includes(kind);
+        const { marks } = this.view;
+        this.view.marks = markKinds(this.choices).filter((item) => (item === kind ? on : marks.includes(item)));
+        button.setAttribute("aria-pressed", String(on));
+        this.remember();
+        void this.drawSegment(this.found[this.position]);
+      },
+    }, h("span", { class: `word ${name}`, style: "--amount: .6" }, name));
+    return h("span", { class: "field" }, button, h("small", {}, meaning));
+  }
+
+  /** Buttons that save the reader's labels, if there are some. */
+  private drawSaving(): void {
+    const buttons = ERRORS.filter((kind) => this.labels.count(kind)).map((kind) =>
+      h("button", {
+        type: "button", id: `labels-${kind}`,
+        title: `For coverage-eval meta --labels labels-${kind}.tsv --kind ${kind}`,
+        onclick: () => save(`labels-${kind}.tsv`, "text/tab-separated-values", this.labels.tsv(kind)),
+      }, `Save ${count(this.labels.count(kind))} labels of ${kind}s`),
+    );
+    const clear = h("button", { type: "button", id: "labels-clear", onclick: () => {
+      if (!confirm("Delete all your labels of this report?")) return;
+      this.labels.clear();
+      void this.drawSegment(this.found[this.position]);
+    } }, "Delete labels");
+    this.saving.replaceChildren(...buttons, ...(buttons.length ? [clear] : []));
   }
 
   private systemBox(name: string): HTMLElement {

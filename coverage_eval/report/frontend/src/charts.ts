@@ -1,121 +1,179 @@
-/** Bars with intervals, bars of the breakdowns, attention maps: by Observable Plot, as SVG. */
+/** Differences with intervals, bars of the breakdowns, attention maps: by Observable Plot, as SVG. */
 
 import * as Plot from "@observablehq/plot";
-import type { Attention, Breakdown, Score } from "./data";
+import type { Attention, Breakdown, Contents, Score } from "./data";
 import { h, save, shownText } from "./dom";
 import { figure } from "./figures";
 
-const BAR = 22;
+const BAR = 16;
+const PANEL = 300;
 const LONGEST_NAME = 24;
+const SIGNIFICANT = 0.05;
+const STYLE = { background: "transparent", fontSize: "12px", overflow: "visible" };
 
-/** Bars of a metric, the intervals as lines with their ends. */
-export function scoreChart(metric: string, scores: Score[], baseline: string): HTMLElement {
-  const better = scores[0]?.higher_is_better ? "higher is better" : "lower is better";
-  const rows = scores.map((item) => ({
-    ...item, system: shortName(item.system), low: item.confidence?.low, high: item.confidence?.high,
-  }));
-  const intervals = rows.filter((row) => row.low !== undefined);
-  const svg = Plot.plot({
-    ...frame(rows.length, `${metric} (${better})`),
-    y: { label: null, domain: rows.map((row) => row.system) },
-    marks: [
-      Plot.barX(rows, {
-        y: "system", x: "score", fill: "currentColor",
-        fillOpacity: (row) => (row.system === shortName(baseline) ? 0.2 : 0.4),
-        title: (row) => `${row.system}: ${metric} ${figure(row.score)}`,
-      }),
-      Plot.ruleY(intervals, { y: "system", x1: "low", x2: "high", strokeWidth: 2 }),
-      Plot.tickX(intervals, { y: "system", x: "low", inset: 6 }),
-      Plot.tickX(intervals, { y: "system", x: "high", inset: 6 }),
-      Plot.ruleX([0]),
-    ],
-  });
-  return framed(svg, `${metric} of each system (${better}), with 95 % intervals`, metric);
+/** The colour of a system, by its place among the systems. */
+export function systemColour(index: number): string {
+  const colours = getComputedStyle(document.documentElement);
+  const colour = (at: number) => colours.getPropertyValue(`--system-${at}`).trim();
+  let count = 0;
+  while (colour(count)) count++;
+  return colour(index % count);
 }
 
-/** Bars of one figure of a breakdown: for each class, a bar for each system. */
-export function breakdownChart(item: Breakdown, measure: string): HTMLElement {
+/**
+ * One figure of all metrics: how far each system is from the baseline, with 95% intervals; a full
+ * dot is a significant difference. Of a single system, its scores.
+ */
+export function scoreChart(scores: Score[], contents: Contents): HTMLElement {
+  const { baseline, systems, metrics } = contents;
+  const others = systems.filter((name) => name !== baseline);
+  const panels = metrics.map(({ name, higherIsBetter }) => {
+    const own = scores.filter((score) => score.metric === name && (!others.length || score.system !== baseline));
+    const rows = own.map((score) => {
+      const ends = others.length ? score.difference_interval : score.confidence;
+      const value = others.length ? score.difference ?? 0 : score.score;
+      const starred = score.p_value_holm !== null && score.p_value_holm < SIGNIFICANT;
+      const sign = others.length && value > 0 ? "+" : "";
+      return {
+        system: score.system, value, low: ends?.low, high: ends?.high,
+        colour: systemColour(systems.indexOf(score.system)),
+        fill: starred || !others.length ? systemColour(systems.indexOf(score.system)) : "white",
+        text: `${shortName(score.system)}  ${sign}${figure(value)}${starred ? "*" : ""}`,
+        title: `${shownText(score.system)}: ${name} ${figure(score.score)}`,
+      };
+    });
+    const better = higherIsBetter ? "higher is better" : "lower is better";
+    return Plot.plot({
+      width: PANEL, height: 64 + 38 * rows.length, marginLeft: 8, marginRight: 12, marginTop: 20, marginBottom: 44, style: STYLE,
+      color: { type: "identity" },
+      x: { label: `${name} (${better})`, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4 },
+      y: { axis: null, domain: rows.map((row) => row.system), padding: 0.1 },
+      marks: [
+        Plot.ruleX([0], { strokeWidth: 1.5 }),
+        Plot.ruleY(rows.filter((row) => row.low !== undefined), { y: "system", x1: "low", x2: "high", stroke: "colour", strokeWidth: 3 }),
+        Plot.dot(rows, {
+          y: "system", x: "value", r: 5, stroke: "colour", strokeWidth: 2, title: "title", fill: "fill",
+        }),
+        Plot.text(rows, { y: "system", text: "text", frameAnchor: "left", dy: -13, fill: "currentColor" }),
+      ],
+    });
+  });
+  const what = others.length
+    ? `Difference of each system from ${shownText(baseline)}, with 95% intervals; * and a full dot: significant (p < 0.05)`
+    : "Scores with 95% intervals";
+  return framed(panels, what, "scores");
+}
+
+/** Bars of the figures of a breakdown, a panel each: for each class, a bar for each system. */
+export function breakdownChart(item: Breakdown, contents: Contents): HTMLElement {
   const [entry] = Object.keys(item.rows[0] ?? {});
-  const rows = item.rows.map((row) => ({
-    entry: String(row[entry ?? ""]),
-    system: shortName(String(row["system"])),
-    value: row[measure] as number | null,
-  }));
-  const classes = [...new Set(rows.map((row) => row.entry))];
-  const systems = [...new Set(rows.map((row) => row.system))];
-  const svg = Plot.plot({
-    ...frame(classes.length * (systems.length + 0.6), measure),
-    marginRight: 90,
-    fy: { label: entry ?? null, domain: classes, padding: 0.15 },
-    y: { label: null, domain: systems },
-    marks: [
-      Plot.barX(rows, {
-        fy: "entry", y: "system", x: "value", fill: "currentColor", fillOpacity: 0.4,
-        title: (row) => `${row.entry}, ${row.system}: ${figure(row.value)}`,
-      }),
-      Plot.ruleX([0]),
-    ],
+  const classes = [...new Set(item.rows.map((row) => String(row[entry ?? ""])))];
+  const systems = contents.systems.filter((name) => item.rows.some((row) => row["system"] === name));
+  const left = 16 + 7 * Math.max(...classes.map((name) => [...shortName(name)].length));
+  const panels = item.measures.map((measure) => {
+    const rows = item.rows.map((row) => ({
+      entry: String(row[entry ?? ""]), system: String(row["system"]), value: row[measure] as number | null,
+      colour: systemColour(contents.systems.indexOf(String(row["system"]))),
+    }));
+    return Plot.plot({
+      width: PANEL + left, height: 60 + BAR * classes.length * (systems.length + 0.6),
+      marginLeft: left, marginRight: 12, marginTop: 8, marginBottom: 44, style: STYLE,
+      color: { type: "identity" },
+      x: { label: measure, labelAnchor: "left", labelArrow: "none", labelOffset: 38, grid: true, zero: true, ticks: 4 },
+      fy: { label: null, domain: classes, padding: 0.15, axis: "left", tickFormat: shortName },
+      y: { axis: null, domain: systems },
+      marks: [
+        Plot.barX(rows, {
+          fy: "entry", y: "system", x: "value", fill: "colour",
+          title: (row) => `${row.entry}, ${shownText(row.system)}: ${figure(row.value)}`,
+        }),
+        Plot.ruleX([0]),
+      ],
+    });
   });
-  return framed(svg, `${item.title}: ${measure}`, `${item.name} ${measure}`);
+  const key = h("ul", { class: "legend" }, ...systems.map((name) =>
+    h("li", {}, h("i", { class: "dot", style: `--system: ${systemColour(contents.systems.indexOf(name))}` }), h("bdi", {}, shownText(name)))));
+  const element = framed(panels, `${item.title}: ${item.measures.join(", ")}`, item.name);
+  element.prepend(key);
+  return element;
 }
 
-/** A map with the source down and the output across; a zero is left out. */
-export function attentionChart(map: Attention, name: string): HTMLElement {
+/**
+ * A map with the source down and the output across; a zero is left out. Words that are dropped or
+ * repeated are bold, with the sign of their mark.
+ */
+export function attentionChart(map: Attention, name: string, dropped: Set<number>, repeated: Set<number>): HTMLElement {
   const cells = map.weights.flatMap((row, target) =>
-    row.map((weight, source) => ({ target, source, weight })).filter((cell) => cell.weight > 0),
+    row.map((weight, source) => ({ target, source, weight: weight / 100 })).filter((cell) => cell.weight > 0),
   );
-  const label = (words: string[]) => (index: number) => shortName(words[index] ?? "");
-  const [width, height] = [map.words.length, map.source.length];
+  const labels = (words: string[], marked: Set<number>, before: string, after: string) =>
+    words.map((word, at) => ({ at, marked: marked.has(at), text: marked.has(at) ? `${before}${shortName(word)}${after}` : shortName(word) }));
+  const rows = labels(map.source, dropped, "−", "");
+  const columns = labels(map.words, repeated, "", "×");
+  const longest = (items: { text: string }[]) => 14 + 7.5 * Math.max(0, ...items.map((item) => [...item.text].length));
+  const [left, top] = [longest(rows), longest(columns)];
+  const size = 22;
+  const margins = { marginLeft: left, marginTop: top, marginBottom: 4, marginRight: 4 };
+  const text = (items: typeof rows, marked: boolean, across: boolean) =>
+    Plot.text(items.filter((item) => item.marked === marked), {
+      ...(across ? { x: "at", frameAnchor: "top" as const, rotate: -90, dy: -6, textAnchor: "start" as const } : { y: "at", frameAnchor: "left" as const, dx: -6, textAnchor: "end" as const }),
+      text: "text", fontWeight: marked ? "bold" : "normal", fill: "currentColor", fontSize: 13,
+    });
+  const color = { type: "linear", domain: [0, 1], scheme: "blues" } as const;
   const svg = Plot.plot({
-    width: 110 + 20 * width, height: 100 + 20 * height,
-    marginLeft: 100, marginTop: 90, marginBottom: 4, marginRight: 4,
-    style: { background: "transparent", fontSize: "12px" },
-    x: { domain: [...map.words.keys()], axis: "top", tickFormat: label(map.words), tickRotate: -60, label: null },
-    y: { domain: [...map.source.keys()], tickFormat: label(map.source), label: null },
-    color: { type: "linear", domain: [0, 100], scheme: "blues" },
+    width: left + 4 + size * map.words.length, height: top + 4 + size * map.source.length, ...margins,
+    style: STYLE,
+    x: { domain: [...map.words.keys()], axis: null }, y: { domain: [...map.source.keys()], axis: null },
+    color,
     marks: [
-      Plot.frame({ strokeOpacity: 0.3 }),
+      Plot.frame({ strokeOpacity: 0.3, fill: "white" }),
       Plot.cell(cells, {
         x: "target", y: "source", fill: "weight", inset: 0.5,
         title: (cell) =>
-          `${shownText(map.words[cell.target] ?? "")} ← ${shownText(map.source[cell.source] ?? "")}: ` +
-          (cell.weight / 100).toFixed(2),
+          `${shownText(map.words[cell.target] ?? "")} ← ${shownText(map.source[cell.source] ?? "")}: ${cell.weight.toFixed(2)}`,
       }),
+      text(rows, false, false), text(rows, true, false), text(columns, false, true), text(columns, true, true),
     ],
   });
-  return framed(svg, "Attention of each output word (across) to each source word (down)", name);
+  // Plot's own colour bar is a picture, which the page's policy forbids.
+  const steps = Array.from({ length: 20 }, (_, step) => ({ from: step / 20, to: (step + 1) / 20, weight: (step + 0.5) / 20 }));
+  const scale = Plot.plot({
+    width: 260, height: 56, marginLeft: 16, marginRight: 16, marginTop: 4, marginBottom: 40, style: STYLE, color,
+    x: { label: "attention (white: exactly 0)", labelAnchor: "left", labelArrow: "none", labelOffset: 34, ticks: 4 }, y: { axis: null },
+    marks: [Plot.rectX(steps, { x1: "from", x2: "to", fill: "weight" })],
+  });
+  const signs = [dropped.size ? "− dropped" : "", repeated.size ? "× repeated" : ""].filter(Boolean).join(", ");
+  const what = `Attention of each output word (across) to each source word (down)${signs ? `; ${signs}` : ""}`;
+  return framed([scale, svg], what, name);
 }
 
-function frame(bars: number, label: string): Plot.PlotOptions {
-  return {
-    width: 420, height: 50 + BAR * bars, marginLeft: 150, marginBottom: 36,
-    style: { background: "transparent", fontSize: "12px", overflow: "visible" },
-    x: { label, grid: true, zero: true },
-  };
-}
-
-function framed(svg: Element, caption: string, name: string): HTMLElement {
-  const saveIt = () => save(`${name.replaceAll(/[^\w%-]+/g, "-")}.svg`, "image/svg+xml", svgText(svg));
+function framed(panels: Element[], caption: string, name: string): HTMLElement {
+  const saveIt = () => save(`${name.replaceAll(/[^\w%-]+/g, "-")}.svg`, "image/svg+xml", svgText(panels));
+  for (const svg of panels) for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+  for (const svg of panels) svg.removeAttribute("aria-label");
   return h(
-    "figure", {}, asImage(svg, caption),
+    "figure", {}, h("div", { class: "panels", role: "img", "aria-label": caption }, ...panels),
     h("figcaption", {}, caption, " ", h("button", { type: "button", onclick: saveIt }, "Save as SVG")),
   );
 }
 
-/** One image with one name, instead of the names of its parts. */
-function asImage<T extends Element>(svg: T, label: string): T {
-  for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
-  return svg;
-}
-
-/** A figure as a file of its own, in black on white. */
-export function svgText(svg: Element): string {
-  const copy = svg.cloneNode(true) as SVGElement;
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.setAttribute("style", "color: black; background: white; font-size: 12px; font-family: sans-serif");
-  return new XMLSerializer().serializeToString(copy);
+/** Panels beside each other as a file of its own, in black on white. */
+export function svgText(panels: Element[]): string {
+  const sizes = panels.map((svg) => [Number(svg.getAttribute("width")), Number(svg.getAttribute("height"))] as const);
+  const width = sizes.reduce((sum, [own]) => sum + own + 20, 0);
+  const height = Math.max(...sizes.map(([, own]) => own));
+  const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) whole.setAttribute(name, String(value));
+  whole.setAttribute("style", "color: black; background: white; font-size: 12px; font-family: sans-serif");
+  let x = 0;
+  for (const [index, svg] of panels.entries()) {
+    const copy = svg.cloneNode(true) as SVGElement;
+    copy.setAttribute("x", String(x));
+    copy.setAttribute("style", "overflow: visible");
+    whole.append(copy);
+    x += (sizes[index]?.[0] ?? 0) + 20;
+  }
+  return new XMLSerializer().serializeToString(whole);
 }
 
 function shortName(name: string): string {

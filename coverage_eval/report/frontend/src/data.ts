@@ -6,6 +6,10 @@ export interface Metric {
 }
 
 export interface Contents {
+  /** Tells the texts of reports apart. */
+  id: string;
+  /** The metric and the system with the most errors, whose worst segment comes first. */
+  worst: { metric: string; system: string };
   systems: string[];
   baseline: string;
   metrics: Metric[];
@@ -19,6 +23,9 @@ export interface Score {
   metric: string;
   score: number;
   higher_is_better: boolean;
+  difference: number | null;
+  difference_interval: { low: number; high: number } | null;
+  p_value_holm: number | null;
   confidence: { low: number; high: number } | null;
 }
 

@@ -17,14 +17,11 @@ async function start(): Promise<void> {
 
 async function drawCharts(data: Data, contents: Contents): Promise<void> {
   const { scores } = await data.need<{ scores: Score[] }>("comparison");
-  for (const { name } of contents.metrics) {
-    const own = scores.filter((score) => score.metric === name);
-    byId("score-charts").append(scoreChart(name, own, contents.baseline));
-  }
+  byId("score-charts").append(scoreChart(scores, contents));
   const breakdowns = await data.need<Breakdown[]>("breakdowns");
   for (const place of document.querySelectorAll<HTMLElement>("[data-breakdown]")) {
     const item = breakdowns[Number(place.dataset["breakdown"])];
-    for (const measure of item?.measures ?? []) place.append(breakdownChart(item as Breakdown, measure));
+    if (item) place.append(breakdownChart(item, contents));
   }
 }
 

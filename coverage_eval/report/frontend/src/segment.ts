@@ -1,10 +1,11 @@
-/** One segment: source, reference and outputs side by side, with marks, links and labels. */
+/** One segment: the source once, references, and outputs side by side, with marks, links and labels. */
 
 import { diffArrays } from "diff";
-import { attentionChart } from "./charts";
+import { attentionChart, systemColour } from "./charts";
 import type { Attention, Contents, Label, Mark, Output, Segment } from "./data";
 import { h, shownText } from "./dom";
 import { figure } from "./figures";
+import { ERRORS, type ErrorKind, type Labels } from "./labels";
 
 /** Longer texts are cut until the reader asks for more of them. */
 const MOST_WORDS = 400;
@@ -21,6 +22,8 @@ interface Note {
   classes: string[];
   said: string[];
   amount?: number;
+  /** The colours of the systems that drop a source word, where several are shown. */
+  colours: Set<string>;
 }
 
 /** A text as words; elements are made of those that are shown. */
@@ -34,61 +37,89 @@ interface Line {
 interface Shown {
   system: string;
   output: Output;
+  own: Line;
 }
+
+/** What a segment is shown with. */
+export interface Showing {
+  contents: Contents;
+  /** Systems side by side. */
+  show: string[];
+  /** The kinds of marks that words show. */
+  marks: Set<string>;
+  labels: Labels;
+}
+
+/** Chooses words of a text while a reader says which are concerned. */
+type Pick = (line: Line, toggle: ((position: number) => void) | null) => void;
 
 /** The scores of a segment: by metric, then system. */
 export type Scores = Map<string, Map<string, number | null>>;
 
-export function segmentElement(
-  segment: Segment, number: number, contents: Contents, show: string[], scores: Scores,
-): HTMLElement {
+export function segmentElement(segment: Segment, number: number, showing: Showing, scores: Scores): HTMLElement {
+  const { contents, show, marks } = showing;
   const status = h("output", { class: "status", "aria-live": "polite" }, "");
+  const source = segment.source ? line("source", segment.source) : null;
   const references = segment.references.map((words, index) =>
     line(segment.references.length > 1 ? `reference ${index + 1}` : "reference", words),
   );
-  const referenceElements = references.map((item) =>
-    h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item)),
-  );
-  const shown = show.map((system): Shown => ({
-    system, output: segment.outputs[contents.systems.indexOf(system)] as Output,
-  }));
-  const cards = shown.map(({ system, output }, index) => {
-    const other = shown[index === 0 ? 1 : 0] ?? null;
-    return cardElement(system, output, other, segment, contents, scores, references, status);
+  const shown = show.map((system): Shown => {
+    const output = segment.outputs[contents.systems.indexOf(system)] as Output;
+    return { system, output, own: line("output", output.words) };
   });
-  return h(
-    "article", { class: "segment", "aria-label": `Segment ${number}` },
+  for (const [index, { system, output, own }] of shown.entries()) {
+    const other = shown[index === 0 ? 1 : 0] ?? null;
+    if (source) markSource(source, output, marks, shown.length > 1 ? system : "", colourOf(contents, system));
+    markOutput(own, output, other, marks);
+  }
+  let picking: [Line, (position: number) => void] | null = null;
+  const pick: Pick = (target, toggle) => {
+    for (const item of document.querySelectorAll(".words.picking")) item.classList.remove("picking");
+    picking = toggle && [target, toggle];
+    if (toggle) target.spans[0]?.parentElement?.classList.add("picking");
+  };
+  const choose = (event: Event) => {
+    const position = picking?.[0].spans.indexOf((event.target as HTMLElement).closest<HTMLElement>(".word") as HTMLElement) ?? -1;
+    if (!picking || position < 0) return;
+    event.preventDefault();
+    picking[1](position);
+  };
+  const text = (item: Line) => h("div", { class: "text" }, h("h4", {}, item.role), lineElement(item));
+  const element = h(
+    "article",
+    {
+      class: "segment", "aria-label": `Segment ${number}`, onclick: choose,
+      onkeydown: (event: KeyboardEvent) => { if (event.key === "Enter" || event.key === " ") choose(event); },
+    },
     h("h3", {}, `Segment ${number}`),
-    ...referenceElements,
-    h("div", { class: "cards" }, ...cards),
+    source && text(source),
+    ...references.map(text),
+    h("div", { class: "cards" }, ...shown.map((item) => cardElement(item, segment, number, source, showing, scores, pick))),
     status,
   );
+  if (source) connect(element, source, shown, references, segment.referenceLinks, status);
+  return element;
+}
+
+function colourOf(contents: Contents, system: string): string {
+  return `--system: ${systemColour(contents.systems.indexOf(system))}`;
 }
 
 function cardElement(
-  system: string, output: Output, other: Shown | null, segment: Segment, contents: Contents,
-  scores: Scores, references: Line[], status: HTMLElement,
+  shown: Shown, segment: Segment, number: number, source: Line | null, showing: Showing, scores: Scores, pick: Pick,
 ): HTMLElement {
-  const source = segment.source ? line("source", segment.source) : null;
-  const own = line("output", output.words);
-  if (source) markSource(source, output);
-  markOutput(own, output, other);
-  const figures = contents.metrics.map(({ name }) =>
+  const { system, output, own } = shown;
+  const figures = showing.contents.metrics.map(({ name }) =>
     h("div", {}, h("dt", {}, name), h("dd", {}, figure(scores.get(name)?.get(system)))),
   );
-  const card = h(
-    "section", { class: "card", "aria-label": shownText(system) },
-    h("h4", {}, h("bdi", {}, shownText(system))),
+  return h(
+    "section", { class: "card", "aria-label": shownText(system), style: colourOf(showing.contents, system) },
+    h("h4", {}, h("i", { class: "dot" }), h("bdi", {}, shownText(system))),
     h("dl", { class: "figures" }, ...figures),
-    source && h("div", { class: "text" }, h("h5", {}, "source, what it drops marked"), lineElement(source)),
-    h("div", { class: "text" }, h("h5", {}, "output"), lineElement(own)),
-    markList(output, segment.source),
-    output.attention ? attentionElement(output.attention, `attention ${system}`) : null,
+    h("div", { class: "text" }, lineElement(own)),
+    findingsElement(shown, segment.source, number, source, showing.labels, pick),
+    output.attention ? attentionElement(output, segment.source, `attention ${system}`) : null,
   );
-  if (source) {
-    connect(card, source, own, output.links, references, segment.referenceLinks, system, status);
-  }
-  return card;
 }
 
 function line(role: string, words: string[]): Line {
@@ -96,8 +127,8 @@ function line(role: string, words: string[]): Line {
 }
 
 function mark(target: Line, position: number, name: string, said: string): Note {
-  const note = target.notes.get(position) ?? { classes: [], said: [] };
-  note.classes.push(name);
+  const note = target.notes.get(position) ?? { classes: [], said: [], colours: new Set() };
+  if (!note.classes.includes(name)) note.classes.push(name);
   note.said.push(said);
   target.notes.set(position, note);
   return note;
@@ -132,6 +163,7 @@ function wordElement(word: string, note: Note | undefined): HTMLElement {
   const classes = ["word", ...(note?.classes ?? [])].join(" ");
   const span = h("span", { class: classes, tabindex: -1 }, shownText(word));
   if (note?.amount !== undefined) span.style.setProperty("--amount", String(note.amount));
+  for (const style of note?.colours ?? []) span.append(h("i", { class: "dot", style }));
   return span;
 }
 
@@ -148,33 +180,40 @@ function walk(event: KeyboardEvent, spans: HTMLElement[]): void {
   next.focus();
 }
 
-function markSource(source: Line, output: Output): void {
+/** Marks the source with what an output drops; a system is named where several are shown. */
+function markSource(source: Line, output: Output, marks: Set<string>, system: string, colour: string): void {
+  const by = system ? ` by ${shownText(system)}` : "";
+  const put = (position: number, kind: string, said: string): Note => {
+    const note = mark(source, position, kind, said);
+    if (system) note.colours.add(colour);
+    return note;
+  };
   for (const item of output.marks) {
-    if (item.kind === "dropped") mark(source, item.position, "dropped", "dropped");
+    if (!marks.has(item.kind)) continue;
+    if (item.kind === "dropped") put(item.position, "dropped", `dropped${by}`);
     if (item.kind === "lost") {
-      const said = `loses ${figure(item.amount)} of its coverage`;
-      mark(source, item.position, "lost", said).amount = item.amount;
+      const note = put(item.position, "lost", `${figure(item.amount)} of its coverage lost${by}`);
+      note.amount = Math.max(note.amount ?? 0, item.amount);
+    }
+    if (item.kind === "suspected") {
+      for (let at = item.start; at < item.end; at++) put(at, "suspected", `suspected${by}, strength ${figure(item.amount)}`);
     }
   }
-  for (const item of output.marks) {
-    if (item.kind !== "suspected") continue;
-    const said = `suspected, strength ${figure(item.amount)}`;
-    for (let at = item.start; at < item.end; at++) mark(source, at, "suspected", said);
-  }
+  if (!marks.has("label")) return;
   for (const label of output.labels ?? []) {
     for (const position of label.source) mark(source, position, "labelled", labelText(label));
   }
 }
 
-function markOutput(own: Line, output: Output, other: Shown | null): void {
+function markOutput(own: Line, output: Output, other: Shown | null, marks: Set<string>): void {
   for (const item of output.marks) {
-    if (item.kind !== "repeated") continue;
+    if (item.kind !== "repeated" || !marks.has("repeated")) continue;
     for (let at = item.start; at < item.end; at++) mark(own, at, "repeated", "repeated");
   }
-  for (const label of output.labels ?? []) {
+  for (const label of marks.has("label") ? output.labels ?? [] : []) {
     for (let at = label.start; at < label.end; at++) mark(own, at, "labelled", labelText(label));
   }
-  if (other) {
+  if (other && marks.has("different")) {
     const said = `not in ${shownText(other.system)}`;
     for (const at of differentWords(output.words, other.output.words)) mark(own, at, "different", said);
   }
@@ -196,11 +235,10 @@ export function differentWords(words: string[], others: string[]): number[] {
 
 /** Hovered or focused, a word shows what it is linked with, and says so. */
 function connect(
-  card: HTMLElement, source: Line, own: Line, links: number[] | null, references: Line[],
-  referenceLinks: (number[] | null)[], system: string, status: HTMLElement,
+  article: HTMLElement, source: Line, shown: Shown[], references: Line[], referenceLinks: (number[] | null)[], status: HTMLElement,
 ): void {
   const sides: [Line, number[] | null, string][] = [
-    [own, links, shownText(system)],
+    ...shown.map(({ own, output, system }): [Line, number[] | null, string] => [own, output.links, shownText(system)]),
     ...references.map((item, i): [Line, number[] | null, string] => [item, referenceLinks[i] ?? null, item.role]),
   ];
   const show = (line: Line, position: number, text: string, partners: [Line, number[]][]) => {
@@ -210,7 +248,8 @@ function connect(
     for (const [side, at] of partners) for (const i of at) side.spans[i]?.classList.add("linked");
   };
   const on = (event: Event) => {
-    const span = event.target as HTMLElement;
+    const span = (event.target as HTMLElement).closest<HTMLElement>(".word");
+    if (!span) return;
     const from = source.spans.indexOf(span);
     if (from >= 0) {
       const partners = sides.map(([side, pairs]): [Line, number[]] => [side, linked(pairs, from, 0)]);
@@ -230,13 +269,10 @@ function connect(
     for (const item of document.querySelectorAll(".segment .linked")) item.classList.remove("linked");
     status.textContent = "";
   };
-  const texts = [card, ...references.map((item) => item.spans[0]?.parentElement)];
-  for (const element of texts) {
-    element?.addEventListener("mouseover", on);
-    element?.addEventListener("focusin", on);
-    element?.addEventListener("mouseout", off);
-    element?.addEventListener("focusout", off);
-  }
+  article.addEventListener("mouseover", on);
+  article.addEventListener("focusin", on);
+  article.addEventListener("mouseout", off);
+  article.addEventListener("focusout", off);
 }
 
 /** The other ends of a position's links; `end` is 0 for a source position, 1 for a target one. */
@@ -252,20 +288,88 @@ function wordsAt(side: Line, positions: number[]): string {
   return positions.map((i) => `${shownText(side.words[i] ?? "")} (${i + 1})`).join(", ");
 }
 
-/** What is marked, in words: for those who do not see colours, and for print. */
-function markList(output: Output, source: string[] | null): HTMLElement | null {
-  const texts = markTexts(output.marks, source, MOST_LISTED);
-  const items = Object.entries(texts).filter(([, text]) => text !== "");
-  const labels = (output.labels ?? []).map((label) =>
+const FINDINGS: Record<ErrorKind, [string, string[]]> = {
+  omission: ["left out", ["dropped", "coverage lost", "suspected"]],
+  repetition: ["said again", ["repeated"]],
+};
+
+/**
+ * What is marked, in words, for those who do not see colours and for print; beside it the reader
+ * says whether it is an error, so that the scores can be measured.
+ */
+function findingsElement(
+  shown: Shown, sourceWords: string[] | null, number: number, source: Line | null, labels: Labels, pick: Pick,
+): HTMLElement {
+  const texts = markTexts(shown.output.marks, sourceWords, MOST_LISTED);
+  const rows = ERRORS.map((kind) => {
+    const target = kind === "omission" ? source : shown.own;
+    if (!target) return null;
+    const [title, kinds] = FINDINGS[kind];
+    const found = kinds.filter((name) => texts[name]).map((name) => `${name}: ${texts[name]}`).join("; ");
+    return h(
+      "li", { class: kind }, h("strong", {}, title), " – ", h("bdi", {}, found || "nothing is marked"),
+      judgeElement(kind, target, found !== "", shown, number, labels, pick),
+    );
+  });
+  const known = (shown.output.labels ?? []).map((label) =>
     h("li", { class: label.marked ? "agreed" : "missed" }, labelText(label),
       label.marked ? ": marked by the scores" : ": not marked by the scores"),
   );
-  if (!items.length && !labels.length) return h("p", { class: "marks" }, "Nothing is marked.");
-  return h(
-    "ul", { class: "marks" },
-    ...items.map(([kind, text]) => h("li", {}, h("strong", {}, kind), ": ", h("bdi", {}, text))),
-    ...labels,
-  );
+  return h("ul", { class: "marks" }, ...rows, ...known);
+}
+
+/** Buttons: error, no error, which words. */
+function judgeElement(
+  kind: ErrorKind, target: Line, isMarked: boolean, shown: Shown, number: number, labels: Labels, pick: Pick,
+): HTMLElement {
+  const { system, output } = shown;
+  const marked = isMarked ? markedWords(kind, output.marks) : [];
+  let picking = false;
+  const button = (text: string, onclick: () => void) => h("button", { type: "button", onclick }, text);
+  const judge = (error: boolean) => () => {
+    const now = labels.get(kind, number, system);
+    labels.set(kind, number, system, now?.error === error ? null : { error, words: error ? marked : [] });
+    draw();
+  };
+  const toggle = (position: number) => {
+    const chosen = new Set(labels.get(kind, number, system)?.words ?? marked);
+    if (!chosen.delete(position)) chosen.add(position);
+    labels.set(kind, number, system, { error: true, words: [...chosen].sort((a, b) => a - b) });
+    draw();
+  };
+  const yes = button("error", judge(true));
+  const no = button("no error", judge(false));
+  const which = button("which words", () => {
+    picking = !picking;
+    pick(target, picking ? toggle : null);
+    draw();
+  });
+  const said = h("small", { role: "status" });
+  const draw = () => {
+    const now = labels.get(kind, number, system);
+    yes.setAttribute("aria-pressed", String(now?.error === true));
+    no.setAttribute("aria-pressed", String(now?.error === false));
+    which.setAttribute("aria-pressed", String(picking));
+    const words = now?.error ? now.words : [];
+    for (const [at, span] of target.spans.entries()) span.classList.toggle("chosen", picking && words.includes(at));
+    const list = words.length ? `words ${words.map((at) => `${shownText(target.words[at] ?? "")} (${at + 1})`).join(", ")}` : "";
+    said.textContent = picking ? `Click the words of the ${target.role} above that are concerned. ${list}` : list;
+  };
+  draw();
+  const title = `${FINDINGS[kind][0]}, ${shownText(system)}`;
+  return h("span", { class: "judge", role: "group", "aria-label": title }, yes, no, which, said);
+}
+
+function markedWords(kind: ErrorKind, marks: Mark[]): number[] {
+  const found = new Set<number>();
+  for (const item of marks) {
+    if (kind === "omission" && item.kind === "dropped") found.add(item.position);
+    if (item.kind === (kind === "omission" ? "suspected" : "repeated")) {
+      const { start, end } = item as { start: number; end: number };
+      for (let at = start; at < end; at++) found.add(at);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
 }
 
 /** Each kind of mark as the commands write it, with positions from 1; at most so many of each. */
@@ -301,13 +405,18 @@ function labelText(label: Label): string {
   return `labelled ${shownText(label.kind)} (${places.filter(Boolean).join("; ") || "no place"})`;
 }
 
-function attentionElement(map: Attention, name: string): HTMLElement {
+function attentionElement(output: Output, source: string[] | null, name: string): HTMLElement {
+  const map = output.attention as Attention;
   const size = map.words.length * map.source.length;
   if (size > MOST_CELLS) {
     return h("p", { class: "note" }, `The attention map of ${map.words.length} × ${map.source.length} words is too large to be drawn here; "coverage-eval attention plot" draws it.`);
   }
+  // Marks count the texts' words; a map of subwords has others.
+  const same = (words: string[] | null, others: string[]) => words?.join(" ") === others.join(" ");
+  const dropped = new Set(same(source, map.source) ? markedWords("omission", output.marks) : []);
+  const repeated = new Set(same(output.words, map.words) ? markedWords("repetition", output.marks) : []);
   return h(
     "details", { class: "attention", open: true }, h("summary", {}, "Attention"),
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attention" }, attentionChart(map, name)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Attention" }, attentionChart(map, name, dropped, repeated)),
   );
 }

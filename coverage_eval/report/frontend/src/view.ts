@@ -28,21 +28,36 @@ export interface View {
   whose: string;
   minus: string;
   descending: boolean;
+  /** The kinds of marks that words show. */
+  marks: string[];
   /** The segment that is open, from 1; 0 for the first of the list. */
   segment: number;
 }
 
-export type Choices = Record<"systems" | "metrics" | "kinds", string[]>;
+export interface Choices extends Record<"systems" | "metrics" | "kinds", string[]> {
+  worst: { metric: string; system: string; descending: boolean };
+}
+
+/** The kinds of marks that words can show. */
+export function markKinds(choices: Choices): string[] {
+  const more = choices.systems.length > 1 ? ["different"] : [];
+  return [...choices.kinds.filter((kind) => kind !== "missed"), ...more];
+}
 
 export function defaultView(choices: Choices): View {
-  const coverage = choices.metrics.find((name) => name === "DROP" || name === "REP");
+  const { metric, system, descending } = choices.worst;
+  // The system that the list is sorted by is one of those side by side.
+  const show = choices.systems.slice(0, 3);
+  if (!show.includes(system)) show.splice(-1, 1, system);
   return {
-    show: choices.systems.slice(0, 3),
+    show,
     kind: "", of: "", found: "", entry: "", not: "",
-    metric: coverage ?? choices.metrics[0] ?? "", least: null, most: null,
+    metric, least: null, most: null,
     winner: "", loser: "",
     text: "", regex: false, within: "",
-    sort: "number", whose: choices.systems[0] ?? "", minus: "", descending: false,
+    sort: metric, whose: system, minus: "", descending,
+    // Coverage that is lost is nearly everywhere, and so are words that others do not have.
+    marks: markKinds(choices).filter((kind) => kind !== "different" && (kind !== "lost" || !choices.kinds.includes("dropped"))),
     segment: 0,
   };
 }
@@ -54,8 +69,8 @@ export function formatView(view: View, choices: Choices): string {
   for (const key of Object.keys(usual) as (keyof View)[]) {
     const value = view[key];
     if (JSON.stringify(value) === JSON.stringify(usual[key])) continue;
-    if (Array.isArray(value)) for (const item of value) found.append(key, item);
-    else found.set(key, value === true ? "yes" : value === null ? "" : String(value));
+    if (Array.isArray(value)) for (const item of value.length ? value : [""]) found.append(key, item);
+    else found.set(key, value === true ? "yes" : value === null || value === false ? "" : String(value));
   }
   return found.toString();
 }
@@ -70,6 +85,10 @@ export function parseView(fragment: string, choices: Choices): View | null {
     return known.includes(value) ? value : usual;
   };
   const { systems, metrics, kinds } = choices;
+  if (said.has("marks")) {
+    const marks = said.getAll("marks");
+    view.marks = markKinds(choices).filter((kind) => marks.includes(kind));
+  }
   const shown = said.getAll("show").filter((name) => systems.includes(name));
   if (shown.length) view.show = [...new Set(shown)];
   view.kind = one("kind", [...kinds, "none"], "");
@@ -78,11 +97,13 @@ export function parseView(fragment: string, choices: Choices): View | null {
   }
   view.whose = one("whose", systems, view.whose);
   view.metric = one("metric", metrics, view.metric);
-  view.sort = one("sort", metrics, "number");
+  view.sort = one("sort", ["number", ...metrics], view.sort);
   view.within = one("within", ["source", "reference", "output"], "");
   for (const key of ["found", "entry", "text"] as const) view[key] = said.get(key) ?? "";
   for (const key of ["least", "most"] as const) view[key] = parseNumber(said.get(key) ?? "");
-  for (const key of ["regex", "descending"] as const) view[key] = said.get(key) === "yes";
+  view.regex = said.get("regex") === "yes";
+  // An address that says how to sort says in which direction, too.
+  if (said.has("descending") || said.has("sort")) view.descending = said.get("descending") === "yes";
   const segment = Number(said.get("segment") ?? 0);
   view.segment = Number.isInteger(segment) && segment > 0 ? segment : 0;
   return view;

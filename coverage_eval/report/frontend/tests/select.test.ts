@@ -5,6 +5,7 @@ import { segmentTests, select } from "../src/select";
 import { defaultView, type View } from "../src/view";
 
 const contents: Contents = {
+  id: "x", worst: { metric: "DROP", system: "a" },
   systems: ["a", "b"], baseline: "a", kinds: ["repeated", "dropped"], segments: 5, block: 2,
   metrics: [{ name: "DROP", higherIsBetter: false }, { name: "BLEU", higherIsBetter: true }],
 };
@@ -38,8 +39,9 @@ function segment(source: string, a: Mark[], b: Mark[]): Segment {
 }
 
 async function found(part: Partial<View>): Promise<number[]> {
-  const choices = { systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds };
-  const view = { ...defaultView(choices), ...part };
+  const worst = { metric: "DROP", system: "a", descending: true };
+  const choices = { systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds, worst };
+  const view = { ...defaultView(choices), sort: "number", descending: false, ...part };
   return select(view, contents, data, async (left) =>
     left.filter((index) => segmentTests(view, contents).every((test) => test(segments[index] as Segment))),
   );
@@ -76,6 +78,12 @@ const cases: [string, Partial<View>, number[]][] = [
 for (const [name, part, expected] of cases) {
   test(name, async () => assert.deepEqual(await found(part), expected));
 }
+
+test("the worst segment of the worst system comes first", async () => {
+  const worst = { metric: "DROP", system: "b", descending: true };
+  const view = defaultView({ systems: contents.systems, metrics: ["DROP", "BLEU"], kinds: contents.kinds, worst });
+  assert.deepEqual(await found(view), [2, 4, 0, 1, 3]);
+});
 
 test("an expression that is none is said", async () => {
   await assert.rejects(found({ text: "(", regex: true }), SyntaxError);

@@ -1,0 +1,93 @@
+"""Segments as a person reads them: source, references, output, and the errors marked in place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from coverage_eval.comparison.evidence import superfluous_words
+from coverage_eval.data.tokenizers import Tokenizer
+from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.omissions import FoundSpan
+from coverage_eval.metrics.rep import Repetition
+
+_MOST_WORDS = 5
+"""Words of a phrase that are shown whole."""
+
+
+def marked(tokens: Sequence[str], positions: Collection[int]) -> str:
+    """A text with the tokens at some positions in brackets, runs of them in one pair."""
+    words = list(tokens)
+    for run in _runs(positions):
+        words[run.start] = f"[{words[run.start]}"
+        words[run.stop - 1] = f"{words[run.stop - 1]}]"
+    return " ".join(words)
+
+
+def repeated_phrases(tokens: Sequence[str], found: Sequence[Repetition]) -> list[str]:
+    """What an output repeats, one item a phrase however many n-grams it has; positions from 1."""
+    return [
+        f"'{_shortened(tokens[run.start : run.stop])}' repeated at {_places(run)}"
+        for run in _runs({place for item in found for place in _repeated(item)})
+    ]
+
+
+def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
+    """The texts of a segment of the first system, with what a metric finds in brackets.
+
+    Args:
+        result: What was measured, with evidence.
+        name: The metric.
+        index: The segment, from 0.
+    """
+    metric: Any = result.metrics[name]
+    row, evidence = result.rows[index], result.evidence(name)[index][0]
+    aligner = getattr(metric, "aligner", None)
+    cut: Tokenizer = getattr(metric, "tokens", None) or (aligner or result).tokens
+    cut_source: Tokenizer = aligner.source_tokens if aligner else cut
+    output, source = _marks(evidence, additions=getattr(metric, "side", "") == "target")
+    if row.source is not None:
+        yield f"source     {marked(cut_source(row.source), source)}"
+    for reference in row.references:
+        yield f"reference  {marked(cut(reference), ())}"
+    yield f"output     {marked(cut(row.hypotheses[0]), output)}"
+
+
+def _marks(evidence: Any, *, additions: bool) -> tuple[set[int], set[int]]:
+    """Positions of the output and of the source that evidence is about."""
+    output: set[int] = set()
+    source: set[int] = set()
+    for found in evidence.values():
+        for item in found if isinstance(found, list) else ():
+            if isinstance(item, Repetition):
+                output |= _repeated(item)
+            elif isinstance(item, FoundSpan):
+                (output if additions else source).update(range(item.start, item.end))
+            elif hasattr(item, "position"):  # of dropped words, and lost coverage
+                source.add(item.position)
+    return output, source
+
+
+def _repeated(item: Repetition) -> set[int]:
+    return {place for run in superfluous_words(item) for place in run}
+
+
+def _runs(positions: Collection[int]) -> list[range]:
+    """Positions that follow each other, joined."""
+    found: list[range] = []
+    for place in sorted(positions):
+        if found and found[-1].stop == place:
+            found[-1] = range(found[-1].start, place + 1)
+        else:
+            found.append(range(place, place + 1))
+    return found
+
+
+def _places(run: range) -> str:
+    return str(run.stop) if len(run) == 1 else f"{run.start + 1}–{run.stop}"
+
+
+def _shortened(words: Sequence[str]) -> str:
+    if len(words) <= _MOST_WORDS:
+        return " ".join(words)
+    return f"{' '.join(words[:3])} … {' '.join(words[-2:])}"

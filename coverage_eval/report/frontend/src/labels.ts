@@ -1,0 +1,77 @@
+/** A reader's judgements of findings: kept in the page, and saved as the labels `meta --labels` reads. */
+
+import type { Contents } from "./data";
+
+export const ERRORS = ["omission", "repetition"] as const;
+export type ErrorKind = (typeof ERRORS)[number];
+
+export interface Judgement {
+  error: boolean;
+  /** The words concerned, from 0: of the source for omissions, of the output for repetitions. */
+  words: number[];
+}
+
+export class Labels {
+  private kept = new Map<string, Judgement>();
+  private readonly key: string;
+
+  /** @param changed is told of every change */
+  constructor(private readonly contents: Contents, private readonly changed: () => void) {
+    this.key = `coverage-eval labels ${contents.id}`;
+    try {
+      this.kept = new Map(JSON.parse(localStorage.getItem(this.key) ?? "[]"));
+    } catch { /* a notebook's frame may keep nothing */ }
+  }
+
+  get(kind: ErrorKind, segment: number, system: string): Judgement | null {
+    return this.kept.get(name(kind, segment, system)) ?? null;
+  }
+
+  /** Keeps a judgement; null takes it back. */
+  set(kind: ErrorKind, segment: number, system: string, judgement: Judgement | null): void {
+    if (judgement) this.kept.set(name(kind, segment, system), judgement);
+    else this.kept.delete(name(kind, segment, system));
+    this.store();
+  }
+
+  clear(): void {
+    this.kept.clear();
+    this.store();
+  }
+
+  count(kind: ErrorKind): number {
+    return this.of(kind).length;
+  }
+
+  /** Plain labels, a line for each judged output; source words only if every error has some. */
+  tsv(kind: ErrorKind): string {
+    const rows = this.of(kind);
+    const withWords = kind === "omission" && rows.every(([, , item]) => !item.error || item.words.length > 0);
+    const lines = rows.map(([segment, system, item]) => {
+      const words = item.error ? item.words.map((position) => position + 1).join(" ") : "";
+      return [segment, system, Number(item.error), ...(withWords ? [words] : [])].join("\t");
+    });
+    return [["segment", "system", "label", ...(withWords ? ["words"] : [])].join("\t"), ...lines, ""].join("\n");
+  }
+
+  /** Segment, system and judgement, in the order of the text and then of the systems. */
+  private of(kind: ErrorKind): [number, string, Judgement][] {
+    const { systems } = this.contents;
+    const found = [...this.kept].map(([key, item]): [string, number, string, Judgement] => [...(JSON.parse(key) as [string, number, string]), item]);
+    return found
+      .filter(([own, , system]) => own === kind && systems.includes(system))
+      .map(([, segment, system, item]): [number, string, Judgement] => [segment, system, item])
+      .sort((a, b) => a[0] - b[0] || systems.indexOf(a[1]) - systems.indexOf(b[1]));
+  }
+
+  private store(): void {
+    try {
+      localStorage.setItem(this.key, JSON.stringify([...this.kept]));
+    } catch { /* kept as long as the page is open */ }
+    this.changed();
+  }
+}
+
+function name(kind: ErrorKind, segment: number, system: string): string {
+  return JSON.stringify([kind, segment, system]);
+}

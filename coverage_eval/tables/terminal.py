@@ -1,0 +1,106 @@
+"""Tables on a terminal, by rich: aligned, coloured, and no wider than the window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from coverage_eval.tables.table import (
+    Cell,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    cell_lines,
+    escape_controls,
+    notes_with_marks,
+    without_empty_columns,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+MOST_ROWS = 2000
+"""Rows of a table above which it is printed as in a pipe: rich lays out all of them at once."""
+
+
+def print_on_terminal(printable: Printable, digits: int, console: Console) -> None:
+    """Print titles, tables, notes and signatures.
+
+    A score that is significantly better than the baseline's is green, one that is worse is red;
+    words in brackets of texts that are shown are red.
+
+    Args:
+        printable: What is printed.
+        digits: Digits after the decimal point.
+        console: Where.
+    """
+    parts: list[RenderableType] = []
+    if printable.title:
+        parts.append(_text(printable.title, "bold"))
+    for table in printable.tables:
+        parts += _parts(table, digits)
+    for number, part in enumerate(parts):
+        if number:
+            console.print()
+        console.print(part, crop=False)
+
+
+def _parts(table: Table, digits: int) -> Iterator[RenderableType]:
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table as Grid
+
+    table, columns = without_empty_columns(table)
+    if table.title:
+        yield _text(table.title, "bold")
+    if table.header:
+        grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for name, column in zip(table.header, columns, strict=True):
+            side = "left" if column.scores else column.side
+            grid.add_column(_text(name), justify="right" if side == "right" else "left",
+                            no_wrap=column.numbers, overflow="fold")  # fmt: skip
+        for row in table.rows:
+            grid.add_row(*(_cell(cell, digits) for cell in row))
+        yield grid
+    if table.header:
+        notes = notes_with_marks(table, columns)
+        signatures = [_text(line, "dim") for line in table.signatures]
+        for signature in signatures:
+            signature.no_wrap, signature.overflow = True, "ignore"  # to be copied whole
+        if lines := [*(_text(line, "dim") for line in notes), *signatures]:
+            yield Group(*lines)
+    elif table.notes:
+        yield Group(*(_marked(line) for line in table.notes))
+
+
+def _text(text: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    return Text(escape_controls(text), style)
+
+
+def _marked(line: str) -> Text:
+    """A line of a text that is shown, with what stands in brackets in red."""
+    shown = _text(line)
+    for found in re.finditer(r"\[[^\]]+\]", shown.plain):
+        shown.stylize("bold red", *found.span())
+    return shown
+
+
+def _cell(cell: Cell, digits: int) -> Text:
+    first, *rest = cell_lines(cell, digits)
+    if not isinstance(cell, (ScoreCell, RowLabel)):
+        return _text(first)
+    shown = _text(first)
+    if isinstance(cell, ScoreCell):
+        styles = ["bold"] if cell.best else []
+        if cell.significant:
+            shown.append("*")
+            styles += [] if cell.better is None else ["green" if cell.better else "red"]
+        shown.stylize(" ".join(styles))
+    for line in rest:
+        shown.append(f"\n{line}", "dim")
+    return shown

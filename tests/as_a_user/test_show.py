@@ -1,0 +1,87 @@
+"""The worst segments, shown with their errors marked in place."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.comparison.segment_texts import marked, repeated_phrases
+from tests.conftest import RunCli
+
+REF = ["a red house", "the dog sleeps", "one two three four five six seven eight nine", "b"]
+HYP = ["a red red house", "the dog sleeps", f"{REF[2]} {REF[2]}", "b"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, lines in {"hyp": HYP, "ref": REF}.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    return tmp_path
+
+
+def test_the_worst_segments_first(run_cli: RunCli, folder: Path) -> None:
+    line = ("rep", "hyp", "ref", "--sentence-level", "-f", "csv")
+    plain = list(csv.DictReader(run_cli(*line, cwd=folder).stdout.splitlines()))
+    found = run_cli(*line, "--sort", "worst", "--top", 2, cwd=folder).stdout.splitlines()
+    worst = list(csv.DictReader(found))
+    by_score = sorted(plain, key=lambda row: -float(row["score"]))
+    assert worst == by_score[:2]
+    assert [row["segment"] for row in worst] == ["3", "1"]
+    low = run_cli("chrf", *line[1:], "--sort", "worst", "--top", 1, cwd=folder).stdout
+    assert low.splitlines()[1].startswith("3,")
+    top = run_cli(*line, "--top", 1, cwd=folder).stdout.splitlines()
+    assert [row.split(",")[0] for row in top] == ["segment", "1"]
+
+
+def test_show_marks_errors_in_place(run_cli: RunCli, folder: Path) -> None:
+    shown = run_cli("rep", "hyp", "ref", "--show", "--top", 2, cwd=folder).stdout.split("\n\n")
+    assert shown[1].splitlines() == [
+        "segment 1  REP 66.67",
+        "reference  a red house",
+        "output     a red [red] house",
+        "'red' repeated at 3",
+    ]
+    # the bigram "nine one" is no repetition: nine words said again are one phrase
+    assert shown[0].splitlines()[-1] == "'one two three … eight nine' repeated at 10–18"
+    assert "nine [one two three" in shown[0]
+    data = json.loads(run_cli("rep", "hyp", "ref", "--show", "-f", "json", cwd=folder).stdout)
+    assert [item["segment"] for item in data["scores"][0]["sentences"]] == [3, 1, 2, 4]
+
+
+def test_dropped_words_are_marked_in_the_source(run_cli: RunCli, tmp_path: Path) -> None:
+    texts = {"src": "x y z", "ref": "a b c", "hyp": "a"}
+    links = {"ref.links": "0-0 1-1 2-2", "hyp.links": "0-0"}
+    for name, text in {**texts, **links}.items():
+        (tmp_path / name).write_text(f"{text}\n")
+    line = ("drop", "hyp", "ref", "--src", "src", "--show")
+    files = ("--src-hyp-align", "hyp.links", "--src-ref-align", "ref.links")
+    shown = run_cli(*line, *files, cwd=tmp_path).stdout.splitlines()
+    assert shown == ["segment 1  DROP 66.67", "source     x [y z]", "reference  a b c",
+                     "output     a"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("rep hyp ref --sort worst", "--sort and --top go with --sentence-level, or --show"),
+        ("rep hyp ref --top 2", "--sort and --top go with --sentence-level, or --show"),
+        ("profile hyp --show", "not for profile"),
+    ],
+)
+def test_usage(run_cli: RunCli, folder: Path, line: str, said: str) -> None:
+    done = run_cli(*line.split(), cwd=folder, check=False)
+    assert (done.returncode, said in done.stderr) == (2, True)
+
+
+def test_marks() -> None:
+    assert marked(["a", "b", "c", "d"], {1, 2}) == "a [b c] d"
+    assert marked([], ()) == ""
+    words = HYP[2].split()
+    assert repeated_phrases(words, ce.REP().evidence(HYP[2], REF[2])) == [
+        "'one two three … eight nine' repeated at 10–18"
+    ]
+    assert repeated_phrases(words, []) == []

@@ -1,0 +1,69 @@
+"""Tables on a terminal: coloured, fitted, and nothing of a text commands it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+pytest.importorskip("rich")
+from rich.console import Console
+
+from coverage_eval.tables.table import Printable, RowLabel, ScoreCell, Table
+from coverage_eval.tables.terminal import print_on_terminal
+
+RED, GREEN = "\x1b[31m", "\x1b[32m"
+
+
+def printed(*tables: Table, width: int = 60, **settings: object) -> str:
+    file = io.StringIO()
+    console = Console(
+        file=file, width=width, force_terminal=True, color_system="standard",
+        highlight=False, markup=False, emoji=False, **settings,  # type: ignore[arg-type]
+    )  # fmt: skip
+    print_on_terminal(Printable(tables), 2, console)
+    return file.getvalue()
+
+
+TABLE = Table(
+    ("system", "REP ↓"),
+    (
+        (RowLabel("a", "(baseline)"), ScoreCell(3.0, 2.0, 4.0)),
+        ("b", ScoreCell(1.0, 0.5, 1.5, p=0.01, best=True, better=True)),
+        ("c", ScoreCell(9.0, 8.0, 10.0, p=0.01, better=False)),
+        ("d", ScoreCell(3.1, 2.0, 4.0, p=0.7, better=False)),
+    ),
+    notes=("300 segments.",),
+    signatures=(f"REP|{'x' * 100}",),
+)
+
+
+def test_better_is_green_and_worse_is_red_where_it_is_significant() -> None:
+    text = printed(TABLE)
+    assert "\x1b[1;32m1.00*" in text
+    assert f"{RED}9.00*" in text
+    assert "3.10*" not in text
+    assert text.count(RED) == 1
+    plain = printed(TABLE, no_color=True)
+    assert "9.00*" in plain
+    assert not any(colour in plain for colour in (RED, "32m"))
+
+
+def test_a_signature_is_one_line_to_be_copied() -> None:
+    assert TABLE.signatures[0] in printed(TABLE)
+
+
+def test_long_text_is_folded_and_cannot_command_the_terminal() -> None:
+    text = printed(Table(("segment", "text"), ((1, "word " * 40 + "\x1b[2J\a"),)), width=40)
+    assert max(map(len, text.splitlines())) <= 40 + len("\x1b[1m\x1b[0m") * 6
+    assert "\x1b[2J" not in text
+    assert "\\x1b[2J" in "".join(text.split())
+
+
+def test_marked_words_are_red() -> None:
+    text = printed(Table((), (), notes=("output     a red [red] house",)))
+    assert "\x1b[1;31m[red]\x1b[0m house" in text
+
+
+def test_brackets_are_no_markup() -> None:
+    assert "[bold]x[/bold] :smile:" in printed(Table(("text",), (("[bold]x[/bold] :smile:",),)))
