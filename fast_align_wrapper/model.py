@@ -230,6 +230,8 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
 
 def _read_members(path: str | os.PathLike[str]) -> tuple[set[str], bytes | None]:
     """Names of the members, and the manifest, None if there is none."""
+    if Path(path).is_dir():
+        raise AlignerDataError(f"{path}: is a folder; name a model file")
     try:
         with open_archive(path) as archive:
             names = set(archive.namelist())

@@ -471,6 +471,16 @@ class ModelAligner(Aligner):
             **both,
         }
 
+    def cut_by(self, tokenize: str) -> ModelAligner:
+        """This model with another tokeniser for both sides."""
+        return ModelAligner(
+            self.model,
+            symmetrize=self.symmetrize,
+            tokenize=tokenize,
+            lowercase=self.tokens.lowercase,
+            sink=self.sink,
+        )
+
     def save(self, path: Source) -> None:
         """Write the model to one file, complete or not at all.
 

@@ -134,8 +134,11 @@ class CorpusOptions:
         type=NoFile(),
         multiple=True,
     )
-    quoted: bool = setting(
-        False, "Take the fields of a TSV file to be quoted, as spreadsheets and pandas write them."
+    quoted: bool | None = setting(
+        None,
+        "Take the fields of a TSV file to be quoted, as spreadsheets and pandas write them, or not "
+        "to be.  [default: as they look]",
+        flag="--quoted/--unquoted",
     )
     no_header: bool = setting(False, "Name the columns of a TSV or CSV file 1, 2, 3 and so on.")
     test_set: str | None = setting(
@@ -163,7 +166,8 @@ class CorpusOptions:
         of_tables = {
             item.name
             for item in fields(self)
-            if item.name not in {"table", "test_set", "languages"} and getattr(self, item.name)
+            if item.name not in {"table", "test_set", "languages"}
+            and getattr(self, item.name) not in {None, False, ()}
         }
         if of_tables and self.table is None:
             raise click.UsageError(f"{listed_options(of_tables)} goes with --from")

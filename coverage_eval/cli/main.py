@@ -116,14 +116,17 @@ def cli(max_line_bytes: int) -> None:
     MAX_LINE_BYTES.set(max_line_bytes)
 
 
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(str(message), "warning")
-
-
 @contextmanager
 def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
     """What holds for the whole process while a command runs, put back when it ends."""
     before = sys.argv, sys.stderr, gc.get_threshold(), "OPENBLAS_NUM_THREADS" in os.environ
+    said: set[str] = set()
+
+    def show_warning(message: Warning | str, *_: object, **__: object) -> None:
+        if str(message) not in said:  # a file that is read again
+            said.add(str(message))
+            say(str(message), "warning")
+
     handlers = dict(_exit_on_signals())
     spelt: list[tuple[io.TextIOWrapper, str | None]] = []
     try:
@@ -140,7 +143,7 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
         # Texts become millions of small objects, hardly ever in circles: seek those less often.
         gc.set_threshold(50_000)
         with python_warnings.catch_warnings():
-            python_warnings.showwarning = _show_warning
+            python_warnings.showwarning = show_warning
             yield
     finally:
         for stream, errors in spelt:

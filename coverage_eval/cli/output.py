@@ -77,12 +77,13 @@ def warn(
     *,
     strict: bool,
 ) -> Printable:
-    """Print what was found; JSON has the messages, and figures about the model, too.
+    """Print what was found; JSON has the warnings, and figures about the model, too.
 
     Raises:
         DataError, click.exceptions.Exit: As :func:`echo_findings`.
     """
-    messages = echo_findings(findings, strict=strict)
+    echo_findings(findings, strict=strict)
+    messages = [finding.message for finding in findings if finding.gravity < Gravity.NOTE]
     if not isinstance(printout.data, dict):
         return printout
     model = {"model": dict(unknown_words)} if unknown_words else {}
@@ -378,6 +379,20 @@ _DATES: dict[str, dict[str, None]] = {
     ".svg": {"Date": None},
     ".pdf": {"CreationDate": None},
 }
+
+
+def save_histograms(
+    panels: Mapping[str, Any],
+    path: str,
+    *,
+    means: Mapping[str, float] | None = None,
+    unit: str = "segments",
+) -> None:
+    """Draw how values are distributed, as :func:`coverage_eval.plotting.score_histograms`."""
+    from coverage_eval.plotting.canvas import figure_of
+    from coverage_eval.plotting.scores import score_histograms
+
+    save_figure(figure_of(score_histograms(panels, means=means, unit=unit)[0]), path)
 
 
 def save_figure(

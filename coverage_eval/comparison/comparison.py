@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner, GivenLinks, ModelAligner
 from coverage_eval.comparison.breakdowns import DEFAULT_TOP, Options, break_down
-from coverage_eval.data.dataset import Dataset
-from coverage_eval.data.input_checks import warn_of
+from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.input_checks import Finding, is_untokenised, warn_of
+from coverage_eval.data.sample import SampledText
 from coverage_eval.data.tokenizers import Tokenizer
 from coverage_eval.errors import require_integer
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric, measure
@@ -236,6 +238,35 @@ class Comparison:
             axes=axes,
         )
 
+    def plot_differences(self, axes: Sequence[Axes] | None = None) -> list[Axes]:
+        """Differences of the systems from the baseline with their intervals, a panel a metric.
+
+        Args:
+            axes: Where to draw, one for each metric; a new figure if None.
+
+        Raises:
+            DataError: There is no system beside the baseline.
+        """
+        from coverage_eval.plotting.scores import plot_differences
+
+        rows = self.rows.values()
+        cells = [[row[name] for row in rows] for name in self.metrics]
+        figures = [
+            [(cell.difference or 0.0, *interval_ends(cell.difference_interval)) for cell in column]
+            for column in cells
+        ]
+        values = np.array(figures, dtype=np.float64)
+        stars = [[(cell.adjusted or 1) < SIGNIFICANT for cell in column] for column in cells]
+        direction = {True: "higher is better", False: "lower is better"}
+        return plot_differences(
+            list(self.rows),
+            *np.moveaxis(values, -1, 0),
+            labels=[f"{m.name} ({direction[m.higher_is_better]})" for m in self.metrics.values()],
+            baseline=self.baseline,
+            significant=stars,
+            axes=axes,
+        )
+
     def break_down(
         self,
         names: Sequence[str] | None = None,
@@ -322,7 +353,7 @@ def compare(
     test: str = "randomization",
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
-    tokenize: str = "none",
+    tokenize: str | None = None,
     lowercase: bool = False,
     jobs: int = 1,
 ) -> Comparison:
@@ -348,6 +379,8 @@ def compare(
         resamples: Resamples of intervals and test; 0 for neither.
         seed: Their seed.
         tokenize: The tokeniser of REP; an aligner has its own, and so have BLEU, chrF and METEOR.
+            By default the text is left as it is where it is tokenised, and else cut as
+            :func:`fit_words` says.
         lowercase: Whether REP lowercases the text.
         jobs: Processes for metrics of text.
 
@@ -368,6 +401,12 @@ def compare(
         if references is None:
             modelled = isinstance(aligner, ModelAligner)
             metrics, _ = default_metrics(aligned=modelled, referenced=False, modelled=modelled)
+    if not metrics:
+        raise ValueError("no metric to compare by")
+    dataset = Dataset.of_lists(systems, references, sources)
+    cut: list[Finding] = []
+    if tokenize is None:
+        tokenize, aligner, cut = fit_words(dataset.rows(), aligner)
     settings = {"aligner": aligner, "tokenize": tokenize, "lowercase": lowercase}
     named = [_named_metric(metric, settings) for metric in metrics]
     chosen = dict(named)
@@ -377,15 +416,55 @@ def compare(
     chosen = {name: metric.for_systems(list(systems)) for name, metric in chosen.items()}
     for metric in chosen.values():
         metric.check_needs(references, sources)
-    if not chosen:
-        raise ValueError("no metric to compare by")
-    dataset = Dataset.of_lists(systems, references, sources)
     result = measure(dataset, chosen, jobs=jobs, evidence=True, checks=True)
     warn_of(result.findings)
     tokens = Tokenizer(tokenize, lowercase)
     source_tokens = aligner.source_tokens if aligner else tokens
-    result = replace(result, tokens=tokens, source_tokens=source_tokens)
+    findings = [*result.findings, *cut]
+    result = replace(result, tokens=tokens, source_tokens=source_tokens, findings=findings)
     return compare_result(result, baseline=baseline, testing=Testing(test, resamples, seed))
+
+
+LOOKED_AT = 2000
+"""Segments that are looked at to see how texts are cut into words."""
+
+
+def fit_words(
+    rows: Iterable[Row], aligner: Aligner | None
+) -> tuple[str, Aligner | None, list[Finding]]:
+    """The tokeniser by which REP and DROP find words, where nobody named one.
+
+    Text that is tokenised, and text of fewer than twenty segments, is split at spaces. Untokenised
+    text is cut as the training text of the aligner's model was; where the model says of no
+    tokeniser, or there is none, by ``13a``. A model whose text was tokenised elsewhere knows more
+    words of text that is cut so, and then aligns it so.
+
+    Args:
+        rows: The texts, some of them or all.
+        aligner: What links them; links that are given are of the words that spaces separate.
+
+    Returns:
+        The tokeniser's name, the aligner with it, and a note where text is cut.
+    """
+    none = Tokenizer()
+    rows = list(islice(rows, LOOKED_AT))
+    texts = zip(*((*row.hypotheses, *row.references) for row in rows), strict=True)
+    is_raw = any(is_untokenised(SampledText("", [none(s) for s in text])) for text in texts)
+    if isinstance(aligner, GivenLinks) or not is_raw:
+        return "none", aligner, []
+    name = "13a"
+    if isinstance(aligner, ModelAligner):
+        if aligner.tokens.name != "none":
+            name = aligner.tokens.name
+        else:
+            cut, known = replace(aligner.tokens, name=name), aligner.model.vocabulary()[1]
+            unknown = [
+                sum(token not in known for row in rows for token in tokens(row.hypotheses[0]))
+                for tokens in (cut, aligner.tokens)
+            ]
+            aligner = aligner.cut_by(name) if unknown[0] < unknown[1] else aligner
+    said = f"the texts are not tokenised: tokeniser {name} cuts them into words for REP and DROP"
+    return name, aligner, [Finding("words-cut", f"{said} (none leaves them as they are)")]
 
 
 def _check_names(systems: Mapping[str, Sequence[Segment]]) -> None:

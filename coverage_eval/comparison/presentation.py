@@ -13,6 +13,7 @@ from coverage_eval.comparison.comparison import Cell as Figure
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import output_words, superfluous_words
 from coverage_eval.data.files import write_lines
+from coverage_eval.data.sample import FEWEST_SEGMENTS
 from coverage_eval.data.wmt import SEGMENT_SCORES, score_lines, wmt_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.given_scores import GivenScores
@@ -151,6 +152,8 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     if testing.resamples == 0:
         return notes
     drawn = f"{testing.resamples:,} resamples, seed {testing.seed}"
+    if comparison.segments < FEWEST_SEGMENTS:
+        notes = [f"{comparison.segments} segments: too few for intervals and tests to say much."]
     notes.append(f"[low, high]: 95 % interval (percentile bootstrap, {drawn}).")
     others = len(comparison.rows) - 1
     if others:

@@ -42,28 +42,19 @@ class Gravity(IntEnum):
     """Something to know when reading a score."""
 
 
+_MEANINGLESS = ("swapped-sides", "wrong-model", "shifted")
+_DOUBTS = (
+    "says-little", "blank", "sides", "second-output", "no-links", "model-fit", "out-of-step",
+    "nearer-source", "source-out-of-step", "equal",
+)  # fmt: skip
+_NOTES = ("words-cut", "tokenised-beside", "plain-model", "equal-outputs")
+
 GRAVITY: Mapping[str, Gravity] = {
-    **dict.fromkeys(
-        ("swapped-sides", "wrong-model", "shifted", "second-output"),
-        Gravity.MEANINGLESS,
-    ),
-    **dict.fromkeys(
-        (
-            *(
-                "says-little",
-                "blank",
-                "sides",
-                "no-links",
-                "model-fit",
-                "out-of-step",
-                "nearer-source",
-            ),
-            *("source-out-of-step", "equal"),
-        ),
-        Gravity.DOUBT,
-    ),
+    **dict.fromkeys(_MEANINGLESS, Gravity.MEANINGLESS),
+    **dict.fromkeys(_DOUBTS, Gravity.DOUBT),
+    **dict.fromkeys(_NOTES, Gravity.NOTE),
 }
-"""Checks whose findings come first, in this order; all others are doubts and come behind them."""
+"""Checks in the order in which their findings come; all others are doubts, behind those here."""
 
 
 class Finding(NamedTuple):
@@ -183,6 +174,38 @@ def _untokenised(text: SampledText) -> str | None:
     if glued < FEWEST_SEGMENTS or glued <= GLUED_SEGMENTS * punctuated:
         return None
     return f"{percent(glued / punctuated)} of the segments"
+
+
+TOKENISED = 0.5
+"""Segments whose full stop stands alone, by segments that end in one; sacreBLEU's own check."""
+
+
+def check_tokenised(sample: Sample, metrics: Sequence[str], *, alone: bool) -> Iterator[Finding]:
+    """Tokenised text for metrics that cut untouched text themselves.
+
+    Args:
+        sample: Texts split at spaces.
+        metrics: The names of these metrics.
+        alone: Whether there is no metric that looks at words as they are.
+    """
+    seen = []
+    for text in (*sample.hypotheses, *sample.references):
+        ends = [row for row in text.rows if len(row) > 1 and row[-1].endswith((".", "。"))]
+        cut = sum(row[-1] in {".", "。"} for row in ends)
+        if cut >= FEWEST_SEGMENTS and cut > TOKENISED * len(ends):
+            seen.append(text.name)
+    if seen:
+        yield Finding(
+            "tokenised" if alone else "tokenised-beside",
+            f"{', '.join(seen)}: tokenised text, as its full stops stand alone; "
+            f"{' and '.join(metrics)} cut untouched text themselves, and are comparable with "
+            "published scores only there: detokenise it for them",
+        )
+
+
+def is_untokenised(text: SampledText) -> bool:
+    """Whether punctuation hangs on the words of a text that was split at spaces."""
+    return _untokenised(text) is not None
 
 
 # Thai to Lao, Burmese, Khmer, kana, Han.
@@ -342,7 +365,7 @@ def check_equal(sample: Sample) -> Iterator[Finding]:
         by_chance = texts[0].tokens < FEWEST_EQUAL_TOKENS and len(set(names)) == len(names)
         if len(names) > 1 and not by_chance:
             yield Finding(
-                "equal",
+                "equal-outputs" if set(texts) <= set(sample.hypotheses) else "equal",
                 f"{' and '.join(names)}: the same text in all {len(rows):,} segments looked at; "
                 "check that each is the file that is meant",
             )

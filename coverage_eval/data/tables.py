@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _CARRIAGE_RETURN = (
     "ends in a carriage return, which was stripped, as in all further cells of the file"
 )
-_QUOTED = "looks quoted, as spreadsheets and pandas write cells; if it is, say --quoted"
+_QUOTED = "is quoted, as spreadsheets and pandas write cells: say --quoted, or --unquoted"
 
 _KINDS = {
     bool: "true or false",
@@ -74,13 +75,14 @@ class ColumnFile:
         source: Its name (``.gz`` and ``.zst`` are unpacked), or ``-`` for standard input, which
             cannot be Parquet.
         quoted: Whether the fields of a TSV file are quoted, as spreadsheets and pandas write them;
-            those of CSV always are.
+            those of CSV always are. None to find out; of a pipe, whose lines are read once, quoted
+            cells are refused then.
         headed: Whether the first line of a TSV or CSV file has the columns' names; otherwise they
             are 1, 2, 3 and so on.
     """
 
     source: Source
-    quoted: bool = False
+    quoted: bool | None = None
     headed: bool = True
 
     def names(self) -> list[str]:
@@ -180,23 +182,35 @@ class ColumnFile:
         header, quoted, rows = self._header(first, lines)
         check_columns(f"{source_name(self.source)}: line 1", header, columns)
         places = [header.index(name) for name in columns]
-        warned = quoted
         for number, fields in rows:
             cells = [fields[place] for place in places]
-            looks_quoted = [] if warned else [*map(_looks_quoted, cells)]
-            if any(looks_quoted):
-                warned = True
-                name = columns[looks_quoted.index(True)]
-                said = self._at(f"line {number}", name, _QUOTED)
-                warnings.warn(said, CorpusWarning, stacklevel=3)
+            if self.quoted is None and not quoted and any(map(_looks_quoted, cells)):
+                name = columns[[*map(_looks_quoted, cells)].index(True)]
+                raise DataError(self._at(f"line {number}", name, _QUOTED))
             yield f"line {number}", cells
+
+    @cached_property
+    def _is_quoted(self) -> bool:
+        """Whether a TSV file is quoted: the first cell tells that has a quotation mark inside."""
+        if str(self.source) == STDIN or not Path(self.source).is_file():
+            return False
+        for number, line in enumerate(read_segments(self.source)):
+            cells = [cell for cell in line.split("\t") if '"' in cell] if '"' in line else []
+            enclosed = [len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells]
+            if any(map(_looks_quoted, cells)):
+                return True
+            if any('"' in cell[1:-1] for cell in cells) or not all(enclosed):
+                return False
+            if number == 0 and self.headed and len(cells) == line.count("\t") + 1:
+                return True  # a name of a column in quotation marks, and so are all
+        return False
 
     def _header(
         self, first: str, lines: Iterable[str]
     ) -> tuple[list[str], bool, Iterator[tuple[int, list[str]]]]:
         """The names of the columns of TSV or CSV, whether it is quoted, and its numbered rows."""
         has_commas = "\t" not in first and "," in first
-        quoted = self.quoted or has_commas
+        quoted = has_commas or (self._is_quoted if self.quoted is None else self.quoted)
         delimiter = "," if has_commas else "\t"
         rows = split_fields(self.source, lines, delimiter=delimiter, quoted=quoted)
         line, fields = next(rows)

@@ -27,6 +27,7 @@ from coverage_eval.data.input_checks import (
     Finding,
     check_second_output,
     check_texts,
+    check_tokenised,
     gravest_first,
     warn_of,
 )
@@ -76,6 +77,16 @@ class Metric(Formula):
             peers: Number of further systems' outputs.
         """
         return self
+
+    @property
+    def reads_untouched_text(self) -> bool:
+        """Whether it cuts text itself, so that text that is tokenised already spoils it."""
+        return False
+
+    @property
+    def caveat(self) -> str | None:
+        """What is to be known of its settings when its scores are read; None for nothing."""
+        return None
 
     def prepare(self) -> None:
         """Make once what counting any batch needs, before processes start."""
@@ -560,6 +571,12 @@ def check_inputs(
     findings = check_texts(_sample(dataset, cut, source_tokens))
     if tokens is None:
         findings = [finding for finding in findings if finding.check not in _OF_WORDS]
+    untouched = [metric.name for metric in metrics if metric.reads_untouched_text]
+    if untouched:
+        alone = len(untouched) == len(metrics)
+        uncut = _sample(dataset, Tokenizer(), Tokenizer())
+        findings += check_tokenised(uncut, untouched, alone=alone)
+    findings += [Finding("plain-model", m.caveat) for m in metrics if m.caveat]
     names = ", ".join(dataset.references)
     objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
     findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]

@@ -545,6 +545,16 @@ class Omissions(Metric):
         peers = self.peers or 0
         return OmissionFinder.of(self.aligner, self.side, referenced=self.referenced, peers=peers)
 
+    @property
+    def caveat(self) -> str | None:
+        """That the model was not made for omissions, where there is no reference instead."""
+        if self.referenced or self.finder.units[0].normal is not None:
+            return None
+        return (
+            "the model was not made for omissions: how far each word is normally covered is not "
+            "known, and less is found; train one by align train --prepare-for omissions"
+        )
+
     def for_texts(self, *, systems: int, references: int, peers: int) -> Omissions:
         """With the witnesses that these texts have.
 

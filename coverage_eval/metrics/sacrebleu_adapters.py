@@ -34,6 +34,11 @@ class SacreBLEUMetric(Metric):
     higher_is_better: ClassVar[bool] = True
     undefined: ClassVar[str] = "not defined for this corpus"
 
+    @property
+    def reads_untouched_text(self) -> bool:
+        """All but BLEU without a tokeniser."""
+        return getattr(self, "tokenize", None) != "none"
+
     @abstractmethod
     def _make(self) -> SacreMetric:
         """sacreBLEU's own object, with these settings."""

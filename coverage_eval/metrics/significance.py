@@ -9,6 +9,7 @@ for BLEU and chrF.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,6 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.sample import FEWEST_SEGMENTS
 from coverage_eval.errors import DataError, require_integer
 from coverage_eval.metrics.score import Interval
 
@@ -101,7 +104,13 @@ def bootstrap_interval(
 
     Raises:
         DataError: The score is undefined in every resample.
+
+    Warns:
+        CorpusWarning: Of fewer than :data:`FEWEST_SEGMENTS` segments.
     """
+    if len(statistics) < FEWEST_SEGMENTS:
+        message = f"{len(statistics)} segments are too few for an interval that says much"
+        warnings.warn(message, CorpusWarning, stacklevel=2)
     (sampled,) = sample_scores([(metric, {"": statistics})], resamples, seed)
     return percentile_interval(sampled[""], seed=seed, level=level)
 

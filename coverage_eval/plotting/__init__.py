@@ -17,8 +17,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Literal
 
-Scale = Literal["fixed", "max", "sqrt"]
-"""Range of an attention map's colours: 0 to 1, 0 to its largest weight, or square roots."""
+Scale = Literal["auto", "fixed", "max", "sqrt"]
+"""Range of an attention map's colours: 0 to 1, 0 to its largest weight, or square roots; ``auto``
+takes square roots where a sentence is long."""
 
 _HOMES = {
     "alignment_grid": "grid",
@@ -29,9 +30,11 @@ _HOMES = {
     "metric_bars": "scores",
     "precision_recall_curves": "scores",
     "plot_comparison": "scores",
+    "plot_differences": "scores",
     "quiet_missing_glyphs": "fonts",
     "reliability_diagram": "scores",
     "roc_curves": "scores",
+    "score_histograms": "scores",
     "segment_scatter": "scores",
     "simplex": "triangle",
     "simplex_figure1": "transformation_plots",

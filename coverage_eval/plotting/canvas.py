@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
+from coverage_eval.plotting.fonts import quiet_missing_glyphs
 
 _ROUNDING = 1e-3  # half-precision attention may exceed 1 by this much
 
@@ -21,7 +22,8 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         buffer = io.BytesIO()
-        self.savefig(buffer, format="png")
+        with quiet_missing_glyphs():
+            self.savefig(buffer, format="png")
         return buffer.getvalue()
 
 

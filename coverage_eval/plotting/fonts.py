@@ -11,13 +11,15 @@ and one :class:`ShapingWarning` tells the user.
 from __future__ import annotations
 
 import contextlib
+import logging
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import matplotlib as mpl
 from matplotlib import ft2font
-from matplotlib.font_manager import FontProperties, fontManager, get_font
+from matplotlib.font_manager import FontProperties, findSystemFonts, fontManager, get_font
 
 # Parts of the names of families that are made for a language, the best first.
 _JAPANESE = ("CJK JP", "Sans JP", "IPAex", "Yu Gothic", "Hiragino", "MS Gothic", "VL Gothic")
@@ -61,11 +63,9 @@ def font_families(*groups: Iterable[str]) -> list[list[str]]:
         }
         chosen = list(mpl.rcParams["font.family"])
         lacking = needed.intersection(*(_lacking(family, needed) for family in chosen))
-        for family in _installed(needed) if lacking else ():
-            still_lacking = _lacking(family, lacking)
-            if still_lacking != lacking:
-                chosen.append(family)
-            lacking = still_lacking
+        lacking = _add_families(chosen, needed, lacking)
+        if lacking and _add_new_fonts():
+            lacking = _add_families(chosen, needed, lacking)
         families.append(chosen)
         characters |= needed
         missing |= lacking
@@ -90,24 +90,59 @@ def font_families(*groups: Iterable[str]) -> list[list[str]]:
     return families
 
 
+def _add_families(chosen: list[str], needed: set[str], lacking: set[str]) -> set[str]:
+    """Add installed families that have missing characters; return what is still missing."""
+    for family in _installed(needed) if lacking else ():
+        still_lacking = _lacking(family, lacking)
+        if still_lacking != lacking:
+            chosen.append(family)
+        lacking = still_lacking
+    return lacking
+
+
+@cache
+def _add_new_fonts() -> bool:
+    """Add installed fonts that Matplotlib's list, which it keeps from run to run, does not have.
+
+    Once in a process, and only where characters are missing: asking the system takes a while.
+    """
+    known = {entry.fname for entry in fontManager.ttflist}
+    found = [path for path in findSystemFonts() if path not in known]
+    for path in found:
+        with contextlib.suppress(OSError, RuntimeError, ValueError):  # a file that is no font
+            fontManager.addfont(path)
+    return bool(found)
+
+
 @contextlib.contextmanager
 def quiet_missing_glyphs() -> Iterator[None]:
-    """Silence Matplotlib's own line per missing glyph while a picture is drawn or saved.
+    """Silence Matplotlib's lines about glyphs and fonts while a picture is drawn or saved.
 
-    :func:`font_families` has named them all in one warning already.
+    :func:`font_families` has named all missing characters in one warning already.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", message=r"Glyph \d+ .* missing from", category=UserWarning
-        )
-        yield
+    logger = logging.getLogger("matplotlib.font_manager")
+    logger.addFilter(_is_no_search)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings(
+                "ignore", message=r"Glyph \d+ .* missing from", category=UserWarning
+            )
+            yield
+    finally:
+        logger.removeFilter(_is_no_search)
+
+
+def _is_no_search(record: logging.LogRecord) -> bool:
+    """Whether a line of the log is not about a family or a weight that was searched in vain."""
+    return not record.getMessage().startswith("findfont:")
 
 
 def _lacking(family: str, characters: set[str]) -> set[str]:
     """Return the characters that are missing from a family's regular font."""
     if not characters:
         return characters
-    font = get_font(fontManager.findfont(FontProperties(family=[family])))
+    with quiet_missing_glyphs():
+        font = get_font(fontManager.findfont(FontProperties(family=[family])))
     return {c for c in characters if not font.get_char_index(ord(c))}
 
 

@@ -33,6 +33,7 @@ from coverage_eval.plotting.grid import (
 )
 from coverage_eval.special_tokens import SPECIAL_TOKENS
 
+_SHORT = 30  # words on a side up to which weights are read on a scale from 0 to 1
 _MOST_RULED = 100  # words on a side up to which cells are ruled off
 _MOST_SHARP = 700  # words on a side up to which a pixel of an overview shows one cell
 
@@ -60,7 +61,7 @@ def attention_heatmap(
     hypothesis: Sequence[str] | None = None,
     *,
     ax: Axes | None = None,
-    scale: Scale = "fixed",
+    scale: Scale = "auto",
     repeated: Collection[int] | None = None,
     dropped: Collection[int] | None = None,
     coverage_threshold: float = 0.2,
@@ -85,7 +86,8 @@ def attention_heatmap(
         scale: ``fixed`` gives a weight the same colour in every map, so that systems compare.
             ``max`` ends at the map's largest weight and ``sqrt`` spreads the small weights by
             their square roots: both show the structure of a map whose weights are all small,
-            such as a softmax's.
+            such as a softmax's. ``auto`` is ``sqrt`` if a sentence has more than 30 words, over
+            which a softmax spreads its weights thinly, otherwise ``fixed``.
         repeated: positions (from 0) of hypothesis words to outline; by default the repeated ones
             (:func:`repeated_positions`); ``()`` for none.
         dropped: positions of source words to mark; by default those whose cumulative attention
@@ -115,6 +117,7 @@ def attention_heatmap(
     if source is None or hypothesis is None:
         raise TypeError("weights without words: give source and hypothesis, or an AttentionMap")
     weights = checked_attention(attention, source, hypothesis)
+    scale = _known_scale(scale, *weights.shape)
     coverage = weights.sum(axis=0)
     meanings = {"repeated": "repeated word", "dropped": "dropped word"}
     if repeated is None:
@@ -153,7 +156,7 @@ def attention_heatmaps_side_by_side(
     *,
     systems: tuple[str, str] = ("system A", "system B"),
     axes: tuple[Axes, Axes] | None = None,
-    scale: Scale = "fixed",
+    scale: Scale = "auto",
     repeated: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
     dropped: tuple[Collection[int] | None, Collection[int] | None] = (None, None),
     coverage_threshold: float = 0.2,
@@ -182,6 +185,7 @@ def attention_heatmaps_side_by_side(
         DataError: as :func:`attention_heatmap`.
     """
     margin = fertility is not None if margin is None else margin
+    scale = _known_scale(scale, len(source), *map(len, hypotheses))
     if axes is None:
         left, right = grid_axes(source, hypotheses, beside=3.8 if margin else 1.4)
         axes = left, right
@@ -245,9 +249,20 @@ def dropped_positions(
     return tuple(int(j) for j in below if source[int(j)] not in SPECIAL_TOKENS)
 
 
-def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesImage | None:
+def _known_scale(scale: Scale, *lengths: int) -> Scale:
+    """The scale that ``auto`` means for sentences of these lengths.
+
+    Raises:
+        DataError: an unknown scale.
+    """
     if scale not in get_args(Scale):
         raise DataError(f"unknown scale {scale!r}: choose from {', '.join(get_args(Scale))}")
+    if scale == "auto":
+        return "sqrt" if max(lengths) > _SHORT else "fixed"
+    return scale
+
+
+def _draw_cells(ax: Axes, weights: NDArray[np.float64], scale: Scale) -> AxesImage | None:
     largest = float(weights.max(initial=0.0))
     norm: Normalize = PowerNorm(0.5, vmin=0.0, vmax=1.0)
     if scale != "sqrt":

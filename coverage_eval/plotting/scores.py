@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
 from coverage_eval.errors import DataError
@@ -118,7 +119,8 @@ def metric_bars(
     errors = None if intervals is None else _errors(scores, intervals)
     (ax,) = _panels(1, systems) if ax is None else (ax,)
     rows = np.arange(len(systems))
-    bars = ax.barh(rows, np.nan_to_num(scores), height=0.68, color=colours.WEIGHT, alpha=0.85)
+    palette = [colours.SYSTEMS[row % len(colours.SYSTEMS)] for row in rows.tolist()]
+    bars = ax.barh(rows, np.nan_to_num(scores), height=0.68, color=palette, alpha=0.85)
     # Hatching and name differ, for readers and printers without colour.
     for bar, system in zip(bars, systems, strict=True):
         bar.set(hatch="////" if system == baseline else "", edgecolor="white", linewidth=0)
@@ -142,6 +144,74 @@ def metric_bars(
     ax.margins(x=0.14)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def plot_differences(
+    names: Sequence[str],
+    differences: ArrayLike,
+    lows: ArrayLike | None = None,
+    highs: ArrayLike | None = None,
+    *,
+    labels: Sequence[str],
+    baseline: str,
+    significant: ArrayLike | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> list[Axes]:
+    """Draw how far systems are from a baseline: a panel for each metric, its intervals as lines.
+
+    Args:
+        names: the systems, in the order of their colours; the baseline among them is left out.
+        differences: ``[metrics, systems]`` scores minus the baseline's.
+        lows: ``[metrics, systems]`` lower limits of the differences' intervals; NaN for none.
+        highs: ``[metrics, systems]`` upper limits.
+        labels: for each metric, the label of its panel, such as "REP (lower is better)".
+        baseline: the system at zero.
+        significant: ``[metrics, systems]``, which differences are significant; they have a full dot
+            and a star, all others a ring.
+        axes: where to draw, one for each metric; a new figure if None.
+
+    Returns:
+        The Axes, one for each metric.
+
+    Raises:
+        DataError: shapes disagree, or the baseline is not among the systems or is the only one.
+    """
+    shape = (len(labels), len(names))
+    if baseline not in names or len(names) < 2:
+        raise DataError(f"baseline {baseline!r} and another system are needed")
+    table = checked_table(differences, shape, "differences")
+    nothing = np.full(shape, np.nan)
+    low = nothing if lows is None else checked_table(lows, shape, "limits")
+    high = nothing if highs is None else checked_table(highs, shape, "limits")
+    stars = np.zeros(shape) if significant is None else checked_table(significant, shape, "stars")
+    others = [number for number, name in enumerate(names) if name != baseline]
+    shown = [names[number] for number in others]
+    own = axes is None
+    axes = _panels(len(labels), shown) if axes is None else axes
+    if len(axes) != len(labels):
+        raise DataError(f"{len(axes)} Axes for {len(labels)} metrics")
+    (families,) = font_families(shown)
+    for k, (ax, label) in enumerate(zip(axes, labels, strict=True)):
+        ax.axvline(0, color=colours.INK, linewidth=0.8, zorder=0.5, gid="baseline")
+        for row, number in enumerate(others):
+            colour = colours.SYSTEMS[number % len(colours.SYSTEMS)]
+            is_full = bool(stars[k, number] > 0)
+            ax.plot([low[k, number], high[k, number]], [row, row], color=colour, linewidth=2.4)
+            ax.plot(
+                table[k, number], row, "o", color=colour, markersize=6,
+                markerfacecolor=colour if is_full else "white",
+            )  # fmt: skip
+            text = f"{table[k, number]:+.2f}{'*' if is_full else ''}"
+            write(ax, text, (table[k, number], row), (0, 6))
+        ax.set_yticks(range(len(others)), labels=shown)
+        for tick in ax.get_yticklabels():
+            tick.set(fontfamily=families, parse_math=False, usetex=False)
+        ax.tick_params(axis="y", length=0, labelleft=not own or k % _ACROSS == 0)
+        ax.set(ylim=(len(others) - 0.5, -0.7), xlabel=f"{label}\nminus {baseline}")
+        ax.xaxis.label.set(parse_math=False)
+        ax.margins(x=0.18)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+    return list(axes)
 
 
 def _panels(count: int, names: Sequence[str]) -> list[Axes]:
@@ -219,11 +289,63 @@ def segment_scatter(
     return ax
 
 
-def roc_curves(curves: Curves, *, ax: Axes | None = None) -> Axes:
+def score_histograms(
+    panels: Mapping[str, ArrayLike],
+    *,
+    means: Mapping[str, float] | None = None,
+    unit: str = "segments",
+    axes: Sequence[Axes] | None = None,
+) -> list[Axes]:
+    """Draw how the scores of segments, or the values of words, are distributed.
+
+    Args:
+        panels: values of each panel, by its label; NaN where a segment has none.
+        means: the figure of the whole text for some of the panels, a dashed line.
+        unit: what is counted.
+        axes: where to draw, one for each panel; a new figure if None.
+
+    Returns:
+        The Axes, one for each panel.
+
+    Raises:
+        DataError: no panel, or one without a value.
+    """
+    if not panels or (axes is not None and len(axes) != len(panels)):
+        raise DataError(f"{0 if axes is None else len(axes)} Axes for {len(panels)} panels")
+    if axes is None:
+        columns = min(len(panels), _ACROSS)
+        lines = -(-len(panels) // columns)
+        figure = new_figure(max(2.6 * columns, 4.0), 2.2 * lines)
+        axes = [figure.add_subplot(lines, columns, k + 1) for k in range(len(panels))]
+    for ax, (label, values) in zip(axes, panels.items(), strict=True):
+        numbers = np.asarray(values, dtype=np.float64).ravel()
+        numbers = numbers[np.isfinite(numbers)]
+        if not numbers.size:
+            raise DataError(f"{label} has no values")
+        distinct = np.unique(numbers)
+        bins: Any = 30
+        if np.ptp(distinct) <= 20 and np.array_equal(distinct, np.round(distinct)):
+            bins = np.arange(distinct[0] - 0.5, distinct[-1] + 1.5)  # a bar for each number
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.hist(numbers, bins=bins, color=colours.WEIGHT, rwidth=0.9)
+        if means is not None and label in means:
+            mean = means[label]
+            ax.axvline(mean, color=colours.INK, linestyle="--", linewidth=1, gid="whole")
+            ax.set_title(f"whole text: {mean:.2f}", fontsize=8, loc="right")
+        ax.set(xlabel=label, ylabel=unit)
+        ax.xaxis.label.set(parse_math=False)
+        ax.spines[["top", "right"]].set_visible(False)
+    return list(axes)
+
+
+def roc_curves(
+    curves: Curves, *, areas: Mapping[str, float] | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw ROC curves; the diagonal is chance.
 
     Args:
         curves: false positive rates and true positive rates of each score, by its name.
+        areas: the area below each curve, AUROC, which the legend then shows.
         ax: where to draw; a new figure if None.
 
     Returns:
@@ -232,19 +354,24 @@ def roc_curves(curves: Curves, *, ax: Axes | None = None) -> Axes:
     Raises:
         DataError: lengths disagree, or a rate lies outside 0 and 1.
     """
-    ax = _draw(curves, "false positive rate", "true positive rate", ax)
+    ax = _draw(curves, "false positive rate", "true positive rate", ax, ("AUROC", areas))
     ax.axline((0, 0), slope=1, color=colours.REFERENCE, linewidth=0.8, zorder=0.5, gid="chance")
     return ax
 
 
 def precision_recall_curves(
-    curves: Curves, *, share: float | None = None, ax: Axes | None = None
+    curves: Curves,
+    *,
+    share: float | None = None,
+    areas: Mapping[str, float] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw precision against recall.
 
     Args:
         curves: recalls and precisions of each score, by its name.
         share: the share of segments with an error, which is the precision of chance.
+        areas: the average precision of each score, AP, which the legend then shows.
         ax: where to draw; a new figure if None.
 
     Returns:
@@ -254,7 +381,7 @@ def precision_recall_curves(
         DataError: lengths disagree, or a figure lies outside 0 and 1.
     """
     # Average precision is the area below these steps; straight lines would enclose more.
-    ax = _draw(curves, "recall", "precision", ax, drawstyle="steps-pre")
+    ax = _draw(curves, "recall", "precision", ax, ("AP", areas), drawstyle="steps-pre")
     if share is not None:
         ax.axhline(share, color=colours.REFERENCE, linewidth=0.8, zorder=0.5, gid="chance")
     return ax
@@ -288,8 +415,15 @@ def reliability_diagram(
     return ax
 
 
-def _draw(curves: Curves, across: str, upwards: str, ax: Axes | None, **line: Any) -> Axes:
-    """Lines from 0 to 1 that differ by colour, or by dashes if there are too many."""
+def _draw(
+    curves: Curves,
+    across: str,
+    upwards: str,
+    ax: Axes | None,
+    areas: tuple[str, Mapping[str, float] | None] = ("", None),
+    **line: Any,
+) -> Axes:
+    """Lines from 0 to 1 that differ by colour or by dashes if there are too many."""
     ax = new_axes(3.6, 3.6) if ax is None else ax
     palette = colours.SYSTEMS
     for number, (name, (x, y)) in enumerate(curves.items()):
@@ -299,7 +433,9 @@ def _draw(curves: Curves, across: str, upwards: str, ax: Axes | None, **line: An
             raise DataError(f"{name}: {across} and {upwards} lie between 0 and 1")
         style = _DASHES[number // len(palette) % len(_DASHES)]
         color = palette[number % len(palette)]
-        ax.plot(first, second, color=color, linestyle=style, linewidth=1.4, label=name, **line)
+        area = (areas[1] or {}).get(name)
+        label = name if area is None else f"{name} ({areas[0]} {area:.3f})"
+        ax.plot(first, second, color=color, linestyle=style, linewidth=1.4, label=label, **line)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=across, ylabel=upwards, aspect="equal")
     ax.spines[["top", "right"]].set_visible(False)
     if curves:

@@ -82,13 +82,16 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     check_labels(comparison, options.labels)
     _check_sizes(comparison, "attention", options.attention)
     _check_sizes(comparison, "suspects", options.suspects)
-    names = [name for name in available_breakdowns(result) if name not in _NOT_SHOWN]
+    available = [name for name in available_breakdowns(result) if name != "differences"]
+    names = [name for name in available if name != _TELLING]
     names.sort(key=lambda name: name not in _LISTS)  # words say more than classes of words
     # All words are asked for, because punctuation is listed apart.
     most = result.segments * 1_000_000
     tables = break_down(result, names, Options(most, options.frequencies, comparison.baseline))
     parts = (part for table in tables for part in _words_and_punctuation(table))
-    breakdowns = [_linked(table) for table in parts if table.rows]
+    telling = [name for name in available if name == _TELLING and comparison.others]
+    best = break_down(result, telling, Options(TOP, baseline=comparison.baseline))
+    breakdowns = [_linked(table) for table in (*parts, *best) if table.rows]
     scores = present_comparison(comparison).tables[0]
     return Document(
         title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
@@ -257,9 +260,9 @@ _MEASURES = {
     "frequency": "% dropped",
     "source-position": "% dropped",
     "output-position": "part of REP",
+    "word-frequency": "F1",
 }
-_NOT_SHOWN = {"differences", "word-frequency", "telling-ngrams"}
-"""Breakdowns whose rows the browser of segments cannot look up."""
+_TELLING = "telling-ngrams"
 _LISTS = {"dropped-words", "dropped-by-one", "repeated-ngrams"}
 
 
@@ -292,7 +295,7 @@ def _linked(table: Table) -> ReportBreakdown:
     measures: tuple[str, ...] = ()
     if table.name in _MEASURES:
         measures = (_MEASURES[table.name],)
-    elif table.name.removesuffix(_PUNCTUATION) not in _LISTS:
+    elif table.name.removesuffix(_PUNCTUATION) not in {*_LISTS, _TELLING}:
         measures = table.header[3:]
     entry = next(name for name in table.header if name not in {"system", "but not"})
     rows = (dict(zip(table.header, row, strict=True)) for row in table.rows)
@@ -304,9 +307,14 @@ def _linked(table: Table) -> ReportBreakdown:
 
 
 def _view(breakdown: str, entry: str, row: Mapping[str, Any]) -> str:
-    """The page's fragment for the segments that a row counts; empty where it counts none."""
-    if 0 in {row.get("dropped"), row.get("repetitions")}:
+    """The page's fragment for the segments that a row counts; empty where it counts none.
+
+    Words that are right are in most segments; of a telling n-gram it opens the example.
+    """
+    if 0 in {row.get("dropped"), row.get("repetitions")} or breakdown == "word-frequency":
         return ""
+    if breakdown == _TELLING:
+        return urlencode({"segment": row["segment"]})
     view = {"found": breakdown, "entry": row[entry], "of": row["system"]}
     if "but not" in row:
         view["not"] = row["but not"]

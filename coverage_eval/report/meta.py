@@ -250,10 +250,17 @@ def draw_meta(evaluation: MetaEvaluation) -> Figure:
     panels = 3 if bins else 2
     figure = new_figure(3.4 * panels, 3.4)
     axes = [figure.add_subplot(1, panels, n + 1) for n in range(panels)]
-    roc_curves({name: roc_curve(item) for name, item in found.items()}, ax=axes[0])
+    areas = {score.name: figures.auroc.value for score, figures in ranked}
+    averages = {
+        score.name: figures.average_precision.value
+        for score, figures in ranked
+        if figures.average_precision is not None
+    }
+    roc_curves({name: roc_curve(item) for name, item in found.items()}, areas=areas, ax=axes[0])
     precision_recall_curves(
         {name: precision_recall_curve(item) for name, item in found.items()},
         share=float(matched.positive.mean()),
+        areas=averages,
         ax=axes[1],
     )
     if bins:

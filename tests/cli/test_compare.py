@@ -290,20 +290,16 @@ def test_equal_outputs_are_not_different(run_cli: RunCli, corpus: Path) -> None:
     found = json.loads(result.stdout)
     for item in found["scores"][3:]:
         assert (item["difference"], item["p_value"], item["p_value_holm"]) == (0, 1, 1)
-    (message,) = found["warnings"]
-    assert "few" in message
-    assert "copy" in message
-    assert result.stderr == f"coverage-eval: warning: {message}\n"
-    strict = run_cli("compare", *options, "--strict", cwd=corpus, check=False)
-    assert strict.returncode == 1
-    assert strict.stdout == ""
-    assert strict.stderr == f"coverage-eval: error: {message}\n"
+    # A new version that says the same as the last one is no mistake.
+    assert found["warnings"] == []
+    assert "coverage-eval: note: few and copy: the same text" in result.stderr
+    assert run_cli("compare", *options, "--strict", cwd=corpus).stdout
 
 
 def test_nothing_is_said_of_sound_texts(run_cli: RunCli, corpus: Path) -> None:
     result = run_cli("compare", *TEXTS, *MODEL, *SYSTEMS, "--strict", "-f", "json", cwd=corpus)
     found = json.loads(result.stdout)
-    assert result.stderr == ""
+    assert "warning" not in result.stderr
     assert found["warnings"] == []
     assert found["model"]
 
@@ -319,10 +315,13 @@ def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
     (tmp_path / "ref").write_text("".join(f"{n} {line}\n" for n, line in enumerate(lines)))
     (tmp_path / "hyp").write_text("".join(f"{n} {line[4:]}\n" for n, line in enumerate(lines)))
     options = ("--ref", "ref", "hyp", "--resamples", 0)
-    (message,) = scores(run_cli, tmp_path, *options, "--metrics", "bleu,rep")["warnings"]
+    kept = ("--metrics", "bleu,rep", "--tokenize", "none")
+    (message,) = scores(run_cli, tmp_path, *options, *kept)["warnings"]
     assert "punctuation hangs on words" in message
-    for more in (("--metrics", "bleu,chrf"), ("--metrics", "rep", "--tokenize", "13a")):
-        assert scores(run_cli, tmp_path, *options, *more)["warnings"] == []
+    for more in ("bleu,chrf", "rep", "bleu,rep"):
+        found = scores(run_cli, tmp_path, *options, "--metrics", more)
+        assert found["warnings"] == []
+        assert "rep" not in more or "|tok:13a|" in found["scores"][-1]["signature"]
 
 
 def test_picture(run_cli: RunCli, corpus: Path, tmp_path: Path) -> None:
@@ -583,7 +582,7 @@ class TestMeteor:
         options = ("--ref", "ref", "few=few", "--resamples", 0, "-f", "json")
         result = run_process("compare", *options, cwd=corpus, env=hidden)
         assert [item["metric"] for item in json.loads(result.stdout)["scores"]] == ["BLEU", "REP"]
-        (line,) = result.stderr.splitlines()
+        line = result.stderr.splitlines()[0]
         assert "no METEOR" in line
         assert "pip install 'coverage-eval[meteor]'" in line
 

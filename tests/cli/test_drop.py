@@ -398,7 +398,7 @@ class TestErrors:
     def test_another_tokenisation_than_the_models_is_warned_of(
         self, run_cli: RunCli, corpus: Path, model: Path
     ) -> None:
-        options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b")
+        options = ("--src", "test.source", "--model", model, "--tokenize", "char", "-b", "--force")
         result = run_cli("drop", "short", "test.target", *options, cwd=corpus)
         assert "the model was trained on text of tokeniser 'none'" in result.stderr
 

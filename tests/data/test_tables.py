@@ -31,6 +31,7 @@ from coverage_eval.data.files import (
 )
 from coverage_eval.data.tables import ColumnFile
 from coverage_eval.errors import DataError, MissingDependencyError
+from tests.conftest import RunCli
 
 Table = Mapping[str, Sequence[str]]
 TEXTS = st.text(st.characters(exclude_characters="\n\t", exclude_categories=["Cs"]), max_size=8)
@@ -87,9 +88,9 @@ def test_columns_are_the_texts_of_plain_files(folder: Path, name: str, table: Ta
     (folder / name).write_bytes(WRITERS[name](table))
     for side, segments in table.items():
         (folder / side).write_bytes("".join(f"{segment}\n" for segment in segments).encode())
-    with warnings.catch_warnings():  # of carriage returns, and of what looks quoted
+    with warnings.catch_warnings():  # of carriage returns
         warnings.simplefilter("ignore", CorpusWarning)
-        file = ColumnFile(folder / name)
+        file = ColumnFile(folder / name, quoted=False)
         found = list(read_parallel(Column(file, "r"), folder / "h", Column(file, "h")))
         plain = list(read_parallel(folder / "r", folder / "h", folder / "h"))
         if table["h"][0].startswith("\ufeff") or table["r"][0].startswith("\ufeff"):
@@ -191,11 +192,22 @@ def test_quotes_are_characters_unless_said(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         assert list(ColumnFile(path).texts("hr")) == [('"Ja", er', '"'), ('"nein"', '""')]
     quoted = write(tmp_path / "q", 'h\tr\na\tb\n"""Ja"", er"\tc\n"""Nein"""\td\n')
-    with pytest.warns(CorpusWarning) as caught:
-        list(ColumnFile(quoted).texts("hr"))
-    (warning,) = caught
-    assert str(warning.message).startswith(f"{quoted}: line 3, column 'h': looks quoted")
-    assert list(ColumnFile(quoted, quoted=True).texts("h"))[1:] == [('"Ja", er',), ('"Nein"',)]
+    for chosen in (None, True):
+        file = ColumnFile(quoted, quoted=chosen)
+        assert list(file.texts("h"))[1:] == [('"Ja", er',), ('"Nein"',)]
+    assert list(ColumnFile(quoted, quoted=False).texts("h"))[2] == ('"""Nein"""',)
+    everywhere = write(tmp_path / "e", '"h"\t"r"\n"a"\t"b"\n')
+    assert list(ColumnFile(everywhere).texts("rh")) == [("b", "a")]
+
+
+def test_quotes_in_a_pipe_are_refused(run_cli: RunCli) -> None:
+    table = 'h\tr\na\tb\n"say ""Ja"""\tc\n'
+    command = ("rep", "--from", "-", "--hyp-col", "h", "--ref-col", "r")
+    refused = run_cli(*command, stdin=table, check=False)
+    assert refused.returncode == 1
+    assert "line 3, column 'h': is quoted, as spreadsheets and pandas write" in refused.stderr
+    for said in ("--quoted", "--unquoted"):
+        assert run_cli(*command, said, stdin=table).stdout
 
 
 def test_line_ends_of_other_systems(tmp_path: Path) -> None:

@@ -63,6 +63,16 @@ PICTURES = {
         significant=[[False, False], [False, True]],
         **kwargs,
     ),
+    "plot_differences": lambda **kwargs: plotting.plot_differences(
+        ["softmax", "csparsemax", "sparsemax"],
+        [[0, 0.34, -0.2], [0, -0.7, 0.1]],
+        [[np.nan, 0.1, -0.6], [np.nan, -0.9, -0.2]],
+        [[np.nan, 0.6, 0.3], [np.nan, -0.5, 0.4]],
+        labels=["BLEU (higher is better)", "REP (lower is better)"],
+        baseline="softmax",
+        significant=[[False, True, False], [False, True, False]],
+        **kwargs,
+    ),
     "precision_recall_curves": lambda **kwargs: plotting.precision_recall_curves(
         {"drop": ([1, 0.5, 0], [0.2, 0.6, 1]), "rep": ([1, 0], [0.2, 0.3])}, share=0.2, **kwargs
     ),
@@ -71,6 +81,9 @@ PICTURES = {
     ),
     "roc_curves": lambda **kwargs: plotting.roc_curves(
         {"drop": ([0, 0.2, 1], [0, 0.8, 1]), "rep": ([0, 0.5, 1], [0, 0.6, 1])}, **kwargs
+    ),
+    "score_histograms": lambda **kwargs: plotting.score_histograms(
+        {"REP": [0, 0, 1.5, 3.25], "fertility": [1, 1, 2, 3]}, means={"REP": 1.2}, **kwargs
     ),
     "segment_scatter": lambda **kwargs: plotting.segment_scatter(
         [0, 0, 2, 4, 4], [0, 0, 0, 2, 5], **kwargs

@@ -10,7 +10,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import ft2font
 from matplotlib.font_manager import fontManager
 
-from coverage_eval.plotting import attention_heatmap, quiet_missing_glyphs
+from coverage_eval.plotting import attention_heatmap, fonts, quiet_missing_glyphs
 from coverage_eval.plotting.fonts import MissingGlyphWarning, ShapingWarning, font_families
 
 # Characters of a private-use plane: no installed font has them.
@@ -47,6 +47,10 @@ def only_dejavu(monkeypatch):
     monkeypatch.setattr(
         fontManager, "ttflist", [e for e in fontManager.ttflist if e.name.startswith("DejaVu")]
     )
+    monkeypatch.setattr(fonts, "findSystemFonts", list)
+    fonts._add_new_fonts.cache_clear()
+    yield
+    fonts._add_new_fonts.cache_clear()
 
 
 @pytest.fixture
@@ -71,6 +75,27 @@ def test_texts_of_the_default_font_need_no_other():
 def test_a_family_with_the_glyphs_is_found(install):
     install("Test Squares", "".join(JAPANESE))
     assert font_families(JAPANESE) == [[*mpl.rcParams["font.family"], "Test Squares"]]
+
+
+def test_a_font_that_was_installed_after_matplotlibs_list_is_found(
+    monkeypatch, tmp_path, only_dejavu
+):
+    new = square_font(tmp_path / "new.ttf", "Test New", "".join(JAPANESE))
+    (tmp_path / "broken.ttf").write_bytes(b"no font")
+    paths = [str(new), str(tmp_path / "broken.ttf")]
+    monkeypatch.setattr(fonts, "findSystemFonts", lambda: paths)
+    assert font_families(["abc"]) == [list(mpl.rcParams["font.family"])]
+    assert not any(entry.name == "Test New" for entry in fontManager.ttflist)
+    assert font_families(JAPANESE) == [[*mpl.rcParams["font.family"], "Test New"]]
+
+
+def test_matplotlibs_search_for_fonts_is_not_told(monkeypatch, caplog, tmp_path):
+    monkeypatch.setitem(mpl.rcParams, "font.family", ["No Such Family", "sans-serif"])
+    ax = attention_heatmap(np.eye(2), ["a", "b"], ["c", "c"])
+    with quiet_missing_glyphs():
+        ax.figure.savefig(tmp_path / "picture.png")
+    assert ax.figure._repr_png_()
+    assert "findfont" not in caplog.text
 
 
 def test_several_families_cover_a_text_together(install):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import to_rgb
+from matplotlib.colors import Normalize, PowerNorm, to_rgb
 from matplotlib.figure import Figure
 
 from coverage_eval.errors import DataError
@@ -101,7 +101,7 @@ def test_other_scales_spread_small_weights_and_say_so():
     weights = np.full((4, 4), 0.25)
     weights[1, 2] = 0.04
     words = list("abcd")
-    maps = {s: attention_heatmap(weights, words, words, scale=s) for s in get_args(Scale)}
+    maps = {s: attention_heatmap(weights, words, words, scale=s) for s in ("fixed", "max", "sqrt")}
     limits = {s: ax.images[0].get_clim() for s, ax in maps.items()}
     assert limits == {"fixed": (0.0, 1.0), "max": (0.0, 0.25), "sqrt": (0.0, 1.0)}
     shades = {s: float(ax.images[0].norm(0.04)) for s, ax in maps.items()}
@@ -128,8 +128,17 @@ def test_a_map_of_zeros_has_a_largest_weight_too():
     assert ax.images[0].get_clim() == (0.0, 1.0)
 
 
+def test_a_long_sentence_is_drawn_by_square_roots_unless_told_otherwise():
+    long, short = (["w"] * n for n in (60, 30))
+    for words, kind, norm in ((long, "auto", PowerNorm), (short, "auto", Normalize),
+                              (long, "fixed", Normalize)):  # fmt: skip
+        weights = np.full((len(words), len(words)), 1 / len(words))
+        ax = attention_heatmap(weights, words, words, scale=kind, repeated=())
+        assert type(ax.images[0].norm) is norm
+
+
 def test_an_unknown_scale_is_refused():
-    with pytest.raises(DataError, match="unknown scale 'log': choose from fixed, max, sqrt"):
+    with pytest.raises(DataError, match="unknown scale 'log': choose from auto, fixed, max, sqrt"):
         attention_heatmap(np.eye(2), ["a", "b"], ["c", "d"], scale="log")
 
 

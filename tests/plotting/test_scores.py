@@ -4,14 +4,18 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from coverage_eval.errors import DataError
 from coverage_eval.plotting import (
+    colours,
     metric_bars,
     plot_comparison,
+    plot_differences,
     precision_recall_curves,
     reliability_diagram,
     roc_curves,
+    score_histograms,
     segment_scatter,
 )
 
@@ -41,9 +45,10 @@ class TestMetricBars:
         assert [t.get_text() for t in ax.get_yticklabels()] == list(self.SYSTEMS)
         assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first system is on top"
 
-    def test_the_baseline_differs_by_hatching_and_name_not_by_colour(self):
+    def test_the_baseline_differs_by_hatching_and_name_and_each_system_by_colour(self):
         ax = metric_bars(self.SYSTEMS, [29.51, 29.85], baseline="csparsemax")
-        assert len({bar.get_facecolor() for bar in ax.patches}) == 1
+        found = [to_hex(bar.get_facecolor()).upper() for bar in ax.patches]
+        assert found == [*colours.SYSTEMS[:2]]
         assert [bool(bar.get_hatch()) for bar in ax.patches] == [False, True]
         assert [t.get_text() for t in ax.get_yticklabels()] == ["softmax", "csparsemax (baseline)"]
 
@@ -196,3 +201,50 @@ def test_many_curves_differ_in_colour_or_dashes():
 def test_what_is_no_curve(curve, said):
     with pytest.raises(DataError, match=said):
         roc_curves({"a": curve})
+
+
+class TestDifferences:
+    NAMES = ("base", "a", "b")
+
+    def test_dots_intervals_and_stars_of_all_but_the_baseline(self):
+        (ax,) = plot_differences(
+            self.NAMES, [[0, 0.5, -0.25]], [[np.nan, 0.1, -0.5]], [[np.nan, 0.9, 0.2]],
+            labels=["REP"], baseline="base", significant=[[False, True, False]],
+        )  # fmt: skip
+        assert [t.get_text() for t in ax.texts] == ["+0.50*", "-0.25"]
+        assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+        _, first, full, second, ring = ax.lines
+        assert (list(first.get_xdata()), list(second.get_xdata())) == ([0.1, 0.9], [-0.5, 0.2])
+        # Colours are those of the same systems in other pictures.
+        assert [full.get_color(), ring.get_color()] == [*colours.SYSTEMS[1:3]]
+        assert full.get_markerfacecolor() == full.get_color() != ring.get_markerfacecolor()
+
+    @pytest.mark.parametrize("names", [("base",), ("a", "b")])
+    def test_a_baseline_and_another_system_are_needed(self, names):
+        with pytest.raises(DataError, match="baseline 'base' and another system are needed"):
+            plot_differences(names, [[0.0] * len(names)], labels=["REP"], baseline="base")
+
+
+class TestHistograms:
+    def test_whole_numbers_have_a_bar_each_and_undefined_ones_none(self):
+        (ax,) = score_histograms({"fertility": [1, 1, 3, np.nan]}, unit="words")
+        assert [bar.get_height() for bar in ax.patches] == [2, 0, 1]
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("fertility", "words")
+
+    def test_the_figure_of_the_whole_text_is_a_line(self):
+        first, second = score_histograms({"a": [0, 0.5], "b": [1.5, 2]}, means={"a": 0.2})
+        (line,) = by_gid(first, "whole")
+        assert list(line.get_xdata()) == [0.2, 0.2]
+        assert by_gid(second, "whole") == []
+
+    def test_nothing_to_draw_is_refused(self):
+        with pytest.raises(DataError, match="a has no values"):
+            score_histograms({"a": [np.nan]})
+        with pytest.raises(DataError, match="0 Axes for 0 panels"):
+            score_histograms({})
+
+
+def test_areas_stand_in_the_legend():
+    for draw, name in ((roc_curves, "AUROC"), (precision_recall_curves, "AP")):
+        legend = draw(CURVES, areas={"drop $x$": 0.75}).get_legend()
+        assert [t.get_text() for t in legend.get_texts()] == [f"drop $x$ ({name} 0.750)", "−BLEU"]

@@ -20,6 +20,8 @@ HELPERS = {"quiet_missing_glyphs"}
 MANY = {
     "attention_heatmaps_side_by_side": (1, 2),
     "plot_comparison": (1, 2),
+    "plot_differences": (1, 2),
+    "score_histograms": (1, 2),
     "simplex_figure1": (4, 4),
 }
 

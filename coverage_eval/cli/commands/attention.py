@@ -382,7 +382,7 @@ PICTURES = (*ENDINGS, ".gif")
 )  # fmt: skip
 @option("--title", metavar="TEXT", help="Put this text above the picture.")
 @option(
-    "--scale", default="fixed", show_default=True, type=click.Choice(get_args(Scale)),
+    "--scale", default="auto", show_default=True, type=click.Choice(get_args(Scale)),
     help="Colours for weights from 0 to 1, up to the map's largest, or by their square roots: the "
     "last two show the structure of a map whose weights are all small.",
 )  # fmt: skip
@@ -411,7 +411,7 @@ def save_picture(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
-    scale: Scale = "fixed",
+    scale: Scale = "auto",
 ) -> None:
     """Draw a map as in Figure 2 of Malaviya et al. (2018), or its cumulative attention as a GIF.
 

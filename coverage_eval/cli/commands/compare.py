@@ -42,7 +42,7 @@ from coverage_eval.comparison.breakdowns import (
     break_down,
     read_frequencies,
 )
-from coverage_eval.comparison.comparison import Comparison, Testing, compare_result
+from coverage_eval.comparison.comparison import Comparison, Testing, compare_result, fit_words
 from coverage_eval.comparison.gate import Gate, Worsening, find_worse, gate_as_dict, least_resamples
 from coverage_eval.comparison.presentation import (
     present_comparison,
@@ -53,7 +53,8 @@ from coverage_eval.comparison.presentation import (
 from coverage_eval.comparison.right_words import read_word_labels
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, atomic_write, check_source
-from coverage_eval.data.tokenizers import TOKENIZERS
+from coverage_eval.data.input_checks import Finding
+from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.wmt import wmt_reference
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.drop import AlignedMetric, StopWords
@@ -156,15 +157,20 @@ class ChosenMetrics:
                 references = ", ".join(dataset.references)
                 say(f"no {metric.name} in the table: {references}: {said}", "note")
 
-    def make(self, of_links: Mapping[str, Any]) -> dict[str, Metric]:
+    def make(self, of_links: Mapping[str, Any], tokenize: str | None) -> dict[str, Metric]:
         """The metrics by name; those of links take the aligner and further settings."""
-        return {name: self._make(name, of_links) for name in self.names}
+        return {name: self._make(name, of_links, tokenize) for name in self.names}
 
-    def _make(self, name: str, of_links: Mapping[str, Any] = MappingProxyType({})) -> Metric:
+    def _make(
+        self,
+        name: str,
+        of_links: Mapping[str, Any] = MappingProxyType({}),
+        tokenize: str | None = None,
+    ) -> Metric:
         settings = {**self._settings.get(name, {}), **of_links}
         if issubclass(metric_class(name), TokenMetric):
             settings |= {
-                "tokenize": self.alignment.tokenize,
+                "tokenize": tokenize or self.alignment.tokenize,
                 "lowercase": self.alignment.lowercase,
             }
         return make_metric(name, settings)
@@ -322,8 +328,14 @@ class ComparisonOptions(TestingOptions):
         of_links = alignment.settings()
         dataset = Dataset.of_files(self.systems, self.ref, alignment.src)
         columns.leave_out_unfit(dataset)
+        words = alignment.tokenize
+        cut: list[Finding] = []
+        if words is None and alignment.train_src and fit_words(dataset.rows(), None)[2]:
+            alignment = replace(alignment, tokenize="13a")  # to train on, too
         aligner = alignment.make(columns.add_data) if columns.need_aligner else None
-        metrics = columns.make({"aligner": aligner, **of_links})
+        if words is None and not alignment.has_links:
+            words, aligner, cut = fit_words(dataset.rows(), aligner)
+        metrics = columns.make({"aligner": aligner, **of_links}, words)
         for name, file in self.scores.items():
             lower = name in (self.lower_is_better or ())
             metrics[name] = read_given(name, file, list(self.systems), lower=lower)
@@ -332,9 +344,10 @@ class ComparisonOptions(TestingOptions):
         result = measure(
             dataset, metrics, jobs=self.jobs, evidence=evidence, checks=True, progress=True
         )
-        tokens = alignment.tokens
+        tokens = Tokenizer(words or "none", alignment.lowercase)
         source_tokens = aligner.source_tokens if aligner else tokens
-        return replace(result, tokens=tokens, source_tokens=source_tokens)
+        findings = [*result.findings, *cut]
+        return replace(result, tokens=tokens, source_tokens=source_tokens, findings=findings)
 
     def count_frequencies(self, result: Result) -> Mapping[str, int] | None:
         """How often each source word stands in the training text; None if no text is named."""
@@ -410,6 +423,13 @@ class ComparisonFiles:
         type=PictureFile(),
         group="Output",
     )
+    plot_differences: str | None = setting(
+        None,
+        "Draw the differences from the baseline with their intervals: .png, .svg or .pdf.",
+        metavar="FILE",
+        type=PictureFile(),
+        group="Output",
+    )
 
     def check(self) -> None:
         """Refuse standard output for the evidence, before any file is read.
@@ -437,6 +457,10 @@ class ComparisonFiles:
             from coverage_eval.plotting.canvas import figure_of
 
             save_figure(figure_of(comparison.plot()[0]), self.plot)
+        if self.plot_differences:
+            from coverage_eval.plotting.canvas import figure_of
+
+            save_figure(figure_of(comparison.plot_differences()[0]), self.plot_differences)
         if self.details:
             with atomic_write(self.details) as file:
                 write_details(comparison, file)

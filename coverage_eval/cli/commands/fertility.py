@@ -9,8 +9,8 @@ import click
 
 from coverage_eval.attention_maps import fertility_files as fertilities
 from coverage_eval.cli.help import option
-from coverage_eval.cli.options import FiniteRange, Group, output_option
-from coverage_eval.cli.output import print_lines
+from coverage_eval.cli.options import FiniteRange, Group, PictureFile, output_option
+from coverage_eval.cli.output import print_lines, save_histograms
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -22,6 +22,11 @@ add_option = option(
 sink_option = option(
     "--sink", is_flag=True, help="End each line with inf, the fertility of a <SINK> to be added."
 )
+
+plot_option = option(
+    "--plot", metavar="FILE", type=PictureFile(),
+    help="Draw how the fertilities are distributed over the words: .png, .svg or .pdf.",
+)  # fmt: skip
 
 
 @click.group("fertility", cls=Group)
@@ -39,7 +44,13 @@ def command() -> None:
     """
 
 
-def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | None) -> None:
+def _write(
+    rows: Iterable[fertilities.Fertilities], sink: bool, plot: str | None, output: str | None
+) -> None:
+    if plot:
+        rows = list(rows)
+        values = [value for row in rows for value in row]
+        save_histograms({"fertility": values}, plot, unit="words")
     print_lines(
         map(fertilities.format_fertilities, fertilities.with_sink(rows) if sink else rows), output
     )
@@ -52,15 +63,16 @@ def _write(rows: Iterable[fertilities.Fertilities], sink: bool, output: str | No
     type=FiniteRange(0, min_open=True), help="Give every word this fertility.",
 )  # fmt: skip
 @sink_option
+@plot_option
 @output_option
-def constant(src: str, value: float, sink: bool, output: str | None) -> None:
+def constant(src: str, value: float, sink: bool, plot: str | None, output: str | None) -> None:
     """CONSTANT: the same fertility for every word of SRC.
 
     \b
     Example:
       coverage-eval fertility constant test.de -n 2 -o test.fertilities
     """
-    _write(fertilities.constant_fertilities(src, value), sink, output)
+    _write(fertilities.constant_fertilities(src, value), sink, plot, output)
 
 
 @command.command("guided")
@@ -70,15 +82,18 @@ def constant(src: str, value: float, sink: bool, output: str | None) -> None:
 @option("--train-links", metavar="FILE", required=True,
               help="Read the links of the training data, as 0-0 1-2.")  # fmt: skip
 @sink_option
+@plot_option
 @output_option
-def guided(src: str, train_src: str, train_links: str, sink: bool, output: str | None) -> None:
+def guided(
+    src: str, train_src: str, train_links: str, sink: bool, plot: str | None, output: str | None
+) -> None:
     """GUIDED: the largest number of links each word of SRC had in training data, 1 if none.
 
     \b
     Example:
       coverage-eval fertility guided test.de --train-src train.de --train-links train.links
     """
-    _write(fertilities.guided_fertilities(src, train_src, train_links), sink, output)
+    _write(fertilities.guided_fertilities(src, train_src, train_links), sink, plot, output)
 
 
 @command.command("actual")
@@ -86,15 +101,18 @@ def guided(src: str, train_src: str, train_links: str, sink: bool, output: str |
 @click.argument("links")
 @add_option
 @sink_option
+@plot_option
 @output_option
-def actual(src: str, links: str, added: float, sink: bool, output: str | None) -> None:
+def actual(
+    src: str, links: str, added: float, sink: bool, plot: str | None, output: str | None
+) -> None:
     """The number of links of each word of SRC in LINKS (as 0-0 1-2), at least 1.
 
     \b
     Example:
       coverage-eval fertility actual train.de train.links --add 1 -o train.fertilities
     """
-    _write(fertilities.actual_fertilities(src, links, added=added), sink, output)
+    _write(fertilities.actual_fertilities(src, links, added=added), sink, plot, output)
 
 
 @command.command("predicted")
@@ -106,6 +124,7 @@ def actual(src: str, links: str, added: float, sink: bool, output: str | None) -
 )  # fmt: skip
 @add_option
 @sink_option
+@plot_option
 @output_option
 def predicted(
     probabilities: str,
@@ -113,6 +132,7 @@ def predicted(
     first_class: float,
     added: float,
     sink: bool,
+    plot: str | None,
     output: str | None,
 ) -> None:
     """PREDICTED: expected fertilities under the class probabilities of any model.
@@ -127,4 +147,4 @@ def predicted(
     rows = fertilities.predicted_fertilities(
         probabilities, source=src, first=first_class, added=added
     )
-    _write(rows, sink, output)
+    _write(rows, sink, plot, output)

@@ -18,12 +18,20 @@ from coverage_eval.cli.options import (
     Command,
     FiniteRange,
     OutputFile,
+    PictureFile,
     ScoreOutput,
     given_options,
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import echo_findings, present_found, present_scores, show, warn
+from coverage_eval.cli.output import (
+    echo_findings,
+    present_found,
+    present_scores,
+    save_histograms,
+    show,
+    warn,
+)
 from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
@@ -76,6 +84,10 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
 )  # fmt: skip
 @gate_options
 @alignment_options(links=False)
+@option(
+    "--plot", metavar="FILE", type=PictureFile(), group="Output",
+    help="Draw how scores and probabilities are distributed over the segments: .png, .svg or .pdf.",
+)  # fmt: skip
 @strict_option
 @scoring_options
 def command(
@@ -89,6 +101,7 @@ def command(
     least_probability: float | None,
     gate: SegmentGate,
     alignment: AlignmentOptions,
+    plot: str | None,
     strict: bool,
     output: ScoreOutput,
 ) -> None:
@@ -126,7 +139,12 @@ def command(
             "--fail-if-probability: the model gives no probabilities; --calibrate makes one "
             "that does"
         )
-    result = measure(dataset, {metric.name: metric}, evidence=output.sentence_level, checks=True)
+    result = measure(
+        dataset,
+        {metric.name: metric},
+        evidence=output.sentence_level or plot is not None,
+        checks=True,
+    )
     score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
     printout = present_scores([score])
     found = result.statistics_of(metric.name)[:, 0]
@@ -143,6 +161,12 @@ def command(
     figures = {"score": result.segment_scores(metric.name)}
     if metric.finder.calibration is not None:
         figures["probability"] = [item["probability"] for item in evidence]
+    if plot:
+        strengths = [item["score"] for item in evidence]
+        panels = {"strength of what is missing": strengths}
+        if "probability" in figures:
+            panels["probability of an error"] = figures["probability"]
+        save_histograms(panels, plot)
     if gate.is_given:
         gate.apply(dataset, hyp, found.tolist(), figures)
     if least_probability is not None:

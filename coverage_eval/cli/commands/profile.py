@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import click
+import numpy as np
 
 from coverage_eval.cli.gate import SegmentGate, gate_options
 from coverage_eval.cli.help import option, suggest
@@ -13,12 +14,19 @@ from coverage_eval.cli.options import (
     Command,
     FiniteRange,
     NoFile,
+    PictureFile,
     ScoreOutput,
     jobs_option,
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import present_profile, present_profile_segments, show, warn
+from coverage_eval.cli.output import (
+    present_profile,
+    present_profile_segments,
+    save_histograms,
+    show,
+    warn,
+)
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import measure
@@ -53,6 +61,10 @@ def _limits(
 @alignment_options(coverage=False)
 @jobs_option
 @strict_option
+@option(
+    "--plot", metavar="FILE", type=PictureFile(), group="Output",
+    help="Draw how each figure that varies is distributed over segments: .png, .svg or .pdf.",
+)  # fmt: skip
 @scoring_options
 def command(
     hyp: Text,
@@ -60,6 +72,7 @@ def command(
     alignment: AlignmentOptions,
     jobs: int,
     strict: bool,
+    plot: str | None,
     output: ScoreOutput,
     gate: SegmentGate,
     above: dict[str, float],
@@ -109,10 +122,8 @@ def command(
     present = present_profile_segments if output.sentence_level else present_profile
     profile = profile_of(result, output.resamples, output.seed)
     show(warn(present(profile), result.findings, result.unknown_words, strict=strict), output)
-    if gate.is_given:
-        values = {name: result.segment_scores(name) for name in (*above, *below)}
-        wrong = [
-            *([v is not None and v > above[name] for v in values[name]] for name in above),
-            *([v is not None and v < below[name] for v in values[name]] for name in below),
-        ]
-        gate.apply(dataset, hyp, [any(each) for each in zip(*wrong, strict=True)], values)
+    if plot:
+        values = {item.figure.key: item.metric.formula(item.statistics) for item in profile.figures}
+        varied = {key: v for key, v in values.items() if np.nanmin(v) < np.nanmax(v)}
+        means = {i.figure.key: float(i.score) for i in profile.figures if i.score is not None}
+        save_histograms(varied or values, plot, means=means)

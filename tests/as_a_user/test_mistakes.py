@@ -1,0 +1,299 @@
+"""Mistakes that give a plausible number: what must be said, and what must not be refused."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import coverage_eval as ce
+from coverage_eval.data.files import CorpusWarning
+from coverage_eval.testbed.grammar import generate
+from tests.conftest import RunCli
+from tests.data.spoil import confuse, glue
+
+PAIRS = generate(900, seed=4)
+TRAIN, TEST = PAIRS[:600], PAIRS[600:]
+SRC = [list(pair.source) for pair in TEST]
+REF = [list(pair.target) for pair in TEST]
+A = confuse(REF, 0.2)
+B = confuse(A, 0.1, seed=12)
+
+
+def lines(rows: object) -> list[str]:
+    return [" ".join(row) for row in rows]  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_cli: RunCli) -> Path:
+    folder = tmp_path_factory.mktemp("user")
+    texts = {
+        "train.de": lines(pair.source for pair in TRAIN),
+        "train.en": lines(pair.target for pair in TRAIN),
+        "src": lines(SRC),
+        "ref": lines(REF),
+        "a": lines(A),
+        "b": lines(B),
+        "blank": [""] * len(REF),
+        "short": lines(row[:2] for row in A),
+        "shifted": lines([*A[1:], A[0]]),
+        "crlf": [f"{line}\r" for line in lines(REF)],
+        **{f"raw.{name}": lines(glue(rows)) for name, rows in (("a", A), ("b", B), ("ref", REF))},
+        "raw.src": lines(glue(SRC)),
+        **{f"three.{name}": lines(rows[:3]) for name, rows in (("src", SRC), ("ref", REF))},
+    }
+    for name, segments in texts.items():
+        (folder / name).write_text("".join(f"{s}\n" for s in segments), encoding="utf-8")
+    run_cli("align", "train", "train.de", "train.en", "-o", "model", cwd=folder)
+    run_cli("align", "train", "three.src", "three.ref", "-o", "tiny", cwd=folder)
+    words = {word for pair in TRAIN for word in pair.source}
+    other = {word: f"slovo{number}" for number, word in enumerate(sorted(words))}
+    slovak = [" ".join(other[word].title() for word in pair.source) for pair in TRAIN]
+    (folder / "train.sk").write_text("".join(f"{line}\n" for line in slovak))
+    run_cli("align", "train", "train.sk", "train.en", "-o", "sk.model", cwd=folder)
+    return folder
+
+
+def typed(run_cli: RunCli, folder: Path, line: str, status: int = 0) -> tuple[str, str]:
+    done = run_cli(*line.split(), cwd=folder, check=False)
+    assert done.returncode == status, done.stderr
+    return done.stdout, done.stderr
+
+
+# --- outputs that say nothing ---
+
+
+@pytest.mark.parametrize("silent", ["blank", "short"])
+def test_an_output_that_says_nothing_is_not_the_best(
+    run_cli: RunCli, folder: Path, silent: str
+) -> None:
+    line = f"compare --ref ref a {silent} --metrics bleu,rep --resamples 200"
+    shown, said = typed(run_cli, folder, line)
+    assert said.startswith(f"coverage-eval: warning: {silent}: ")
+    row = shown.split("\n\n")[0].split(silent)[1]
+    rep = [part.split("  ")[-1] for part in row.splitlines()]
+    assert "*" not in rep[0]
+    data = json.loads(typed(run_cli, folder, f"{line} -f json")[0])
+    (cell,) = (s for s in data["scores"] if s["metric"] == "REP" and s["system"] == silent)
+    assert not cell["best"]
+    assert cell["p_value_holm"] is None
+    assert data["warnings"][0].startswith(f"{silent}: ")
+    (best,) = (s["system"] for s in data["scores"] if s["metric"] == "REP" and s["best"])
+    assert best == "a"
+
+
+def test_what_else_is_said_of_it(run_cli: RunCli, folder: Path) -> None:
+    said = "coverage-eval: warning: blank: no segment has a word"
+    for line in ("rep blank ref", "profile blank", "profile blank --ref ref --src src"):
+        assert typed(run_cli, folder, line)[1].startswith(said), line
+        assert typed(run_cli, folder, f"{line} --strict", 1)[1].startswith(
+            said.replace("warning", "error")
+        )
+    shown, stderr = typed(run_cli, folder, "report --ref ref a blank --metrics rep -o report.html")
+    assert stderr.startswith(said)
+    assert shown.startswith("blank says so little that no low score of it is a merit.\n")
+    assert "blank: no segment has a word" in (folder / "report.html").read_text("utf-8")
+    gate = typed(run_cli, folder, "compare --ref ref a blank --metrics rep --fail-if-worse rep", 1)
+    assert "blank: says too little to pass a gate" in gate[1]
+
+
+# --- texts and models of which no score means anything ---
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("drop a ref --src src --model sk.model", "src (100 %, such as "),
+        ("compare a --ref ref --src src --model sk.model", "src (100 %, such as "),
+        ("omissions a --src src --model sk.model", "src (100 %, such as "),
+        ("profile a --src src --model sk.model", "src (100 %, such as "),
+        (
+            "meta --inject ref --src src --model sk.model --kind omission-word",
+            "src (100 %, such as ",
+        ),
+        ("report a --ref ref --src src --model sk.model -o no.html", "src (100 %, such as "),
+        ("drop src src --src ref --model model", "ref and src: the model knows the words of each"),
+        ("rep shifted ref", "shifted: line N fits line N+1 of ref better"),
+        ("omissions shifted --src src --model model", "src: line N fits line N-1 of shifted"),
+        ("align apply model ref src -o no.links", "swap source and target"),
+    ],
+)
+def test_a_score_that_would_mean_nothing(
+    run_cli: RunCli, folder: Path, line: str, said: str
+) -> None:
+    shown, stderr = typed(run_cli, folder, line, 1)
+    assert shown == ""
+    assert stderr.startswith("coverage-eval: error: ")
+    assert said in stderr.splitlines()[0]
+    assert "--force goes on" in stderr.splitlines()[0]
+    assert not (folder / "no.html").exists()
+    assert not (folder / "no.links").exists()
+    if "-o" not in line and "meta" not in line:
+        shown, stderr = typed(run_cli, folder, f"{line} --force")
+        assert shown
+        assert f"coverage-eval: warning: {said.split(':', maxsplit=1)[0]}" in stderr
+
+
+def test_a_second_output_is_no_reference(run_cli: RunCli, folder: Path) -> None:
+    assert "compare --ref ref a b" in typed(run_cli, folder, "rep a b ref", 2)[1]
+    said = typed(run_cli, folder, "rep a --ref b --ref ref")[1]
+    assert "b: shares " in said
+    assert "type coverage-eval compare --ref ref a b" in said
+
+
+# --- untouched and tokenised text ---
+
+
+def test_bleu_of_tokenised_text(run_cli: RunCli, folder: Path) -> None:
+    for metric in ("bleu", "chrf"):
+        said = typed(run_cli, folder, f"{metric} a ref")[1]
+        assert said.startswith("coverage-eval: warning: a, ref: tokenised text")
+        assert typed(run_cli, folder, f"{metric} raw.a raw.ref")[1] == ""
+    assert typed(run_cli, folder, "bleu a ref --tokenize none")[1] == ""
+    # Beside REP, which wants words, it is a note: --strict goes on.
+    said = typed(run_cli, folder, "compare --ref ref a b --metrics bleu,rep --strict")[1]
+    assert said.startswith("coverage-eval: note: a, b, ref: tokenised text")
+
+
+def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -> None:
+    typed(run_cli, folder, "align train train.de train.en --tokenize 13a -o cut.model")
+    settings = "--metrics rep,drop --resamples 0 -f json"
+
+    def scores(ref: str, systems: str, src: str, model: str) -> list[float]:
+        line = f"compare --ref {ref} {systems} --src {src} --model {model} {settings}"
+        data = json.loads(typed(run_cli, folder, line)[0])
+        signatures = [score["signature"] for score in data["scores"]]
+        assert (
+            all(("|tok:13a|" in s) == ref.startswith("raw") for s in signatures) or model != "model"
+        )
+        return [score["score"] for score in data["scores"]]
+
+    raw = scores("raw.ref", "raw.a raw.b", "raw.src", "cut.model")
+    assert raw == scores("ref", "a b", "src", "cut.model")
+    # A model whose text was tokenised elsewhere knows the words that 13a makes.
+    assert scores("raw.ref", "raw.a raw.b", "raw.src", "model") == raw
+    said = typed(run_cli, folder, "compare --ref raw.ref raw.a raw.b --metrics rep,bleu")[1]
+    assert "note: the texts are not tokenised: tokeniser 13a cuts them" in said
+    kept = typed(run_cli, folder, "compare --ref raw.ref raw.a --metrics rep --tokenize none")
+    assert "|tok:none|" in kept[0]
+    assert "punctuation hangs on words" in kept[1]
+    # The paper's script has it so.
+    assert "|tok:none|" in typed(run_cli, folder, "rep raw.a raw.ref")[0]
+    texts = [[" ".join(row) for row in glue(rows)] for rows in (A, REF)]
+    comparison = ce.compare({"a": texts[0]}, texts[1], metrics=["rep"], resamples=0)
+    assert "|tok:13a|" in comparison.signatures["REP"]
+
+
+# --- too little ---
+
+
+def test_what_three_segments_cannot_show(run_cli: RunCli, folder: Path) -> None:
+    line = "drop three.ref three.ref --src three.src --model tiny --confidence"
+    said = typed(run_cli, folder, line)[1]
+    assert "the model was trained on 3 pairs, too few" in said
+    assert "3 segments are too few for an interval" in said
+    shown = typed(run_cli, folder, "compare --ref three.ref three.ref --metrics rep")[0]
+    assert "3 segments: too few for intervals and tests to say much." in shown
+
+
+def test_omissions_with_a_plain_model(run_cli: RunCli, folder: Path) -> None:
+    said = typed(run_cli, folder, "omissions a --src src --model model")[1]
+    assert said.startswith("coverage-eval: note: the model was not made for omissions")
+
+
+# --- the Python interface ---
+
+
+def test_the_same_is_said_in_python(folder: Path) -> None:
+    texts = {name: list(ce.read_segments(folder / name)) for name in ("src", "ref", "a", "blank")}
+    with ce.Aligner.load(folder / "model") as aligner, ce.Aligner.load(folder / "sk.model") as sk:
+        finder = ce.OmissionFinder.of(aligner)
+        calls = {
+            "swap source and target": lambda: finder.find_texts(texts["src"], texts["a"]),
+            "the source and the hypothesis": lambda: finder.find_texts(
+                texts["src"][:1], texts["a"][:1]
+            ),
+            "does not know": lambda: ce.drop(texts["a"], texts["ref"], texts["src"], sk),
+            "the hypothesis: no segment": lambda: ce.rep(texts["blank"], texts["ref"]),
+            "tokenised text": lambda: ce.bleu(texts["a"], texts["ref"]),
+            "blank: no segment": lambda: ce.compare(texts, texts["ref"], metrics="rep"),
+            "line N fits": lambda: ce.profile([*texts["a"][1:], ""], texts["ref"]),
+        }
+        for said, call in calls.items():
+            with pytest.warns(CorpusWarning, match=said) as caught:
+                call()
+            assert caught[0].filename == __file__, said
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            finder.find_texts(texts["a"], texts["src"])
+            ce.drop(texts["a"], texts["ref"], texts["src"], aligner)
+            ce.rep(texts["a"], texts["ref"])
+
+
+# --- files ---
+
+
+def test_a_table_that_pandas_wrote(run_cli: RunCli, folder: Path) -> None:
+    said = [f'he said "{" ".join(row)}"' for row in REF[:30]]
+    frame = pd.DataFrame({"r": said, "h": [f'"{line}"' for line in lines(A[:30])]})
+    for name, options in {
+        "minimal": {},
+        "all": {"quoting": 1},
+        "none": {"quoting": 3, "escapechar": None},
+    }.items():
+        frame.to_csv(folder / f"{name}.tsv", sep="\t", index=False, **options)
+    for column in frame:
+        (folder / column).write_text("".join(f"{line}\n" for line in frame[column]))
+    expected = typed(run_cli, folder, "bleu h r")[0]
+    for name in ("minimal", "all", "none"):
+        line = f"bleu --from {name}.tsv --hyp-col h --ref-col r"
+        assert typed(run_cli, folder, line)[0] == expected, name
+
+
+def test_a_folder_for_a_model_and_carriage_returns(run_cli: RunCli, folder: Path) -> None:
+    (folder / "empty").mkdir(exist_ok=True)
+    stderr = typed(run_cli, folder, "drop a ref --src src --model empty", 1)[1]
+    assert stderr == "coverage-eval: error: empty: is a folder; name a model file\n"
+    stderr = typed(
+        run_cli, folder, "meta --inject crlf --src src --kind omission-word --resamples 0"
+    )[1]
+    assert stderr.count("carriage return") == 1
+
+
+# --- what must not be refused ---
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5])
+def test_a_few_segments_are_scored(run_cli: RunCli, folder: Path, number: int) -> None:
+    for name in ("a", "b", "ref", "src", "raw.a", "raw.ref"):
+        text = (folder / name).read_text("utf-8").splitlines(keepends=True)
+        (folder / f"few.{name}").write_text("".join(text[:number]), encoding="utf-8")
+    for line in (
+        "rep few.a few.ref",
+        "rep few.raw.a few.raw.ref",
+        "bleu few.a few.ref",
+        "rep few.a --ref few.b --ref few.ref",
+        "drop few.a few.ref --src few.src --model model",
+        "drop few.a few.ref --src few.src --model tiny",
+        "omissions few.a --src few.src --model model",
+        "profile few.a --src few.src --ref few.ref --model model",
+        "compare few.a few.b --ref few.ref --src few.src --model model --metrics rep,drop,bleu",
+    ):
+        typed(run_cli, folder, line)
+
+
+def test_equal_outputs_and_real_outputs_are_scored(
+    run_cli: RunCli, folder: Path, shared: Path
+) -> None:
+    typed(run_cli, folder, "compare x=a y=a --ref ref --metrics rep,bleu")
+    corpus = shared / "data" / "multi30k-de-en"
+    run_cli(*f"align train {corpus}/train.de {corpus}/train.en -o m30k".split(), cwd=folder)
+    kept = Path(__file__).parents[2] / "notebooks/reproduction/again/multi30k-de-en-seed1"
+    systems = [f"{file.name.split('.')[0]}={file}" for file in sorted(kept.glob("*.test.hyp.gz"))]
+    test = corpus / "test_2016_flickr"
+    line = f"compare --ref {test}.en --src {test}.de --model m30k --metrics rep,drop --resamples 0"
+    stderr = typed(run_cli, folder, f"{line} {' '.join(systems)} --strict")[1]
+    assert stderr == ""
