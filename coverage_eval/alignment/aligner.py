@@ -458,8 +458,9 @@ class ModelAligner(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """Aligner, model, symmetrisation, sink and tokenisers."""
+        # The one that makes the links: the model's hash does not cover what its manifest says.
         # "fast_align (coverage-eval) 0.1.0" without spaces and brackets, which a signature lacks.
-        version = self.model.manifest.aligner or "fast_align"
+        version = self.model.binary.version or "fast_align"
         both = self.tokens.settings
         if self.source_tokens != self.tokens:
             both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}

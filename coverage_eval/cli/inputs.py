@@ -453,7 +453,7 @@ class AlignmentOptions:
         None,
         "Run the aligner in this many threads; the result does not depend on it.  "
         "[default: all cores]",
-        type=WholeRange(1),
+        type=WholeRange(1, 1024),
         group="Advanced",
     )
     src_ref_align: tuple[str, ...] = setting(

@@ -38,7 +38,7 @@ LENGTHS = (0, 1, 11, 21, 31, 41, 51)
 FREQUENCIES = (0, 1, 2, 10, 100, 1000)
 """The least frequency of each class of words."""
 
-FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)} %" for i in range(5))
+FIFTHS = tuple(f"{20 * i}–{20 * (i + 1)}%" for i in range(5))
 """Names of the fifths of a sentence."""
 
 
@@ -56,12 +56,12 @@ def _bucket(values: Sequence[int], least: Sequence[int]) -> NDArray[np.int64]:
 
 
 def frequency_class(frequency: int) -> str:
-    """The class of a word that stands so often in the training text."""
+    """The class of a word with this frequency in the training text."""
     return _bucket_names(FREQUENCIES)[int(_bucket([frequency], FREQUENCIES)[0])]
 
 
 def position_class(position: int, length: int) -> str:
-    """The fifth of a sentence that a word stands in.
+    """The fifth of a sentence that a word is in.
 
     Args:
         position: The word's position, from 0.
@@ -107,7 +107,7 @@ def length_classes(result: Result, side: str) -> list[str]:
 
 
 def dropped_by_frequency(result: Result, frequencies: Mapping[str, int] | None = None) -> Table:
-    """DROP by how often the source word stands in the training text, or else in the source."""
+    """DROP by how often the source word occurs in the training text, or else in the source."""
     where = "the training text" if frequencies is not None else "the source text itself"
     classes = FrequencyClasses(result, frequencies)
     rows = _dropped(result, _bucket_names(FREQUENCIES), lambda word: classes[word.word])
@@ -131,7 +131,7 @@ def right_by_frequency(result: Result, frequencies: Mapping[str, int] | None = N
 
 
 class FrequencyClasses(dict[str, str]):
-    """The frequency class of each word, found when it is first asked for.
+    """The frequency class of each word, computed on demand.
 
     Args:
         result: The systems.
@@ -151,7 +151,7 @@ class FrequencyClasses(dict[str, str]):
 
 
 def read_frequencies(file: Source, tokens: Tokenizer) -> Counter[str]:
-    """How often each word stands in a text file.
+    """How often each word occurs in a text file.
 
     Args:
         file: The source side of the training text, say.
@@ -165,7 +165,7 @@ def _count_words(segments: Iterable[Segment], tokens: Tokenizer) -> Counter[str]
 
 
 def dropped_by_position(result: Result) -> Table:
-    """DROP by where in the source sentence a word stands."""
+    """DROP by the place of a word in the source sentence."""
     rows = _dropped(result, FIFTHS, lambda word: position_class(word.position, word.length))
     title = "Dropped source words by their place in the source sentence"
     return Table(("place", *_DROPPED), tuple(rows), title, "source-position")
@@ -190,7 +190,7 @@ def _dropped(
 
 
 def repeated_by_position(result: Result) -> Table:
-    """REP by where in the output superfluous occurrences stand; a system's parts sum to it."""
+    """REP by the place of superfluous occurrences in the output; a system's parts sum to REP."""
     name = required_metric(result, "repetitions")
     metric: Any = result.metrics[name]
     parts: defaultdict[tuple[str, str], float] = defaultdict(float)
@@ -298,9 +298,9 @@ _MARKS = {
 def most_different(result: Result, baseline: str, top: int) -> Table:
     """For each metric and system, the segments whose scores differ most from the baseline's.
 
-    Each segment has a row for the reference, and for the baseline and the system one for the
-    output, with what it repeats in brackets if REP is among the metrics. If DROP is, a row for the
-    source stands before each output, with the words that it drops in brackets.
+    Each segment has a row for the reference and one for each output (of the baseline and the
+    system). With REP among the metrics, brackets mark what the output repeats. With DROP, a row for
+    the source before each output has the dropped words in brackets.
 
     Args:
         result: The systems.
@@ -352,7 +352,7 @@ def _marked_source(result: Result, system: str, index: int) -> str:
     """A source segment with what a system drops in brackets."""
     name = required_metric(result, "dropped")
     dropped = result.evidence(name)[index][result.systems.index(system)]["dropped"]
-    # The source as the metric's own aligner cuts it.
+    # The source as the metric's own aligner tokenises it.
     source = result.answers(*result.metrics[name].requests())[index].source
     return _marked(source, {item.position for item in dropped})
 
@@ -376,7 +376,7 @@ DEFAULT_TOP = 5
 
 @dataclass(frozen=True)
 class Options:
-    """What breakdowns may be told.
+    """Options of breakdowns.
 
     Attributes:
         top: Entries of each list of words, n-grams or segments.
@@ -460,7 +460,7 @@ BREAKDOWNS: Mapping[str, Breakdown] = {
 def break_down(
     result: Result, names: Sequence[str] | None = None, options: Options | None = None
 ) -> list[Table]:
-    """Break what was measured down.
+    """Break measured scores down.
 
     Args:
         result: Measured with evidence, so that texts and alignments are there.
@@ -491,7 +491,7 @@ def available_breakdowns(result: Result, options: Options | None = None) -> list
 
 
 def _missing(result: Result, item: Breakdown, options: Options) -> str | None:
-    """What a breakdown lacks, if it lacks something."""
+    """What a breakdown lacks, or None."""
     if not result.kept:
         return "the texts, and there are only statistics"
     if item.needs is not None and find_metric(result, item.needs) is None:

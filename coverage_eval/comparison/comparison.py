@@ -135,13 +135,13 @@ class Comparison:
 
     @property
     def silent(self) -> list[str]:
-        """The systems that say little or nothing, as the checks of the texts found."""
+        """The systems whose outputs are blank or far too short, as the input checks found."""
         findings = self.result.findings if self.result else ()
         return [item.text for item in findings if item.check == "says-little"]
 
     @property
     def signatures(self) -> dict[str, str]:
-        """What moved the scores, by the name of the metric."""
+        """The signature of each metric, by its name."""
         first = next(iter(self.rows.values()))
         return {cell.score.metric: str(cell.score.signature) for cell in first.values()}
 
@@ -178,8 +178,8 @@ class Comparison:
     def to_frame(self, what: str = "systems") -> pd.DataFrame:
         """A table: a row a system; columns of two levels, metric and figure.
 
-        The figures are ``score``, ``low``, ``high`` (95 % interval), ``difference``, ``p`` and
-        ``p (Holm)``, each in the metric's own unit; those of the test are missing for the baseline.
+        The figures are ``score``, ``low``, ``high`` (95% interval), ``difference``, ``p`` and
+        ``p (Holm)``, each in the metric's own unit; the baseline has no figures of the test.
 
         Args:
             what: ``"systems"``, or ``"segments"`` for a row for each segment (from 1) and system,
@@ -314,13 +314,13 @@ class Comparison:
             ValueError: The comparison was made from statistics alone, or maps or labels are of an
                 unknown system or of other segments.
         """
-        # By its name: reports are made of comparisons, and not the other way round.
+        # Imported by name: the report is built on comparisons, not the other way round.
         room = import_module("coverage_eval.report.html")
         report: Report = room.make_report(self, **settings)
         return report
 
     def _render(self, output_format: str, width: int = 2) -> str:
-        # By its name, likewise: what is printed is made of comparisons.
+        # Imported by name, too: printing is built on comparisons.
         present = import_module("coverage_eval.comparison.presentation").present_comparison
         text: str = render(present(self), output_format, width=width)
         return text
@@ -485,7 +485,7 @@ def _named_metric(metric: str | Metric, settings: Mapping[str, Any]) -> tuple[st
         )
     if not isinstance(metric, str):
         return metric.name.lower(), metric
-    # BLEU's tokeniser, which has the same name, is its own.
+    # BLEU has its own tokeniser under the same name.
     is_of_tokens = issubclass(metric_class(metric), TokenMetric)
     own = settings if is_of_tokens else {"aligner": settings["aligner"]}
     return metric, make_metric(metric, own)
@@ -507,10 +507,10 @@ def compare_result(
 
 
 def _without_false_merit(comparison: Comparison) -> Comparison:
-    """The same without marks and tests for outputs that have few errors as they say little."""
+    """Remove marks and tests from outputs that have few errors because they say little."""
     rows = {system: dict(cells) for system, cells in comparison.rows.items()}
     for name, metric in comparison.metrics.items():
-        if metric.higher_is_better:
+        if metric.higher_is_better or not metric.has_better:
             continue
         speaking = [
             cells[name].score.score for s, cells in rows.items() if s not in comparison.silent

@@ -32,7 +32,7 @@ def find_metric(result: Result, evidence: str) -> str | None:
 
 
 def required_metric(result: Result, evidence: str) -> str:
-    """As :func:`find_metric`, of a metric that a table cannot do without.
+    """As :func:`find_metric`, for a metric that a table needs.
 
     Raises:
         ValueError: No metric has such evidence.
@@ -51,7 +51,7 @@ def expected_words(result: Result, system: str) -> Iterator[ExpectedWord]:
     for row, found in rows:
         dropped = {item.position for item in found["dropped"]}
         for position in sorted(metric.expected(row)):
-            if position >= 0:  # not what an empty line of links stands for
+            if position >= 0:  # not the mark of an empty line of links
                 word = row.source[position]
                 yield ExpectedWord(word, position, len(row.source), position in dropped)
 
@@ -64,7 +64,7 @@ def repetitions(result: Result, system: str) -> Iterator[tuple[int, Sequence[Rep
 
 
 def findings(result: Result, evidence: str, system: str) -> Iterator[Sequence[Any]]:
-    """What a metric found in each segment of a system; nothing where no metric finds such."""
+    """What a metric found in each segment of a system; empty if no metric finds such evidence."""
     name = find_metric(result, evidence)
     if name is None:
         return iter([()] * result.segments)
@@ -91,8 +91,8 @@ def superfluous_starts(item: Repetition) -> tuple[int, ...]:
 
 
 def superfluous_words(item: Repetition) -> list[range]:
-    """The positions of the words that each superfluous occurrence says again."""
-    # Of a word twice in a row, the second is too much.
+    """The positions of the words that each superfluous occurrence repeats."""
+    # When a word occurs twice in a row, the second one is superfluous.
     skipped = 1 if item.kind == "word" else 0
     length = len(item.ngram)
     return [range(start + skipped, start + length) for start in superfluous_starts(item)]

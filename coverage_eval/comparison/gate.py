@@ -15,7 +15,7 @@ from coverage_eval.errors import DataError
 from coverage_eval.tables.table import SIGNIFICANT, format_figure, format_p
 
 _SHOWN = 5
-"""Segments that are named of each system and metric."""
+"""How many segments are named for each system and metric."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Worsening:
 
 
 def least_resamples(systems: int, level: float) -> int:
-    """Resamples below which no difference could ever be significant, however large.
+    """With fewer resamples, no difference could be significant, however large.
 
     The least p-value is 1 / (resamples + 1), and Holm's correction multiplies it by the number of
     systems compared with the baseline.
@@ -104,8 +104,8 @@ def least_resamples(systems: int, level: float) -> int:
 def find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
     """The systems that are worse than the baseline, by each metric of a gate.
 
-    Worse is what is significantly so and by at least the smallest difference that matters: higher
-    by metrics of errors, lower by metrics of quality.
+    A system is worse if the difference is significant and at least the smallest that matters:
+    higher by metrics of errors, lower by metrics of quality.
 
     Args:
         comparison: The systems, tested.

@@ -35,7 +35,7 @@ from coverage_eval.tables.table import (
 from coverage_eval.version import __version__
 
 _TESTS = {
-    "bootstrap": "sacreBLEU's paired bootstrap, with some 10 % false positives at 0.05",
+    "bootstrap": "sacreBLEU's paired bootstrap, with about 10% false positives at 0.05",
     "randomization": "approximate randomisation, two-sided",
 }
 _RECORDS = (
@@ -146,7 +146,7 @@ def _ends(interval: Interval | None) -> dict[str, float] | None:
 
 
 def comparison_notes(comparison: Comparison) -> list[str]:
-    """What must be known to read the figures: one sentence a line."""
+    """What a reader must know about the figures: one sentence a line."""
     testing = comparison.testing
     notes = [f"{comparison.segments:,} segments."]
     if testing.resamples == 0:
@@ -154,7 +154,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
     drawn = f"{testing.resamples:,} resamples, seed {testing.seed}"
     if comparison.segments < FEWEST_SEGMENTS:
         notes = [f"{comparison.segments} segments: too few for intervals and tests to say much."]
-    notes.append(f"[low, high]: 95 % interval (percentile bootstrap, {drawn}).")
+    notes.append(f"[low, high]: 95% interval (percentile bootstrap, {drawn}).")
     others = len(comparison.rows) - 1
     if others:
         what = f"{_TESTS[testing.test]}, {drawn}"
@@ -186,7 +186,7 @@ def _records(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
 
 
 class _Words(NamedTuple):
-    """How sentences speak of a metric of errors."""
+    """How sentences talk about a metric of errors."""
 
     less: str
     more: str
@@ -248,7 +248,7 @@ class VerdictSentence(NamedTuple):
 
 
 def plain_verdict(comparison: Comparison) -> list[str]:
-    """The sentences of :func:`find_differences`, a small difference called so."""
+    """The sentences of :func:`find_differences`; small differences are called small."""
     prefix = {"small": "Significant, but small: "}
     return [prefix.get(item.size, "") + item.text for item in find_differences(comparison)]
 
@@ -321,7 +321,7 @@ def _alone(comparison: Comparison) -> VerdictSentence:
 
 
 def _of_metric(comparison: Comparison, name: str) -> Iterator[VerdictSentence]:
-    """What a metric finds of each system; one sentence where no system differs."""
+    """What a metric finds for each system; one sentence if no system differs."""
     metric, baseline = comparison.metrics[name], comparison.baseline
     cells = {
         system: comparison.rows[system][name]
@@ -401,18 +401,18 @@ def _formatted(cell: Figure) -> str:
 
 
 NOTE = "coverage-eval.txt"
-"""Beside files of scores, what they are."""
+"""A note beside files of scores that says what they are."""
 
 
 def write_wmt(
     comparison: Comparison, folder: str | os.PathLike[str], references: Sequence[str]
 ) -> int:
-    """Write the metrics' scores as the WMT metrics task has them, and a note of what they are.
+    """Write the metrics' scores in the form of the WMT metrics task, and a note about them.
 
     For each metric, ``NAME-REF.seg.score`` and ``NAME-REF.sys.score``; REF names the references, or
     is ``src`` where the metric looks at none. Metrics of errors are negated, since the task takes
-    higher for better. An undefined score of a segment, which the task does not allow, is 0: there
-    was nothing to err about. Scores that another program gave are left out.
+    higher for better. An undefined score of a segment, which the task does not allow, is written as
+    0: there was nothing to get wrong. Scores of other programs are left out.
 
     Args:
         comparison: The systems.

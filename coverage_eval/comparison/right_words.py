@@ -1,7 +1,7 @@
 """Words and n-grams that systems get right, as compare-mt counts them (Neubig et al., NAACL 2019).
 
-A word of the first reference is right if the output has it at least as often as it stands in the
-reference so far; order does not count. N-grams are counted likewise.
+A word of the first reference is right if the output has it at least as often as the reference so
+far; order does not count. N-grams are counted likewise.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def telling_ngrams(result: Result, baseline: str, top: int) -> Table:
     """The n-grams that the baseline gets right more often than another system, and the reverse.
 
     They are ordered by (right + 1) / (right + right of the other + 2), as compare-mt does, then by
-    their length; a part of one that is listed is not listed again with the same counts. The example
+    their length; a part of a listed n-gram is not listed again with the same counts. The example
     is the first segment in which the one is right more often.
 
     Args:

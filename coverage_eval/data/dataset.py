@@ -1,7 +1,7 @@
 """A test set: hypotheses, references and source segment by segment, as a stream of batches.
 
-Whatever the texts come from (lists, files, columns of tables), everything that counts reads a
-:class:`Dataset` batch by batch. What an aligner makes of a batch is made once and kept with it.
+Texts come from lists, files or columns of tables; every metric reads a :class:`Dataset` batch by
+batch. An aligner's answer for a batch is computed once and kept with it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a metric wants an aligner to make of each row, such as links.
+    """What a metric needs from an aligner for each row, such as links.
 
     Attributes:
         key: Equal for requests that have the same answer.
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 class Batch:
-    """Some segments of a test set, and what was made of them, once for all metrics.
+    """Some segments of a test set, with the aligners' answers for all metrics.
 
     Args:
         rows: The segments.
@@ -74,7 +74,7 @@ class Batch:
         return len(self.rows)
 
     def get(self, request: Request) -> Sequence[Any]:
-        """The answer to a request, one item a row; made when it is first asked for."""
+        """The answer to a request, one item a row; computed on demand."""
         if request.key not in self._made:
             self._made[request.key] = list(request.make(self.rows))
         return self._made[request.key]
@@ -121,7 +121,7 @@ def answer_ahead(batches: Iterable[Batch], requests: Iterable[Request]) -> Itera
             batch.put(request, list(islice(stream, len(batch))))
         yield batch
     for stream in answers:
-        next(stream, None)  # an aligner that ends badly says so now
+        next(stream, None)  # an aligner that fails raises now
 
 
 BLOCK_ROWS = 50
@@ -269,7 +269,7 @@ class Dataset:
 def _reader(
     files: Sequence[Text], make: Callable[[tuple[str, ...]], Row]
 ) -> Callable[[], Iterable[Row]]:
-    """What reads files in step, again each time; those that can be read only once wait on disk."""
+    """A reader of files line by line, anew each time; pipes are kept on disk."""
     kept: list[DiskList[Row]] = []
 
     def read_once() -> Iterable[Row]:
@@ -386,7 +386,7 @@ def _check_tokens(hypotheses: Sequence[Segment], reference: Sequence[Any]) -> No
 
 
 def _tokens(segments: Sequence[Segment]) -> list[str]:
-    """The tokens, as far as they are strings, of segments that are lists of tokens."""
+    """All string tokens of tokenised segments."""
     lists = [segment for segment in segments if isinstance(segment, (list, tuple))]
     return [token for segment in lists for token in segment if isinstance(token, str)]
 
@@ -413,7 +413,7 @@ def _listed(segments: Any, name: str) -> list[Any]:
 
 
 def check_list(segments: object, name: str) -> None:
-    """Refuse what is no list of segments; a mapping or a data frame would give its keys.
+    """Raise unless this is a list of segments; a mapping or data frame would give its keys.
 
     Raises:
         TypeError: A single string, a mapping, a set, a data frame, or nothing to iterate over.

@@ -24,8 +24,8 @@ class DiskList(Sequence[T]):
     >>> list(items), items[-1], len(items)
     (['a', 'b', 'c'], 'c', 3)
 
-    The file has no name, so nobody can put into it what is unpickled here, and it goes with the
-    process, however that ends. In memory, an item takes 8 bytes.
+    The file has no name, so nobody can tamper with what is unpickled here, and it disappears with
+    the process, however that ends. In memory, an item takes 8 bytes.
 
     Args:
         items: Whatever can be pickled.
@@ -44,7 +44,7 @@ class DiskList(Sequence[T]):
             self.append(item)
 
     def append(self, item: T) -> None:
-        """Add an item behind the others."""
+        """Append an item."""
         data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
         with self._lock:
             if not self._at_end:

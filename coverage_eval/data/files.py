@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import sys
 import warnings
 import zlib
@@ -67,7 +68,8 @@ Text: TypeAlias = "Source | Column"
 
 
 MAX_LINE_BYTES: ContextVar[int] = ContextVar("MAX_LINE_BYTES", default=1 << 26)
-"""The longest line that is read, in bytes: a file with a longer one is no text. Set it for more."""
+"""The longest line that is read, in bytes: a file with a longer one is not text. Set it to allow
+more."""
 
 _BLOCK_BYTES = 1 << 16
 _BOM = "\ufeff"
@@ -80,7 +82,7 @@ _OTHER_FILES = {
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst",
     b"PAR1": "a Parquet file; give it as --from FILE, with the names of its columns",
 }
-"""First bytes of files that are no text, and what to do with such a file."""
+"""First bytes of files that are not text, and what to do with such a file."""
 
 
 class CorpusWarning(UserWarning):
@@ -129,19 +131,45 @@ def check_readable_again(*sources: Text) -> None:
 
 
 def check_stdin(*sources: Text | None) -> None:
-    """Raise if standard input is to be read twice: the second reader would find nothing.
+    """Raise if standard input or another pipe is named twice: each reader would find a part of it.
 
     Raises:
-        DataError: ``-`` is named more than once. Columns of one table count once, since they are
+        DataError: Two names are those of one pipe. Columns of one table count once, since they are
             read together.
     """
-    readers = {
-        source.columns if isinstance(source, Column) else number
-        for number, source in enumerate(sources)
-        if source is not None and str(file_of(source)) == STDIN
-    }
-    if len(readers) > 1:
-        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+    readers: dict[object, tuple[object, Text]] = {}
+    for number, source in enumerate(sources):
+        pipe = None if source is None else _pipe(str(file_of(source)))
+        if source is None or pipe is None:
+            continue
+        reader = source.columns if isinstance(source, Column) else number
+        other, name = readers.setdefault(pipe, (reader, source))
+        if other == reader:
+            continue
+        names = {str(file_of(name)), str(file_of(source))}
+        if names == {STDIN}:
+            raise DataError(
+                "'-' (standard input) is named more than once; give all but one as files"
+            )
+        listed = " and ".join(sorted(names))
+        raise DataError(
+            f"{listed}: named twice, and a pipe can be read only once; give all but one as files"
+        )
+
+
+def _pipe(name: str) -> object:
+    """What all names of one pipe or terminal have in common; None for a file and what is not there.
+
+    Where standard input is a file, too, its names share the place that was read up to.
+    """
+    is_stdin = name in {STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+    try:
+        state = os.fstat(0) if is_stdin else Path(name).stat()
+    except (OSError, ValueError):
+        return STDIN if is_stdin else None
+    if stat.S_ISFIFO(state.st_mode) or stat.S_ISCHR(state.st_mode) or stat.S_ISSOCK(state.st_mode):
+        return None if name == os.devnull else (state.st_dev, state.st_ino)
+    return STDIN if is_stdin else None
 
 
 def read_segments(source: Text) -> Iterator[str]:

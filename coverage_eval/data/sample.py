@@ -18,7 +18,7 @@ Rows: TypeAlias = Sequence[Sequence[str]]
 """A text: the tokens of each segment."""
 
 FEWEST_SEGMENTS = 20
-"""On fewer segments a share says little."""
+"""With fewer segments, shares say little."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ class Tokenizer:
             _ = self._function  # fails before any text is read if a package is missing
 
     def __call__(self, segment: Segment) -> Sequence[str]:
-        """The tokens of a segment; a list of tokens is joined by spaces and cut anew."""
+        """The tokens of a segment; a list of tokens is joined by spaces and tokenised again."""
         if self.name == "none" and not self.lowercase:
             tokens = tokenize(segment)
         elif self.name == "none" and not isinstance(segment, str):
@@ -79,7 +79,7 @@ class Tokenizer:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Its part of a signature."""
+        """The tokeniser's part of a signature."""
         stem = {"stem": str(self.stem)} if self.stem else {}
         return {"case": "lc" if self.lowercase else "mixed", "tok": self.name, **stem}
 

@@ -6,7 +6,7 @@ Various Statistical Alignment Models, 2003)::
     AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)
     precision = |A ∩ P| / |A|    recall = |A ∩ S| / |S|
 
-all in per cent, the counts summed over the corpus. F1 is the harmonic mean of the last two.
+all as percentages, with the counts summed over the corpus. F1 is the harmonic mean of the last two.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class LinkMetric(Formula):
         return np.array(counts, dtype=np.int64)
 
     def settings(self) -> Mapping[str, object]:
-        """All that moves the figure: what made the links, of which those with NULL are left out."""
+        """The settings of the figure: what made the links; links with NULL are left out."""
         return {**dict(self.made_by), "null": "no"}
 
     def formula(self, summed: Statistics) -> NDArray[np.float64]:
@@ -95,7 +95,7 @@ class AER(LinkMetric):
 
 @dataclass(frozen=True)
 class Precision(LinkMetric):
-    """Share of the links that are possible, 0 to 100."""
+    """Percentage of the links that are possible, 0 to 100."""
 
     name: ClassVar[str] = "precision"
     higher_is_better: ClassVar[bool] = True
@@ -107,7 +107,7 @@ class Precision(LinkMetric):
 
 @dataclass(frozen=True)
 class Recall(LinkMetric):
-    """Share of the sure gold links that were found, 0 to 100."""
+    """Percentage of the sure gold links that were found, 0 to 100."""
 
     name: ClassVar[str] = "recall"
     higher_is_better: ClassVar[bool] = True

@@ -1,11 +1,11 @@
-"""What the coverage of a word normally is, and the runs of words that lose most of it.
+"""The normal coverage of words, and the runs of words that lose most of it.
 
 Articles are seldom linked with certainty, names always are: a coverage of 0.4 says nothing about an
-article, and much about a name. The normal coverage of each word is learnt from text whose
-translations are complete. A word that is rare in this text, or not in it, is taken to be like the
-average rare word.
+article, but much about a name. The normal coverage of each word is learnt from text whose
+translations are complete. A word that is rare in this text, or missing, is treated like the average
+rare word.
 
-Words that are left out stand together, so a run of them stands out where no single word does. A
+Words are left out together, so a run of them is visible where no single word is. A
 calibration makes a probability of a run's score; it is learnt by
 :func:`~coverage_eval.testbed.learn_calibration.calibrate`.
 """
@@ -55,7 +55,7 @@ class NormalCoverage:
     def learn(cls, segments: Iterable[tuple[Sequence[str], Floats]]) -> NormalCoverage:
         """Learn from segments whose translations are complete.
 
-        A word's figures are those of its occurrences and one occurrence of the average rare word.
+        A word's figures come from its occurrences and one occurrence of the average rare word.
 
         Args:
             segments: The words of each segment and their coverages ``[words]``.
@@ -185,7 +185,7 @@ def disjoint_runs(values: Floats) -> list[WordRun]:
 
 
 _LARGEST = 1e9
-"""No weight of a real calibration comes near it."""
+"""Far above any weight of a real calibration."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ DENOMINATORS = ("aligned", "source")
 DEFAULT_DENOMINATOR = "aligned"
 
 _EMPTY_LINE = -1
-"""The position that an empty line of links stands for in the published script."""
+"""The source position that an empty line of links gives in the published script."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _one_a_line(path: Source) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class AlignedMetric(Metric):
-    """A metric of what links the source with reference and hypothesis, made by one aligner.
+    """A metric of the links of source, reference and hypothesis by one aligner.
 
     Args:
         aligner: What makes the links or coverages, and signs them.
@@ -127,7 +127,7 @@ class AlignedMetric(Metric):
 
     def __post_init__(self) -> None:
         check_aligner(self.aligner)
-        # Letters of a string, or the order of a set, would be signed without complaint.
+        # A string's letters, or a set's order, would be signed without an error.
         if not isinstance(self.stopwords, StopWords):
             raise TypeError(
                 "stopwords must come from StopWords.of(words) or StopWords.read(file), not "

@@ -140,7 +140,7 @@ class DistinctN(SegmentRatio):
 
 @dataclass(frozen=True)
 class LetterRepetition(LetterREP):
-    """REP in letters with nothing in the reference's place, per 100 words of the output.
+    """REP in letters with nothing in place of the reference, per 100 words of the output.
 
     Every occurrence of a word that comes twice counts, the first among them. See
     :class:`coverage_eval.metrics.rep.LetterREP`.
@@ -174,9 +174,9 @@ class LetterRepetition(LetterREP):
 class PeerREP(LetterRepetition):
     """REP in letters with other systems in the reference's place, per 100 words of the output.
 
-    A repetition that a peer has, too, is none. A peer that says just what the hypothesis says is
-    left out in that segment, unless all peers do. Without peers, every repetition counts. See
-    :class:`coverage_eval.metrics.rep.LetterREP`.
+    A repetition that a peer has, too, does not count. A peer with the same text as the hypothesis
+    is left out in that segment, unless all peers have it. Without peers, every repetition
+    counts. See :class:`coverage_eval.metrics.rep.LetterREP`.
 
     Args:
         peers: How many peers and other systems are witnesses; None for all.
@@ -274,7 +274,7 @@ def _two_digits(share: float) -> float:
 class TailLoop(SegmentRatio):
     """Segments that end in a loop, in percent.
 
-    A segment is flagged if it ends with a phrase of at least ``least`` tokens that stands there
+    A segment is flagged if it ends with a phrase of at least ``least`` tokens that occurs there
     twice in a row or more, or with any phrase more than ``most`` times. Holtzman et al., The
     Curious Case of Neural Text Degeneration (ICLR 2020); ``metrics/repetition.py`` of
     ari-holtzman/degen. That script looks at one phrase only, the one with most repeats (the
@@ -301,7 +301,7 @@ class TailLoop(SegmentRatio):
 
 
 def tail_repeats(tokens: Sequence[str], longest: int) -> dict[int, int]:
-    """How often in a row the last n tokens stand at the end, for n from 1 to ``longest``.
+    """How often in a row the last n tokens occur at the end, for n from 1 to ``longest``.
 
     >>> tail_repeats("x a b a b".split(), 3)
     {1: 1, 2: 2, 3: 1}
@@ -403,8 +403,8 @@ class CompressionRatio(SegmentRatio):
 class DuplicateNgrams(SegmentRatio):
     """Characters in repeated n-grams, from the second time on, as percentage of all characters.
 
-    After the filter of Gopher (Rae et al. 2021, table A1), which drops documents above 15 % for
-    n = 5 down to 10 % for n = 10. Counted as in ``gopher_repetition_filter.py`` of
+    After the filter of Gopher (Rae et al. 2021, table A1), which drops documents above 15% for n =
+    5 down to 10% for n = 10. Counted as in ``gopher_repetition_filter.py`` of
     huggingface/datatrove: a repeated n-gram counts with its spaces, and the search goes on behind
     it, so that no character counts twice. Made for documents: few segments are long enough.
     """
@@ -492,7 +492,7 @@ class UncoveredSource(AlignedMetric):
         return ratio_of_sums(summed)
 
     def requests(self) -> Sequence[Request]:
-        """Links of source and hypotheses; those of references, too, where the aligner has them."""
+        """Links of source and hypotheses, and of references if the aligner has them."""
         return (self.aligner.links(references=self.aligner.links_references),)
 
     def count(self, batch: Batch) -> Statistics:
@@ -543,7 +543,7 @@ class Figure:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the metric looks at besides the hypothesis."""
+        """The texts that the metric needs besides the hypothesis."""
         return self.kind.needs
 
     @property

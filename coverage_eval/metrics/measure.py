@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 ONE_SYSTEM = "the hypothesis"
-"""What messages call the output where only one system is scored."""
+"""The name of the output in messages if only one system is scored."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,11 @@ class Metric(Formula):
         return [({},) * len(row.hypotheses) for row in batch.rows]
 
     def requests(self) -> Sequence[Request]:
-        """What aligners are to make of every batch."""
+        """What aligners must compute for every batch."""
         return ()
 
     def for_texts(self, *, systems: int, references: int, peers: int) -> Metric:  # noqa: ARG002
-        """This metric for texts of which there are so many; by default the same for all.
+        """This metric for these numbers of references and peers; by default the same.
 
         Args:
             systems: Number of systems that are scored.
@@ -89,7 +89,7 @@ class Metric(Formula):
         return None
 
     def prepare(self) -> None:
-        """Make once what counting any batch needs, before processes start."""
+        """Prepare what counting needs, once, before processes start."""
 
     def for_systems(self, systems: Sequence[str]) -> Metric:  # noqa: ARG002 (for subclasses)
         """The metric for systems in an order, which links or scores by name are put in.
@@ -100,7 +100,7 @@ class Metric(Formula):
         return self
 
     def objection(self, rows: Sequence[Row]) -> str | None:  # noqa: ARG002 (for subclasses)
-        """Why the metric does not fit such texts, as of another language; by default it fits all.
+        """Why the metric does not fit these texts, such as their language; by default it fits all.
 
         Args:
             rows: Segments of the test set, some of them or all.
@@ -127,7 +127,7 @@ class Metric(Formula):
             sources: The source's segments, where the metric needs them.
             peers: Outputs of other systems, for metrics that take them as witnesses.
             jobs: Number of processes; the result does not depend on it.
-            resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
             checks: Warn of texts that look wrong, as the commands and :func:`coverage_eval.rep` do.
 
@@ -251,7 +251,7 @@ class TokenMetric(Metric):
         return Tokenizer(self.tokenize, self.lowercase)
 
     def settings(self) -> Mapping[str, object]:
-        """All fields, those of the tokeniser last."""
+        """All fields, the tokeniser's last."""
         own = {
             item.name: getattr(self, item.name)
             for item in fields(self)
@@ -262,7 +262,7 @@ class TokenMetric(Metric):
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What was counted of a test set; scores, tests, tables and reports are functions of it.
+    """The counts of a test set; scores, tests, tables and reports are functions of them.
 
     Attributes:
         metrics: The metrics by name.
@@ -297,7 +297,7 @@ class Result:
         Args:
             name: The metric.
             system: The system, which the score then names; by default the first.
-            resamples: Bootstrap resamples of a 95 % interval; 0 for no interval.
+            resamples: Bootstrap resamples of a 95% interval; 0 for no interval.
             seed: Their seed.
 
         Raises:
@@ -326,7 +326,7 @@ class Result:
         return metric.segment_scores(self.statistics_of(name, system))
 
     def evidence(self, name: str) -> Sequence[tuple[Evidence, ...]]:
-        """What the scores of a metric rest on, by segment, then system; found when first asked for.
+        """The evidence of a metric's scores, by segment, then system; computed on demand.
 
         Raises:
             ValueError: Evidence was not asked for when this was measured.
@@ -372,7 +372,7 @@ class Result:
         return found
 
     def without(self, name: str) -> Result:
-        """The same without a metric."""
+        """The texts' columns without a metric."""
         metrics = {key: metric for key, metric in self.metrics.items() if key != name}
         return replace(
             self, metrics=metrics, statistics={key: self.statistics[key] for key in metrics}
@@ -441,7 +441,7 @@ def measure(
     alone = {name: metric for name, metric in metrics.items() if not requests[name]}
     aligned = {name: metric for name, metric in metrics.items() if requests[name]}
     batches = dataset.batches()
-    first = list(islice(batches, jobs))  # no more processes than there is work for
+    first = list(islice(batches, jobs))  # no more processes than batches
     kept: DiskList[Batch] = DiskList()
     blocks: dict[str, list[Statistics]] = {name: [] for name in metrics}
     with _processes(len(first) if alone else 1) as pool:
@@ -472,7 +472,7 @@ def count_batch(metrics: Mapping[str, Metric], batch: Batch) -> dict[str, Statis
 
 @contextmanager
 def _processes(count: int) -> Iterator[ProcessPoolExecutor | None]:
-    """Some processes that have started; None instead of a single one."""
+    """Started processes; None if one is enough."""
     if count <= 1:
         yield None
         return
@@ -506,7 +506,7 @@ def _map(
     pool: ProcessPoolExecutor | None,
     jobs: int,
 ) -> Iterator[tuple[Batch, dict[str, Statistics]]]:
-    """Each batch with what a function makes of it, in their order, in some processes."""
+    """Apply a function to each batch, in order, in some processes."""
     if pool is None:
         yield from ((batch, function(batch)) for batch in batches)
         return
@@ -531,7 +531,7 @@ def _with_bar(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 _OF_WORDS = {"untokenised", "unsegmented"}
-"""Checks of whether a text was cut into words."""
+"""The checks for untokenised text."""
 
 
 def check_inputs(
@@ -541,7 +541,7 @@ def check_inputs(
     tokens: Tokenizer | None = None,
     aligner: Aligner | None = None,
 ) -> tuple[list[Finding], dict[str, float]]:
-    """What is probably wrong about texts that were read, and how well a model knows them.
+    """What is probably wrong with texts that were read, and how well a model knows them.
 
     Args:
         dataset: The texts, read at least once.
@@ -576,7 +576,8 @@ def check_inputs(
         alone = len(untouched) == len(metrics)
         uncut = _sample(dataset, Tokenizer(), Tokenizer())
         findings += check_tokenised(uncut, untouched, alone=alone)
-    findings += [Finding("plain-model", m.caveat) for m in metrics if m.caveat]
+    caveats = dict.fromkeys(metric.caveat for metric in metrics)
+    findings += [Finding("plain-model", said) for said in caveats if said]
     names = ", ".join(dataset.references)
     objections = dict.fromkeys(metric.objection(dataset.sampler.rows) for metric in metrics)
     findings += [Finding("metric-does-not-fit", f"{names}: {said}") for said in objections if said]

@@ -547,8 +547,8 @@ class Omissions(Metric):
 
     @property
     def caveat(self) -> str | None:
-        """That the model was not made for omissions, where there is no reference instead."""
-        if self.referenced or self.finder.units[0].normal is not None:
+        """That the model was not made for omissions, where there are no witnesses instead."""
+        if self.referenced or self.peers or self.finder.units[0].normal is not None:
             return None
         return (
             "the model was not made for omissions: how far each word is normally covered is not "

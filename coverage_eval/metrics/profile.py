@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 ROW = ("figure", "score", "low", "high", "better", "meaning")
-"""What a row of a table of figures has."""
+"""The columns of a table of figures."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ class ProfiledFigure:
 
     @property
     def meaning(self) -> str:
-        """What it tells, or why it is undefined."""
+        """What it means, or why it is undefined."""
         return self.figure.meaning if self.score else f"undefined: {self.metric.undefined}"
 
     @property
     def signature(self) -> str:
-        """What moved it."""
+        """Its signature."""
         return str(self.score.signature if self.score else self.metric.signature)
 
     @property

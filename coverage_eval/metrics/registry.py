@@ -1,4 +1,4 @@
-"""The metrics by name, each with the line that the command line says of it.
+"""The metrics by name, each with its line in the help.
 
 A metric is one file and one line here; it then has a command of its own (unless its entry says
 that it is a form of another metric, or has a command that does more) and can be a column of
@@ -103,7 +103,7 @@ def metric_class(name: str) -> type[Metric]:
 
 
 def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
-    """A metric with those of some settings that it has.
+    """Make a metric from those of the given settings that it has.
 
     Args:
         name: One of :data:`METRICS`.
@@ -120,7 +120,7 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
     if "aligner" in known and "aligner" not in chosen:
         raise ValueError(f"{kind.name} needs an aligner: the source text, and a model or links")
     metric = kind(**chosen)
-    _ = metric.signature  # a missing package is said before any text is read
+    _ = metric.signature  # report a missing package before any text is read
     return metric
 
 

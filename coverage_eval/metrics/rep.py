@@ -174,7 +174,7 @@ class REP(TokenMetric):
             for hypothesis in map(self.tokens, row.hypotheses):
                 ngrams = words = 0
                 said_before = len(hypothesis) - len(set(hypothesis))
-                if said_before >= self.n:  # where an n-gram stands again, so do its n words
+                if said_before >= self.n:  # where an n-gram is repeated, so are its n words
                     ngrams = _sum(self._counted(repeated_ngrams(hypothesis, references, self.n)))
                 if said_before:
                     words = _sum(self._counted(_repeated_words(hypothesis, references)))
@@ -182,7 +182,7 @@ class REP(TokenMetric):
         return np.array(counts, dtype=np.int64).reshape(len(batch), -1, 3).swapaxes(0, 1)
 
     def _expected(self, row: Row) -> Sequence[Any]:
-        """The texts whose repetitions are no errors."""
+        """The texts whose repetitions are not errors."""
         return row.references
 
     def excesses(self, hypothesis: Tokens, references: Sequence[Tokens]) -> dict[str, Excess]:
@@ -193,7 +193,7 @@ class REP(TokenMetric):
         }
 
     def _counted(self, excess: Excess) -> Excess:
-        """Those of the n-grams that hold no token that is left out."""
+        """The n-grams without any token that is left out."""
         if not (self.leave_out.words or self.leave_out_punctuation):
             return excess
         return {gram: found for gram, found in excess.items() if not any(map(self._is_out, gram))}
@@ -260,7 +260,7 @@ def _doubled(tokens: Tokens) -> list[Ngram]:
 
 
 def _excess(counts: Mapping[Ngram, int], references: Iterable[Iterable[Ngram]]) -> Excess:
-    """The n-grams that stand more often than in any reference, with both counts."""
+    """The n-grams that occur more often than in any reference, with both counts."""
     expected = list(map(Counter, references))
     allowed = {gram: max([counter[gram] for counter in expected]) for gram in counts}
     return {gram: (n, allowed[gram]) for gram, n in counts.items() if n > allowed[gram]}

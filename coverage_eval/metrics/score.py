@@ -25,7 +25,7 @@ Evidence = Mapping[str, Any]
 
 
 def _format_setting(value: object) -> str:
-    """A setting's value as it stands in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
+    """A setting's value as written in a signature: ``2``, ``1.0``, ``none``, ``yes``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)

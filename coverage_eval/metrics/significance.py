@@ -192,7 +192,7 @@ def _side_by_side(systems: Systems) -> Floats:
 
 
 def _summable(systems: Systems) -> dict[str, Floats]:
-    """The same of each system, as parts of one array."""
+    """Rounded statistics, one view per system."""
     parts = np.split(_side_by_side(systems), len(systems), axis=1)
     return dict(zip(systems, parts, strict=True))
 
@@ -225,8 +225,9 @@ def paired_test(
     it counts as smaller (so that it finds equal outputs different), and its sums in single
     precision. A resample whose score is undefined counts as no evidence of a difference.
 
-    Of equally good systems, randomisation finds about 5 % different at the level of 0.05, and this
-    bootstrap about 10 %: differences without sign are centred, which tests one side only.
+    Among equally good systems, randomisation finds about 5% different at the level of 0.05, and
+    this
+    bootstrap about 10%: differences without sign are centred, which tests one side only.
 
     Args:
         metric: The metric whose statistics these are.

@@ -2,5 +2,5 @@
 
 Bottom to top: ``printed`` (tables, figures and translations as data), ``claims`` (claims, the facts
 that they rest on, verdicts), ``audit_*`` (the audits), ``audits`` (all of them by name),
-``user_scores`` (a user's own table beside the printed ones) and ``reproduction`` (the experiments).
+``user_scores`` (your own table beside the printed ones) and ``reproduction`` (the experiments).
 """

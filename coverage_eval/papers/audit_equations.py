@@ -41,7 +41,7 @@ Vector = NDArray[np.float64]
 SEED = 2018
 PROBLEMS = 200
 MARGIN = 1e-3
-"""Distance from kinks, where derivatives are compared with finite differences."""
+"""Least distance from kinks for comparing derivatives with finite differences."""
 
 PROPOSITION = "Proposition 1, page 372"
 ALGORITHM = "Algorithm 1, Appendix A.3"
@@ -53,7 +53,7 @@ LOSSES = (
     sparsemax_loss_by_products,
     sparsemax_loss,
 )
-"""Eqs. 8, 9 and 10 of the report as they are printed, and ours."""
+"""The report's eqs. 8, 9 and 10 as printed, and our loss."""
 
 
 def free_problems(count: int = PROBLEMS) -> Iterator[Vector]:
@@ -96,7 +96,7 @@ def interior(alpha: Vector, u: Vector) -> NDArray[np.bool_]:
 
 
 def threshold(z: Vector, u: Vector, alpha: Vector) -> float:
-    """τ of a solution α = max{0, min{u, z − τ}}, seen where it is between its bounds."""
+    """τ of a solution α = max{0, min{u, z − τ}}, read where α is between its bounds."""
     return float((z - alpha)[interior(alpha, u)].mean())
 
 
@@ -126,7 +126,7 @@ def numeric_jacobians(z: Vector, u: Vector) -> tuple[Vector, Vector]:
 
 
 def audit_figure1() -> tuple[Claim, ...]:
-    """Recompute all twelve triples of Figure 1, to the digits printed, and the credit."""
+    """Recompute all twelve triples of Figure 1 and the credit, to the printed digits."""
 
     def text(values: Vector, digits: int) -> str:
         return f"({', '.join(f'{value:.{digits}f}' for value in values)})"
@@ -138,7 +138,7 @@ def audit_figure1() -> tuple[Claim, ...]:
         bounded = find_transformation(name).bounded
         attention, credit = attend_with_credit(scores, 1.0, name)
         for place, printed in enumerate(triples):
-            # The figure leaves trailing zeros out, so both sides are written with two digits.
+            # The figure omits trailing zeros, so both sides are written with two digits.
             ours = [f"{value:.2f}" for value in attention[place]]
             equal = [f"{float(number):.2f}" for number in printed] == ours
             what = f"{name}, round {place + 1}"
@@ -193,7 +193,7 @@ def _form() -> Claim:
 
 
 def _general_solver(z: Vector, u: Vector) -> Vector:
-    """Eq. 6 by a solver that knows nothing of its form."""
+    """Eq. 6 by a general solver."""
     from scipy.optimize import Bounds, LinearConstraint, minimize
 
     def objective(alpha: Vector) -> float:
@@ -242,7 +242,7 @@ def _sublinear() -> Claim:
         support = find_support(alpha, u)
         d_alpha = np.linspace(-1, 1, len(z))
         dense = constrained_sparsemax_vjp(d_alpha, alpha, u)
-        # Values that are not read may be anything: NaN where no gradient should look.
+        # NaN where no gradient should read a value.
         off = np.ones(len(z), dtype=bool)
         off[support.interior] = off[support.at_bound] = False
         sparse = sparse_vjp(np.where(off, np.nan, d_alpha), support)

@@ -1,8 +1,8 @@
 """The table "text against scripts": each difference shown by computing both sides.
 
 The scripts are those of Malaviya et al. (2018): Unbabel/sparse_constrained_attention at commit
-55111dc, and their fork of OpenNMT-py. Nothing of them is here: what they compute is written anew,
-in as few lines as show it.
+55111dc, and their fork of OpenNMT-py. None of their code is here: what they compute is written
+anew, in as few lines as possible.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def rep_second_sum() -> Claim:
 
 
 def _rep(hypothesis: str, reference: str, times: int) -> float:
-    """REP by its formula; the second sum is over words that stand ``times`` times in a row."""
+    """REP by its formula; the second sum is over words that occur ``times`` times in a row."""
     hyp, ref = hypothesis.split(), reference.split()
     t, r = Counter(pairwise(hyp)), Counter(pairwise(ref))
     sigma = sum(max(0, count - r[gram]) for gram, count in t.items() if count >= 2)
@@ -108,7 +108,7 @@ def _rows(words: Sequence[str], times: int) -> Counter[str]:
 
 
 def drop_denominator() -> Claim:
-    """Row 2: of what DROP is a percentage."""
+    """Row 2: the denominator of DROP."""
     source = "a b c d e"
     reference, hypothesis = parse_links("0-0 1-1 2-2"), parse_links("0-0")
     figures = {}
@@ -268,7 +268,7 @@ def coverage_vector() -> Claim:
     forms = [BilinearScore(weight, vector, "text"), BilinearScore(weight, vector, "scripts")]
 
     def scores(received: Vector) -> list[Vector]:
-        """Of both forms, for what the words have received."""
+        """Both forms, for the attention that the words have received."""
         states = memory[None]
         return [f.scores(query[None], f.keys(states), states, received[None])[0] for f in forms]
 
@@ -564,7 +564,7 @@ def padded_sink() -> Claim:
     # Infinity times c would leave no attention to compare: the scripts' sink has some large bound.
     bounds = np.where(np.isinf(fertilities), 10.0, fertilities)
     scores = np.einsum("bd,bsd->bs", query, memory)
-    # The scripts' bonus is of all positions of a batch but the last, padded or not.
+    # The scripts add the bonus to all positions of a batch but the last, padded or not.
     by_itself, in_batch = c * bounds[0, :3] * [1, 1, 0], c * bounds[0, :3]
     by_scripts = tuple(
         constrained_sparsemax(scores[0, :3] + bonus, bounds[0, :3])

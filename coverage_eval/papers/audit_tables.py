@@ -1,4 +1,4 @@
-"""What both papers say of their tables, over the printed figures.
+"""What both papers say about their tables, checked on the printed figures.
 
 Section 5 of Malaviya et al. (2018) over Tables 1 and 2; section 3 of Madsen et al. (2017) over
 Tables 2, 3 and 4.
@@ -24,12 +24,12 @@ SOFTMAX = "softmax TF"
 
 
 def audit_table1() -> tuple[Claim, ...]:
-    """Recompute what section 5 says of Table 1."""
+    """Recompute what section 5 says about Table 1."""
     return claims_of_table1(load_table("table1"))
 
 
 def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
-    """What section 5 says of Table 1, over figures of the same systems."""
+    """What section 5 says about Table 1, for figures of the same systems."""
 
     def compare(
         metric: str, where: str, datasets: Sequence[str], ours: str, theirs: str, *,
@@ -105,7 +105,7 @@ def claims_of_table1(table: PrintedTable) -> tuple[Claim, ...]:
 
 
 def audit_table2() -> tuple[Claim, ...]:
-    """Recompute what section 5 says of Table 2, and whether Table 1 has the same figures."""
+    """Recompute what section 5 says about Table 2, and compare its figures with Table 1."""
     first, second = load_table("table1"), load_table("table2")
     same = [
         same_text(
@@ -126,7 +126,7 @@ def audit_table2() -> tuple[Claim, ...]:
 
 
 def claims_of_table2(table: PrintedTable) -> tuple[Claim, ...]:
-    """What section 5 says of Table 2, over figures of the same systems."""
+    """What section 5 says about Table 2, for figures of the same systems."""
     facts = []
     for metric in table.metrics:
         for ours in reversed(PREDICTED):
@@ -147,7 +147,7 @@ def claims_of_table2(table: PrintedTable) -> tuple[Claim, ...]:
 
 
 def audit_report_tables() -> tuple[Claim, ...]:
-    """Recompute what the sparsemax report says of its tables."""
+    """Recompute what the sparsemax report says about its tables."""
     times = load_table("report_table4")
 
     def faster(dataset: str, fast: list[str], slow: list[str], text: str) -> Claim:
@@ -223,7 +223,7 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
             "the softmax and sparsemax classifiers are very much alike in terms of performance",
             "section 3.1, page 3",
             tuple(alike),
-            "Read as: the 95 % intervals of Table 2 overlap.",
+            "Read as: the 95% intervals of Table 2 overlap.",
         ),
         Claim(
             "the Iris dataset shows an improved performance, a statistically significant "
@@ -232,7 +232,7 @@ def _claims_of_accuracy() -> tuple[Claim, Claim, Claim]:
             tuple(iris),
         ),
         Claim(
-            "the error rates on Iris (20.0 % and 13.3 % of 15 flowers) differ by a single flower",
+            "the error rates on Iris (20.0% and 13.3% of 15 flowers) differ by a single flower",
             "Tables 1 and 3, page 3; in our words",
             tuple(errors),
         ),

@@ -1,4 +1,4 @@
-"""REP over the translations that Malaviya et al. (2018) print, against what they say of them."""
+"""REP of the translations that Malaviya et al. (2018) print, against what they say about them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _corpus_rep(examples: ExampleSet, system: str) -> float:
 
 
 def _repetitions(examples: ExampleSet, system: str, number: int) -> str:
-    """What one output repeats, empty if nothing; examples are numbered from 1."""
+    """What one output repeats, or nothing; examples are numbered from 1."""
     example = examples.examples[number - 1]
     found = _METRIC.evidence(example.outputs[system], example.reference)
     return "; ".join(f"{' '.join(item.ngram)} ({item.hypothesis_count}x)" for item in found)

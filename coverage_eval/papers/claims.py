@@ -1,6 +1,6 @@
-"""A claim of a paper, the facts it rests on, the verdict that follows from them, and their print.
+"""A paper's claims, the facts they rest on, the verdicts that follow, and how they are printed.
 
-The facts that audits are made of say that two sides are equal, or differ, or are as said.
+A fact says that two sides are equal, that they differ, or that a figure is as the paper says.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FACT_HEADER = ("fact", "printed", "against", "outcome", "holds")
 
 
 class Verdict(Enum):
-    """What became of a claim; a claim that does not hold is a finding, not a failure."""
+    """The verdict on a claim; a claim that does not hold is a finding, not a failure."""
 
     HOLDS = "holds"
     EXCEPTIONS = "holds with exceptions"
@@ -174,7 +174,7 @@ def same_text(what: str, printed: str, found: str) -> Fact:
 
 
 def as_said(what: str, expected: str, found: str) -> Fact:
-    """The fact that something comes out as a word says."""
+    """The fact that a result agrees with a word of the paper."""
     holds = expected == found
     return Fact(what, expected, found, "as said" if holds else "not so", holds)
 
@@ -213,8 +213,9 @@ def _largest_gap(pairs: Pairs) -> tuple[float, str]:
 def present_audits(audits: Sequence[Audit]) -> Printable:
     """One row for each claim: audit, claim, verdict, exceptions.
 
-    People see the first exception and how many there are; CSV has all of them, and where the claim
-    is made; JSON has every fact. The numbers of ``--score-only`` are, for each claim, how many
+    Tables for people show the first exception and how many there are; CSV has all of them, and
+    where the claim is made; JSON has every fact. The numbers of ``--score-only`` are, for each
+    claim, how many
     facts do not hold.
     """
     header = ("audit", "claim", "verdict", "exceptions")

@@ -1,6 +1,6 @@
 """What both papers print: tables, the translations of Appendix B and Figure 2, and Figure 1.
 
-The figures are in data files beside this module, with the digits that are printed.
+The figures are in data files beside this module, with the printed digits.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def load_table(name: str) -> PrintedTable:
 
 
 def mean_and_half_width(values: ArrayLike) -> tuple[float, float | None]:
-    """The mean, and half of its 95 % interval by Student's t, as the tables of the report have it.
+    """The mean, and half of its 95% interval by Student's t, as in the report's tables.
 
     >>> mean_and_half_width([70.0])
     (70.0, None)

@@ -1,1 +1,1 @@
-"""What is printed of scores and evidence, and in which formats; nothing is computed here."""
+"""How scores and evidence are shown; nothing is computed here."""

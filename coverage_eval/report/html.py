@@ -51,7 +51,7 @@ from coverage_eval.tables.table import ScoreCell, Table, format_figure, tables_a
 from coverage_eval.version import __version__
 
 MOST_OUTPUTS = 1_000_000
-"""Outputs of segments that a report holds; a browser is slow to open more."""
+"""The most outputs of segments in a report; browsers open more too slowly."""
 
 BLOCK = 100
 """Segments in a block of data: what the page unpacks to show one of them."""
@@ -225,7 +225,7 @@ def _excerpt(words: Sequence[str], marks: Mapping[int, str]) -> MarkedWords:
 
 
 def _digest(comparison: Comparison) -> str:
-    """Tells the texts of reports apart, whose readers' labels a browser keeps."""
+    """Identifies the texts of a report, so that a browser keeps labels for each."""
     digest = hashlib.sha256(repr(list(comparison.rows)).encode())
     for row in comparison.measured.rows:
         texts = (row.source, row.references, row.hypotheses)
@@ -234,7 +234,7 @@ def _digest(comparison: Comparison) -> str:
 
 
 def _check_sizes(comparison: Comparison, what: str, items: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse what is of other systems, or of more or fewer segments."""
+    """Raise for other systems, or another number of segments."""
     for system, found in items.items():
         if system not in comparison.rows:
             raise ValueError(f"{what} of {system!r}, which is none of the systems")
@@ -255,7 +255,7 @@ def _notice(comparison: Comparison) -> str:
     )
 
 
-# Column of each breakdown that its charts show; where there is none, its figures are the scores.
+# The column of each breakdown that its charts show; without one, they show the scores.
 _MEASURES = {
     "frequency": "% dropped",
     "source-position": "% dropped",
@@ -329,7 +329,7 @@ _SUSPECTS = (
 
 
 def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
-    """How it was measured."""
+    """How everything was measured."""
     for name, metric in comparison.metrics.items():
         score = comparison.rows[comparison.baseline][name].score
         yield Topic(metric.name, [metric.limits] if metric.limits else [], [str(score.signature)])
@@ -338,7 +338,7 @@ def _topics(comparison: Comparison, options: ReportOptions) -> Iterator[Topic]:
     yield Topic("Intervals and tests", comparison_notes(comparison))
     yield Topic("Empty segments", [_empty_segments(comparison)])
     if options.model:
-        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f} %" for name, share in
+        shares = [f"{name.replace('_', ' ')}: {100 * share:.1f}%" for name, share in
                   options.model.items()]  # fmt: skip
         yield Topic("Words that the aligner's model does not know", shares)
     yield Topic("Warnings", list(options.warnings) or ["There were none."])

@@ -26,7 +26,7 @@ _DRAWN = 6
 
 
 def present_meta(evaluation: MetaEvaluation, kind: str) -> Printable:
-    """The figures of every score, those of words and of systems in tables of their own.
+    """The figures of every score; figures of words and of systems have their own tables.
 
     Args:
         evaluation: The figures.
@@ -82,7 +82,7 @@ def _cell(estimate: Estimate | None) -> Cell:
 
 
 def _tables(evaluation: MetaEvaluation, kind: str) -> Iterator[Table]:
-    """The main table, and those of words and systems unless they are empty."""
+    """The main table, and the tables of words and systems unless they are empty."""
     recall = f"P at R {evaluation.evaluating.recall:g}"
     header = ("score", "AUROC", "AP", recall, "r_pb", "τ", "within source", "one rater", "ECE")
     rows: list[tuple[Cell, ...]] = [
@@ -169,7 +169,7 @@ def _explanations(evaluation: MetaEvaluation) -> Iterator[str]:
     how = evaluation.evaluating
     if how.resamples:
         drawn = f"{how.resamples:,} resamples of sources, seed {how.seed}"
-        yield f"[low, high]: 95 % interval (percentile bootstrap, {drawn})."
+        yield f"[low, high]: 95% interval (percentile bootstrap, {drawn})."
     if how.resamples and len(scores) > 1:
         others = len(scores) - 1
         corrected = f"Holm-corrected over {others} scores" if others > 1 else "one score"

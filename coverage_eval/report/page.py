@@ -211,9 +211,9 @@ def _asset(name: str) -> str:
 
 
 def _packed(blocks: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Each block as JSON, compressed and in base64, which means nothing to HTML."""
+    """Each block as JSON, compressed and in base64, which has no meaning in HTML."""
     for name, value in blocks:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        # Without the time, the same input gives the same file.
+        # Without a time stamp, the same input gives the same file.
         packed = gzip.compress(text.encode("utf-8", "replace"), mtime=0)
         yield name, base64.b64encode(packed).decode()

@@ -1,4 +1,4 @@
-"""Each segment of a comparison with all that is marked in it, and errors that are known."""
+"""Each segment of a comparison with all its marks, and known errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Label(Protocol):
 
     @property
     def kind(self) -> str:
-        """What sort of error it is."""
+        """The kind of error."""
 
     @property
     def hypothesis(self) -> tuple[int, int]:
@@ -185,7 +185,7 @@ class Suspect(Protocol):
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What a report may be told beside the scores.
+    """What a report can show besides the scores.
 
     Attributes:
         title: Its title; by default it names the systems.
@@ -196,8 +196,8 @@ class ReportOptions:
         labels: Known errors by system.
         suspects: Spans of the source that seem to be left out, by system, for each segment.
         finder: The signature of what found these spans.
-        frequencies: How often each source word stands in the training text; by default, how often
-            it stands in the source itself.
+        frequencies: How often each source word occurs in the training text; by default, in the
+            source itself.
     """
 
     title: str | None = None
@@ -214,7 +214,7 @@ class ReportOptions:
 Record = dict[str, Any]
 
 LEAST_LOSS = 0.1
-"""Coverage of a source word that an output must lose for a mark; nearly every word loses some."""
+"""Coverage that a source word must lose to be marked; nearly every word loses some."""
 
 
 def segment_records(
@@ -300,7 +300,7 @@ class _Aligned:
         return None if source is None else self._result.source_tokens(source)
 
     def links(self, index: int, number: int, words: Sequence[str]) -> list[int] | None:
-        """Links of an output; None if there are none, or of words that are cut otherwise."""
+        """Links of an output; None if there are none, or if they belong to other tokens."""
         if not self._answers:
             return None
         links = self._answers[index].hypotheses[number]

@@ -119,7 +119,7 @@ def _outputs(metrics: Sequence[Metric], texts: GrammarTexts) -> Table:
     for name, hypotheses in texts.outputs.items():
         columns = (hypotheses, texts.references, texts.sources)
         scores = [metric.corpus_score(*columns) for metric in metrics]
-        repetitions, omissions = (f"{100 * rate:.0f} %" for rate in RATES[name])
+        repetitions, omissions = (f"{100 * rate:.0f}%" for rate in RATES[name])
         rows.append((name, repetitions, omissions, *map(float, scores)))
     return Table(
         ("output", "repeated", "left out", "REP", "DROP", "SoftDROP", "BLEU"),

@@ -237,7 +237,7 @@ class Estimate:
     Attributes:
         value: The figure.
         samples: ``[resamples]``, the figure of each resample; NaN if undefined.
-        interval: 95 % percentile interval; None without resamples.
+        interval: 95% percentile interval; None without resamples.
     """
 
     value: float

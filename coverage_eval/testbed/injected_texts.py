@@ -44,7 +44,7 @@ class Spoiling:
     @property
     def systems(self) -> list[str]:
         """Names of the outputs: their rates in percent."""
-        return [f"{100 * rate:g} %" for rate in self.rates]
+        return [f"{100 * rate:g}%" for rate in self.rates]
 
 
 def spoil_text(

@@ -1,4 +1,4 @@
-"""Constrained attention to train with in PyTorch (``pip install 'coverage-eval[torch]'``).
+"""Constrained attention for training in PyTorch (``pip install 'coverage-eval[torch]'``).
 
 >>> import torch
 >>> from coverage_eval.torch import constrained_sparsemax

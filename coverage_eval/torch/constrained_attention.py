@@ -31,7 +31,7 @@ _BOUNDED = {
 
 
 class Scorer(Protocol):
-    """What makes scores, for :class:`ConstrainedAttention`: any module that has these will do.
+    """A scorer for :class:`ConstrainedAttention`: any module with these methods works.
 
     Attributes:
         memory_size: K of the encoder states; None if it takes any size, and then there can be no
@@ -49,7 +49,7 @@ class Scorer(Protocol):
         ...
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
+        """Initialise the parameters."""
         ...
 
 
@@ -237,7 +237,7 @@ def infeasible_rows(
 
 
 class FertilityAttention(nn.Module):
-    """What attention under fertilities has in common, with one head or several.
+    """The common part of attention under fertilities, with one head or several.
 
     Args:
         transformation: name or label of one of the four; those with bounds need fertilities.
@@ -324,7 +324,7 @@ class FertilityAttention(nn.Module):
     @staticmethod
     def _check_room(bounds: Tensor, steps: Tensor | int | None) -> None:
         if steps is None and bounds.device.type != "cpu":
-            return  # to look for sinks would be to wait for the device, and nobody asked
+            return  # looking for sinks would wait for the device
         rows = infeasible_rows(bounds, math.inf if steps is None else steps)
         if not len(rows):
             return
@@ -372,7 +372,7 @@ class FertilityAttention(nn.Module):
         return alpha if active is None else alpha.masked_fill(ended, 0)
 
     def extra_repr(self) -> str:
-        """What the printed model shows."""
+        """The settings shown when the model is printed."""
         return f"{self.transformation}, exhaustion={self.exhaustion}, sink={self.has_sink}"
 
 

@@ -1,4 +1,4 @@
-r"""Several heads under fertilities, in the place of :class:`torch.nn.MultiheadAttention`.
+r"""Several heads under fertilities, in place of :class:`torch.nn.MultiheadAttention`.
 
 Scaled dot products (Vaswani et al. 2017, section 3.2) with the transformations of
 :mod:`coverage_eval.torch`. Each head has the whole fertilities to give and spends them step by
@@ -269,7 +269,7 @@ class MultiheadConstrainedAttention(FertilityAttention):
         return states.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
 
     def extra_repr(self) -> str:
-        """What the printed model shows."""
+        """The settings shown when the model is printed."""
         return f"heads={self.num_heads}, {super().extra_repr()}"
 
 

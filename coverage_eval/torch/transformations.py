@@ -119,7 +119,7 @@ def sparsemax_loss(z: Tensor, q: Tensor, dim: int = -1) -> Tensor:
     Returns:
         The loss per row, at least 0: the broadcast shape without ``dim``.
     """
-    near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes nothing but digits
+    near = z - z.detach().amax(dim, keepdim=True)  # shifting all scores changes only rounding
     return _apply(_Attained, near, sparsemax(z, dim), dim) + (q * (q / 2 - near)).sum(dim)
 
 
@@ -131,7 +131,7 @@ class _Layer(nn.Module):
         self.dim = dim
 
     def extra_repr(self) -> str:
-        """What the printed model shows."""
+        """The settings shown when the model is printed."""
         return f"dim={self.dim}"
 
 
@@ -266,7 +266,7 @@ class _ConstrainedSoftmax(torch.autograd.Function):
 
     @staticmethod
     def moving(alpha: Tensor, z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """By which weight each position moves; which are held by their bounds."""
+        """The weight by which each position moves, and which positions are held by their bounds."""
         held = ~(alpha < u)
         return alpha.masked_fill(held, 0), held & (z != -math.inf)
 
@@ -313,7 +313,7 @@ class _ConstrainedSparsemax(torch.autograd.Function):
 
     @staticmethod
     def moving(alpha: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """By which weight each position moves; which are held by their bounds, not exhausted."""
+        """The weight by which each position moves; which are held by bounds but not exhausted."""
         positive = alpha > 0
         interior = positive & (alpha < u)
         return interior.to(alpha.dtype), positive ^ interior

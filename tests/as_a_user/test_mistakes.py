@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import warnings
 from pathlib import Path
@@ -13,7 +14,7 @@ import coverage_eval as ce
 from coverage_eval.data.files import CorpusWarning
 from coverage_eval.testbed.grammar import generate
 from tests.conftest import RunCli
-from tests.data.spoil import confuse, glue
+from tests.data.spoil import confuse, glue, shuffle
 
 PAIRS = generate(900, seed=4)
 TRAIN, TEST = PAIRS[:600], PAIRS[600:]
@@ -106,15 +107,15 @@ def test_what_else_is_said_of_it(run_cli: RunCli, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("drop a ref --src src --model sk.model", "src (100 %, such as "),
-        ("compare a --ref ref --src src --model sk.model", "src (100 %, such as "),
-        ("omissions a --src src --model sk.model", "src (100 %, such as "),
-        ("profile a --src src --model sk.model", "src (100 %, such as "),
+        ("drop a ref --src src --model sk.model", "src (100%, such as "),
+        ("compare a --ref ref --src src --model sk.model", "src (100%, such as "),
+        ("omissions a --src src --model sk.model", "src (100%, such as "),
+        ("profile a --src src --model sk.model", "src (100%, such as "),
         (
             "meta --inject ref --src src --model sk.model --kind omission-word",
-            "src (100 %, such as ",
+            "src (100%, such as ",
         ),
-        ("report a --ref ref --src src --model sk.model -o no.html", "src (100 %, such as "),
+        ("report a --ref ref --src src --model sk.model -o no.html", "src (100%, such as "),
         ("drop src src --src ref --model model", "ref and src: the model knows the words of each"),
         ("rep shifted ref", "shifted: line N fits line N+1 of ref better"),
         ("omissions shifted --src src --model model", "src: line N fits line N-1 of shifted"),
@@ -297,3 +298,75 @@ def test_equal_outputs_and_real_outputs_are_scored(
     line = f"compare --ref {test}.en --src {test}.de --model m30k --metrics rep,drop --resamples 0"
     stderr = typed(run_cli, folder, f"{line} {' '.join(systems)} --strict")[1]
     assert stderr == ""
+
+
+# --- mistakes whose answer was good: one line that says what, where, and often what to do ---
+
+
+@pytest.fixture(scope="module")
+def wrong(folder: Path) -> Path:
+    """The same folder with files that are wrong in one way each."""
+    text = "".join(f"{line}\n" for line in lines(A))
+    packed = gzip.compress(text.encode())
+    rows = [*zip(lines(A), lines(REF), strict=True)]
+    records = [json.dumps({"h": h, "r": r}) for h, r in rows]
+    files = {
+        "longer": f"{text}one more\n".encode(),
+        "utf16": text.encode("utf-16"),
+        "latin1": f"{text[:-1]} caf\xe9\n".encode("latin-1"),
+        "none.gz": text.encode(),
+        "cut.gz": packed[: len(packed) // 2],
+        "bom": b"\xef\xbb\xbf" + text.encode(),
+        "shuffled": "".join(f"{line}\n" for line in lines(shuffle(A))).encode(),
+        "null.jsonl": "\n".join([*records[:-1], '{"h": null, "r": "x"}']).encode(),
+        "number.jsonl": "\n".join([*records[:-1], '{"h": 7, "r": "x"}']).encode(),
+        "ragged.tsv": (
+            "h\tr\n" + "".join("\t".join(row) + "\n" for row in rows[:9]) + "x\n"
+        ).encode(),
+        "far.links": b"0-0 99-99\n" * len(A),
+        "links": b"0-0\n" * len(A),
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("rep longer ref", "longer has 301, ref has 300; line N of one file must"),
+        ("rep utf16 ref", "utf16: line 1: not valid UTF-8"),
+        ("rep latin1 ref", "latin1: line 300: not valid UTF-8"),
+        ("rep none.gz ref", "none.gz: "),
+        ("rep cut.gz ref", "cut.gz: "),
+        ("rep empty ref", "empty: is a folder; name a text file"),
+        ("rep missing ref", "missing: no such file"),
+        ("drop a ref --src src --model ref", "ref: "),
+        ("rep --from null.jsonl --hyp-col h --ref-col r", "line 300, column 'h': a missing value"),
+        ("rep --from number.jsonl --hyp-col h --ref-col r", "line 300, column 'h': is no text"),
+        (
+            "rep --from ragged.tsv --hyp-col h --ref-col r",
+            "line 11: 1 fields where the header has 2",
+        ),
+        (
+            "drop a ref --src src --src-ref-align far.links --src-hyp-align links",
+            "far.links: line 1: ",
+        ),
+    ],
+)
+def test_what_cannot_be_read(run_cli: RunCli, wrong: Path, line: str, said: str) -> None:
+    (wrong / "empty").mkdir(exist_ok=True)
+    shown, stderr = typed(run_cli, wrong, line, 1)
+    assert shown == ""
+    (message,) = stderr.splitlines()
+    assert message.startswith("coverage-eval: error: ")
+    assert said in message
+
+
+def test_names_given_twice_order_and_marks_of_bytes(run_cli: RunCli, wrong: Path) -> None:
+    stderr = typed(run_cli, wrong, "compare --ref ref x=a x=b", 2)[1]
+    assert "the name 'x' is given twice" in stderr
+    shown, stderr = typed(run_cli, wrong, "rep shuffled ref")
+    assert shown
+    assert "shuffled: shares no more words with its own line of ref" in stderr
+    assert typed(run_cli, wrong, "rep bom ref") == typed(run_cli, wrong, "rep a ref")

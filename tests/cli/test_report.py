@@ -258,7 +258,7 @@ def test_how_it_was_measured(page: Page, folder: Path, compared: Any) -> None:
         assert note in text
     assert "coverage-eval report --ref test.en" in text
     unknown = compared["model"]["unknown_source_tokens"]
-    assert f"unknown source tokens: {100 * unknown:.1f} %" in text
+    assert f"unknown source tokens: {100 * unknown:.1f}%" in text
 
 
 def test_known_errors(folder: Path, run_cli: RunCli) -> None:

@@ -186,8 +186,8 @@ def test_buckets_by_hand() -> None:
     # In "x y z x y z" the second "x y" and "y z" are too many: positions 3 and 4 of 6.
     places = [row[:3] for row in table(comparison, "output-position").rows if row[1] == "two"]
     assert places == [
-        ("0–20 %", "two", 1), ("20–40 %", "two", 0), ("40–60 %", "two", 1),
-        ("60–80 %", "two", 1), ("80–100 %", "two", 0),
+        ("0–20%", "two", 1), ("20–40%", "two", 0), ("40–60%", "two", 1),
+        ("60–80%", "two", 1), ("80–100%", "two", 0),
     ]  # fmt: skip
     lengths = table(comparison, "reference-length")
     assert [row[:3] for row in lengths.rows] == [
@@ -247,11 +247,11 @@ def test_classes() -> None:
         "0", "1", "2–9", "2–9", "10–99", "10–99", "100–999", "100–999", "1000+", "1000+",
     ]  # fmt: skip
     assert [position_class(i, 5) for i in range(5)] == [
-        "0–20 %", "20–40 %", "40–60 %", "60–80 %", "80–100 %",
+        "0–20%", "20–40%", "40–60%", "60–80%", "80–100%",
     ]  # fmt: skip
-    assert position_class(0, 1) == "0–20 %"
+    assert position_class(0, 1) == "0–20%"
     for length in range(1, 30):
-        assert position_class(length - 1, length) != "100–120 %"
+        assert position_class(length - 1, length) != "100–120%"
     assert LENGTHS[0] == 0
 
 

@@ -129,7 +129,7 @@ def test_false_positives_are_near_the_level(pools: dict[str, Statistics]) -> Non
 
 
 def test_sacrebleus_bootstrap_finds_twice_as_many(pools: dict[str, Statistics]) -> None:
-    """What the notes and the help say of ``--test bootstrap``: some 10 % (40 of 400)."""
+    """What the notes and the help say of ``--test bootstrap``: some 10% (40 of 400)."""
     single, _ = false_positives(pools, "bootstrap")
     for name in ("rep", "drop"):
         assert 22 <= single[name] <= 62, single

@@ -45,7 +45,7 @@ def test_text(comparison: Comparison) -> None:
     assert "(baseline)" in lines[3]
     for signature in comparison.signatures.values():
         assert signature in lines
-    assert "95 % interval (percentile bootstrap, 50 resamples, seed 1)" in text
+    assert "95% interval (percentile bootstrap, 50 resamples, seed 1)" in text
     assert "Holm-corrected, in each metric, over the 2 systems" in text
     for system, cells in comparison.rows.items():
         for cell in cells.values():
@@ -130,7 +130,7 @@ def test_notes(comparison: Comparison) -> None:
         test="bootstrap", resamples=10,
     )  # fmt: skip
     assert "one system, no correction" in comparison_notes(two)[-1]
-    assert "some 10 % false positives" in comparison_notes(two)[-1]
+    assert "about 10% false positives" in comparison_notes(two)[-1]
     one = compare({"a": REFERENCES}, REFERENCES, metrics=["rep"], resamples=10)
     assert not any(note.startswith("p:") for note in comparison_notes(one))
 

@@ -71,7 +71,7 @@ def test_compat_agrees_with_the_script(
 
 
 def test_the_measured_case_of_an_empty_line() -> None:
-    """Half of two words dropped and an empty pair: 50 %, and 33.33 % by the script."""
+    """Half of two words dropped and an empty pair: 50%, and 33.33% by the script."""
     ref, hyp = [{(0, 0), (1, 1)}, set()], [{(0, 0)}, set()]
     for compat, expected in ((None, 50.0), ("acl2018", 100 / 3)):
         metric, statistics = drop_of(ref, hyp, compat=compat)

@@ -65,7 +65,7 @@ def test_trials_of_many_segments_are_few_at_a_time(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_false_positives_are_near_the_level(test: str) -> None:
-    """Two systems with errors at the same rate differ significantly in about 5 % of cases."""
+    """Two systems with errors at the same rate differ significantly in about 5% of cases."""
     generator = np.random.default_rng(6)
     metric = REP()
     words = generator.integers(8, 20, size=200)

@@ -87,7 +87,7 @@ def test_diversity_exact_and_as_simctg_prints_it() -> None:
     # 4-grams abab baba abab babc: 3 of 4; xyzx yzxy zxyz xyzx: 3 of 4.
     assert one(Diversity(), *texts) == pytest.approx((6 / 12) * (6 / 10) * (6 / 8))
     assert one(Diversity(loop="simctg"), *texts) == pytest.approx(simctg(texts), abs=1e-15)
-    # 2/3 of the trigrams, rounded to 33.33 % repeated.
+    # 2/3 of the trigrams, rounded to 33.33% repeated.
     long = ["a b a b c d", "a b c d e"]
     assert one(Diversity(loop="simctg"), *long) == pytest.approx(simctg(long), abs=1e-15)
 

@@ -33,7 +33,7 @@ def test_blocks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_coverage_is_near_the_nominal_level() -> None:
-    """A ratio with a known value lies in about 95 % of the intervals."""
+    """A ratio with a known value lies in about 95% of the intervals."""
     generator = np.random.default_rng(8)
     metric = REP()
     inside = 0

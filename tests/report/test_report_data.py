@@ -54,8 +54,8 @@ def test_marks_of_a_segment_by_hand() -> None:
     assert bad["links"] == [0, 0, 1, 1, 1, 2]
     assert bad["marks"] == [
         {"kind": "repeated", "start": 2, "end": 3, "first": 1, "ngram": "red red",
-         "place": "20–40 %"},
-        {"kind": "dropped", "position": 2, "place": "60–80 %", "frequency": "1"},
+         "place": "20–40%"},
+        {"kind": "dropped", "position": 2, "place": "60–80%", "frequency": "1"},
     ]  # fmt: skip
     assert empty["source"] == []
     assert empty["outputs"][1] == {"words": [], "links": [], "marks": []}

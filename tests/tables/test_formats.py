@@ -38,7 +38,7 @@ EVERYTHING = Printable(
             notes=("A note & more.",), signatures=(SIGNATURE,), caption="REP scores.",
         ),
         Table(("word", "times", "share", "nothing"), (("x", 3, 0.5, None), ("y", 4, None, ""))),
-        Table((), (), "Only a title: 100 %", notes=("  an example",)),
+        Table((), (), "Only a title: 100%", notes=("  an example",)),
     ),
     title="All of it",
 )  # fmt: skip
@@ -60,7 +60,7 @@ def test_every_format_shows_every_fact() -> None:
         "------  -------  -------\n"
         "x             3     0.50\n"
         "y             4\n\n"
-        "Only a title: 100 %\n\n  an example"
+        "Only a title: 100%\n\n  an example"
     )
     markdown = render(EVERYTHING, "markdown")
     assert r"| a\_b<br>(baseline) |" in markdown
@@ -71,7 +71,7 @@ def test_every_format_shows_every_fact() -> None:
     assert r"a\_b & \textbf{1.50} \\" in latex
     assert r" & {\scriptsize $p<0.001$} \\" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
-    assert r"Only a title: 100 \%" in latex
+    assert r"Only a title: 100\%" in latex
     data = json.loads(render(EVERYTHING, "json"))
     assert data["title"] == "All of it"
     assert data["tables"][0]["rows"][0]["system"] == "a_b"

@@ -58,7 +58,7 @@ def test_more_errors_never_lower_the_expected_score(
 def test_errors_of_a_kind_are_labelled_at_every_rate(aligner: ModelAligner) -> None:
     spoiling = Spoiling("omission-phrase", RATES)
     rows, labels = spoil_text(ROWS, spoiling, aligner)
-    assert labels.systems == ("0 %", "2 %", "5 %", "10 %", "20 %", "40 %")
+    assert labels.systems == ("0%", "2%", "5%", "10%", "20%", "40%")
     for index, system in enumerate(spoiling.systems):
         own = [item for item in labels.judgements if item.system == system]
         assert [item.segment for item in own] == list(range(1, len(ROWS) + 1))
@@ -81,7 +81,7 @@ def test_scores_are_the_metrics_own(aligner: ModelAligner) -> None:
     for column in score_text(rows, metrics, spoiling.systems):
         texts = [row.hypotheses[1] for row in rows], [r.references[0] for r in rows]
         expected = metrics[column.name].sentence_scores(*texts, [row.source or "" for row in rows])
-        assert [column.values["20 %", n] for n in range(1, len(rows) + 1)] == expected
+        assert [column.values["20%", n] for n in range(1, len(rows) + 1)] == expected
 
 
 def test_what_is_seen_without_an_aligner() -> None:

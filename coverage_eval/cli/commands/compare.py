@@ -203,7 +203,7 @@ class TestingOptions:
     test: str = setting(
         "randomization",
         "Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "more differences than there are (some 10 % false ones at p < 0.05).",
+        "more differences than there are (some 10% false ones at p < 0.05).",
         choices=TESTS,
     )
     resamples: int = setting(
@@ -560,8 +560,9 @@ def command(
     if gate:
         outcome = {"gate": gate_as_dict(gate, worse)}
         printout = replace(printout, data=printout.data | outcome)
-    show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
+    printout = warn(printout, result.findings, result.unknown_words, strict=options.strict)
     files.write(comparison, options.ref)
+    show(printout, output)  # once nothing can fail any more
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:

@@ -31,7 +31,7 @@ BEAM_SIZE = 40
 
 _MOST_CANDIDATES = 1 << 29
 """The most candidates of reference positions with more than :data:`BEAM_SIZE` of them, such as one
-word 23,000 times on both sides. So many take some six minutes."""
+word 23,000 times on both sides. That many take about six minutes."""
 
 T = TypeVar("T")
 

@@ -53,7 +53,7 @@ from coverage_eval.metrics.score import Evidence, Statistics, setting
 from fast_align_wrapper.text import Segment
 
 VARIANTS = {"full": 4, "exact-stem": 2}
-"""How many of the matchers each variant uses."""
+"""Number of matchers that each variant uses."""
 
 SCALES = (100, 1)
 
@@ -188,7 +188,7 @@ class METEOR(Metric):
         return object_to_other_languages(rows)
 
     def explain(self, batch: Batch) -> Iterator[tuple[Evidence, ...]]:
-        """What each score is made of: precision, recall and penalty (0 to 1), inexact matches."""
+        """The parts of each score: precision, recall and penalty (0 to 1), inexact matches."""
         for row in batch.rows:
             yield tuple(map(_explain_pair, self._align_batch([row])))
 

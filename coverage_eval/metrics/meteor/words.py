@@ -226,7 +226,7 @@ def _find_bases(word: str, entries: dict[str, str]) -> tuple[str, ...]:
     return ()
 
 
-# Letters are those of the languages that Meteor 1.5 supports; all others are separated one by one,
+# Letters of the languages that Meteor 1.5 supports; all others are separated one by one,
 # as punctuation is. Digits are ASCII digits.
 _LETTERS = (
     "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e\u0400-\u0527"
@@ -314,6 +314,6 @@ def object_to_other_languages(rows: Sequence[Row]) -> str | None:
     if len(words) < FEWEST_WORDS or functions / len(words) >= ENGLISH_SHARE:
         return None
     return (
-        f"{100 * functions / len(words):.1f} % of the words are English function "
+        f"{100 * functions / len(words):.1f}% of the words are English function "
         "words, too few for English: METEOR is for English; take BLEU or chrF"
     )

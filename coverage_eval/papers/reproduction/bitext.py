@@ -65,7 +65,8 @@ class BytePairs:
         """
         texts = [tokenize(segment) for segment in segments]
         words = {word for words in texts for word in words}
-        # The library counts the alphabet, words' last characters apart, to the vocabulary's size.
+        # For the library, the vocabulary's size includes the alphabet, with words' last characters
+        # apart.
         alphabet = len({c for word in words for c in word}) + len({word[-1] for word in words})
         library = Library(models.BPE(unk_token=_SPECIAL[0], end_of_word_suffix=_WORD_END))
         library.pre_tokenizer = pre_tokenizers.Split(" ", "removed")
@@ -109,7 +110,7 @@ class Vocabulary:
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self.pieces = (*_SPECIAL, *pieces)
-        # A special piece that stands in a text is a word like others, not that piece.
+        # A special piece that occurs in a text is treated as a word, not as that piece.
         self._numbers = {p: n for n, p in enumerate(self.pieces) if n >= len(_SPECIAL)}
 
     @classmethod
@@ -125,7 +126,7 @@ class Vocabulary:
         return cls(read_segments(path))
 
     def save(self, path: Path) -> None:
-        """Write a piece a line, the special ones aside."""
+        """Write one piece a line, without the special ones."""
         write_lines(path, self.pieces[len(_SPECIAL) :])
 
     def __len__(self) -> int:
@@ -151,7 +152,7 @@ class PieceText:
     links: Sequence[Links] = ()
 
     def first(self, number: int | None) -> PieceText:
-        """So many pairs from the first; None for all."""
+        """The first pairs; None for all."""
         return PieceText(self.sources[:number], self.targets[:number], self.links[:number])
 
 
@@ -208,7 +209,7 @@ def prepare(folder: Path, corpora: Corpora, *, merges: int, max_length: int) -> 
             f"{max_length} pieces on each"
         )
     valid = _cut(read_parallel(corpora.valid_src, corpora.valid_tgt), pairs)
-    # The reference is only read to see that it belongs to the source.
+    # The reference is read only to check that it belongs to the source.
     test = [(s, ()) for s, _ in _cut(read_parallel(corpora.test_src, corpora.test_ref), pairs)]
     links = _links(folder, kept, valid)
     sources = Vocabulary.of((source for source, _ in kept), SINK)
@@ -272,7 +273,7 @@ class Minibatch:
     words: int
 
     def to(self, device: torch.device) -> Minibatch:
-        """The same on a device; lengths stay where packing wants them."""
+        """Move to a device; lengths stay on the CPU, where packing needs them."""
         return replace(
             self,
             sources=self.sources.to(device),
@@ -334,6 +335,6 @@ def make_minibatches(
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of numbers as one tensor, with ``<blank>`` behind the shorter ones."""
+    """Rows of numbers as one tensor; shorter rows are filled up with ``<blank>``."""
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=BLANK)

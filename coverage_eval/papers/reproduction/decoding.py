@@ -2,8 +2,9 @@ r"""Beam search with penalties in the beam, and the files of what it found.
 
 Hypotheses are ranked by :math:`\log P(y|x) / lp(y) + cp(x; y)` at every step, finished or not,
 with the penalties of :mod:`coverage_eval.attention.penalties` (Wu et al. 2016, section 7; Malaviya
-et al. 2018, footnote 5); without penalties that is the log-probability. Length is in pieces, the
-end symbol aside; coverage is that of all source pieces but the sink. Each hypothesis carries its
+et al. 2018, footnote 5); without penalties that is the log-probability. Length is in pieces,
+without the end symbol; coverage is that of all source pieces but the sink. Each hypothesis carries
+its
 own credit, since that is part of the decoder's state.
 
 ``NAME.nbest`` is in Moses' format and ``NAME.coverage.jsonl`` has what its hypotheses attended to,
@@ -51,7 +52,7 @@ Weights: TypeAlias = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Penalties:
-    """What ranks hypotheses beside their probability.
+    """The penalties that rank hypotheses, besides their probability.
 
     Attributes:
         alpha: Of the length penalty; 0 for none.
@@ -65,7 +66,7 @@ class Penalties:
 
     @property
     def settings(self) -> tuple[tuple[str, str], ...]:
-        """What a signature says of them, in the words of ``coverage-eval rescore``."""
+        """The settings for a signature, in the words of ``coverage-eval rescore``."""
         numbers = {"alpha": self.alpha, "beta": self.beta, "epsilon": self.epsilon}
         shown = {name: f"{value:g}" for name, value in numbers.items()}
         in_beam = {"coverage": "paper", "length": "tokens", "penalties": "in-beam"}
@@ -154,8 +155,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Translate a batch.
 
-    A sentence is done when it has as many finished hypotheses as the beam is wide, none of which is
-    worse than the best unfinished one. A hypothesis ends where it has two pieces for each of the
+    A sentence is done when it has as many finished hypotheses as the beam is wide, and none of them
+    is worse than the best unfinished one. A hypothesis ends where it has two pieces for each of the
     source and ten more.
 
     Args:
@@ -218,7 +219,7 @@ def _advance(
     penalties: Penalties,
     length: int,
 ) -> tuple[_Beams, list[tuple[int, Hypothesis]]]:
-    """One more piece for every hypothesis of ``length`` pieces; those that end with it, apart."""
+    """Add a piece to every hypothesis of ``length`` pieces; those that end are separate."""
     sentences, size = beams.total.shape
     state, attention = model.step(
         model.inputs(beams.words[:, -1]), beams.state, beams.source, weights
@@ -277,7 +278,7 @@ def _ended(
 
 @dataclass(frozen=True)
 class Translation:
-    """A hypothesis with its pieces spelt out.
+    """A hypothesis with its pieces as text.
 
     Attributes:
         pieces: Without the end symbol; unknown ones are replaced.

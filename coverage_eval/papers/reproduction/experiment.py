@@ -1,7 +1,7 @@
-"""From a parallel corpus to the systems of a table: prepare, train, decode; what is done stays.
+"""From a parallel corpus to the systems of a table: prepare, train, decode, and keep each part.
 
-Each part is kept in the run's folder when it is complete, and made only if it is not there. So a
-run that was killed goes on where it stood, and a system that is finished is never trained again.
+Each part is kept in the run's folder when it is complete, and made only if it is missing. So a
+killed run continues where it stopped, and a finished system is never trained again.
 
 The weights of COVPENALTY, α and β, are the pair of the paper's grid with the best BLEU on the
 validation text: either of the beam, which decodes the text with each pair of weights, or of the
@@ -74,7 +74,7 @@ from coverage_eval.papers.reproduction.training import Objective, train
 from coverage_eval.papers.reproduction.translator import Translator, translation_loss
 
 TUNING = "tuning.jsonl"
-"""BLEU of the validation text under each pair of weights in the beam, as far as it is known."""
+"""BLEU of the validation text under each pair of weights that the beam has tried."""
 
 _DECODED = 32  # sentences decoded at once
 _BLEU = BLEU(tokenize="none", lowercase=True)
@@ -82,7 +82,7 @@ _BLEU = BLEU(tokenize="none", lowercase=True)
 
 @dataclass(frozen=True)
 class TunedPenalties:
-    """What was chosen, and from what.
+    """The chosen weights, and what they were chosen from.
 
     Attributes:
         best: The chosen pair with its BLEU.
@@ -96,11 +96,11 @@ class TunedPenalties:
 
     @property
     def penalties(self) -> Penalties:
-        """As the beam takes them."""
+        """The form that the beam takes."""
         return Penalties(self.best.alpha, self.best.beta)
 
     def note(self) -> dict[str, Any]:
-        """For the manifest."""
+        """The form for the manifest."""
         return {
             "alpha": self.best.alpha,
             "beta": self.best.beta,
@@ -226,10 +226,10 @@ class Experiment:
         )
 
     def make(self, system: System) -> bool:
-        """Train and decode a system, as far as that is not done; False if all of it was."""
+        """Train and decode a system unless that is done; False if nothing was left to do."""
         folder = self.run.folder("systems", system.folder)
         note = self.run.manifest.get("made", {}).get(system.folder, {})
-        # Weights of penalties that were chosen otherwise than the run chooses them do not count.
+        # Ignore weights of penalties that were chosen in another way than the run chooses them.
         tuned = note.get("tuning", asdict(Tuning())) == asdict(self.run.settings.tuning)
         if self.run.has_decoded(system.folder) and (tuned or not system.penalized):
             return False
@@ -247,7 +247,7 @@ class Experiment:
         return True
 
     def _trained(self, system: System) -> Translator:
-        """The model of a system, trained if it is not."""
+        """The model of a system, trained if necessary."""
         torch.manual_seed(self.run.settings.seed)
         sizes = (len(self.bitext.source), len(self.bitext.target))
         model = Translator(self.run.settings.preset, system.attention, *sizes).to(self.device)
@@ -264,7 +264,7 @@ class Experiment:
         *,
         label: str,
     ) -> None:
-        """Train under bounds of training and validation sources, and note what came of it."""
+        """Train under bounds of training and validation sources, and record the result."""
         train_bounds, valid_bounds = (self.bounds.of(p, fertility) for p in ("train", "valid"))
         state = train(
             model,
@@ -361,7 +361,7 @@ def reproduce_table(
     names: Sequence[str] = (),
     device: str = "cpu",
 ) -> RunTable:
-    """Make the systems of a table, those that are not there yet, and score all that are.
+    """Make the missing systems of a table, and score all of them.
 
     Args:
         table: ``table1`` or ``table2``.

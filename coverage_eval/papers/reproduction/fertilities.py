@@ -81,7 +81,7 @@ class FertilityBounds:
 
 
 def with_sinks(rows: Bounds) -> Bounds:
-    """Fertilities of sources that end in sinks, of those of their words."""
+    """Fertilities of sources that end in sinks, from those of their words."""
     return [np.append(row, np.inf) for row in rows]
 
 
@@ -89,7 +89,7 @@ PREDICTOR = "fertility-predictor"
 """The name of the trained tagger in a run, a folder's."""
 
 CLASSES = 8
-"""Fertilities from 1 to this many are told apart; larger ones count as the largest."""
+"""The largest fertility class; larger fertilities count as this one."""
 
 
 class FertilityPredictor(nn.Module):
@@ -121,7 +121,7 @@ class FertilityPredictor(nn.Module):
         return scores
 
     def objective(self, batch: Minibatch) -> tuple[Tensor, int]:
-        """Summed loss of the batch's pieces, sinks and padding aside, and how many they are.
+        """Summed loss of the batch's pieces without sinks and padding, and their number.
 
         The batch has ACTUAL fertilities, with what is added to them.
         """

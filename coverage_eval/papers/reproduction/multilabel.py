@@ -28,7 +28,7 @@ from coverage_eval.errors import DataError
 
 _FREE_CELLS = 1 << 24
 _CELLS_A_CHARACTER = 32
-"""Data sets in LIBSVM's form are sparse, but none is an array of many gigabytes."""
+"""Most cells of a data set: LIBSVM's form is sparse, but no data set should take many gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class LabelledData:
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """``[N, K]`` all labels of an example being as likely; without one, all classes."""
+        """``[N, K]``: all labels of an example equally likely; without a label, all classes."""
         marks = np.where(self.labels.any(axis=1, keepdims=True), self.labels, True)
         return np.asarray(marks / marks.sum(axis=1, keepdims=True))
 
@@ -194,7 +194,7 @@ def read_mulan(
         rows, meta = arff.loadarff(os.fspath(path))
     except FileNotFoundError:
         raise DataError(f"{path}: no such file") from None
-    except Exception as error:  # loadarff raises whatever its parsing meets
+    except Exception as error:  # loadarff raises many kinds of errors
         raise DataError(
             f"{path}: not an ARFF file with one value for each attribute: {error}"
         ) from error

@@ -56,7 +56,7 @@ def spell(number: str) -> str:
 
 
 def draw_examples(rng: np.random.Generator, count: int, *, shortest: int, longest: int) -> Examples:
-    """Draw numbers with ``shortest`` to ``longest`` digits, every length being as likely."""
+    """Draw numbers with ``shortest`` to ``longest`` digits, every length equally likely."""
     lengths = rng.integers(shortest, longest + 1, size=count)
     numbers = tuple("".join(map(str, rng.integers(0, 10, size=length))) for length in lengths)
     letters = [[LETTERS.index(letter) + 1 for letter in spell(number)] for number in numbers]
@@ -97,7 +97,7 @@ class DigitsSettings:
     valid: int = 300
 
     def sign(self, attention: str, *seeds: int) -> Signature:
-        """All that moves an accuracy."""
+        """Every setting that affects an accuracy."""
         listed = ",".join(map(str, seeds))
         return Signature.of("digits", attention=attention, seed=listed, **asdict(self))
 
@@ -107,7 +107,7 @@ class DigitsSettings:
         return draw_examples(rng, count, shortest=self.shortest, longest=self.longest)
 
     def validation_examples(self) -> Examples:
-        """The same for every training."""
+        """The settings that all trainings share."""
         return self.draw(self.valid, [0])
 
 
@@ -150,7 +150,7 @@ class DigitsResult:
     )  # fmt: skip
 
     def rows(self) -> list[list[str | float | int | None]]:
-        """One row an attention: means over seeds, with half their 95 % intervals."""
+        """One row an attention: means over seeds, with half their 95% intervals."""
         printed, _ = printed_accuracy()
         return [
             [
@@ -178,12 +178,12 @@ class DigitsResult:
                 yield attention, readers
 
     def verdicts(self) -> list[str]:
-        """What the report says, and whether it comes out."""
+        """What the report says, and whether our results agree."""
         _, citation = printed_accuracy()
         lines = [
             f"Printed: {citation}: validation accuracy after 100,000 examples, about.",
             f"Ours: after {self.settings.examples:,} examples of {self.settings.shortest} to "
-            f"{self.settings.longest} digits; ±: half the 95 % interval, Student's t over seeds.",
+            f"{self.settings.longest} digits; ±: half the 95% interval, Student's t over seeds.",
         ]
         soft, sparse = (
             {r.seed: r.symbols for r in self.readers if r.attention == name} for name in ATTENTIONS

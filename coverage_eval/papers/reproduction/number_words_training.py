@@ -1,8 +1,8 @@
 r"""The number-words task trained: the model of Madsen et al. 2017, eq. 12, and a run's folder.
 
-A GRU reads the letters; a second one writes symbols, and all that it is given at each step is the
-context :math:`c_i = \sum_t \alpha_{it} h_t`, not what it wrote before. Its first state is the last
-of the encoder, which the report leaves open.
+A GRU reads the letters; a second one writes symbols, and at each step it gets only the context
+:math:`c_i = \sum_t \alpha_{it} h_t`, not what it wrote before. Its first state is the encoder's
+last; the report does not say.
 
 The folder::
 
@@ -55,7 +55,7 @@ _LOGGED = 20
 """Steps between two lines of the log; each has a checkpoint."""
 _AT_ONCE = 100
 _SHOWN = 4
-"""Examples of which the attention is kept."""
+"""Number of examples whose attention is kept."""
 
 
 class DigitReader(nn.Module):
@@ -155,7 +155,7 @@ def train_reader(
             states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
             save_checkpoint(folder / _MODEL, {**states, "log": log})
             write_lines(folder / _LOG, map(json.dumps, log))
-            bar.set_postfix(loss=f"{log[-1]['loss']:.3f}", right=f"{log[-1]['symbols']:.1f} %")
+            bar.set_postfix(loss=f"{log[-1]['loss']:.3f}", right=f"{log[-1]['symbols']:.1f}%")
     last = {name: log[-1][name] for name in ("symbols", "numbers", "attended")}
     signature = str(settings.sign(attention, seed))
     return model, TrainedReader(attention, seed, **last, signature=signature)

@@ -115,11 +115,11 @@ TABLES: dict[str, tuple[System, ...]] = {
         _csparsemax("PREDICTED c = 0.8", _PREDICTED, 0.8),
     ),
 }
-"""The rows of each table; the last three of ``table2`` are in the authors' logs only."""
+"""The rows of each table; the last three of ``table2`` are only in the authors' logs."""
 
 
 def find_systems(table: str, names: Sequence[str]) -> list[System]:
-    """The systems of a table of some names, in the table's order; all printed ones for no name.
+    """The named systems of a table, in its order; without names, all printed ones.
 
     Raises:
         DataError: A name that the table has not.
@@ -133,7 +133,7 @@ def find_systems(table: str, names: Sequence[str]) -> list[System]:
 
 
 def all_systems() -> list[System]:
-    """The systems of all tables; one that is in two tables has the name that the first gives it."""
+    """The systems of all tables; a system in two tables has its name from the first."""
     found: dict[str, System] = {}
     for systems in TABLES.values():
         for system in systems:

@@ -1,7 +1,7 @@
 """The folder of a run: what it was made from, and where its parts are.
 
-``manifest.json`` has everything that moved a number. A folder goes on only with the settings and
-corpora that it began with::
+``manifest.json`` has every setting that affects a number. A folder continues only with the settings
+and corpora that it began with::
 
     RUN/manifest.json       settings, corpora by hash, versions, what was trained and decoded
     RUN/prepared/           byte pairs, links, the word aligner
@@ -37,7 +37,8 @@ HYPOTHESES = "test.hyp"
 """The translations of a system's folder; written last, so that the folder is complete with it."""
 
 RESCORED = "test.rescored.hyp"
-"""What rescoring n-best lists chooses, in the folder of a system with penalties."""
+"""The translations that rescoring n-best lists chooses, in the folder of a system with
+penalties."""
 
 VALID_HYPOTHESES = "valid.hyp"
 """The validation text as the beam translates it with the weights that were chosen on it."""
@@ -101,8 +102,8 @@ PRESETS = {
     "small": Preset(256, 256, dropout=0.2, merges=4_000, batch=32, epochs=10, halve_from=6),
     "tiny": Preset(32, 64, dropout=0.0, merges=500, batch=16, epochs=4, halve_from=3),
 }
-"""``paper`` as published (a GPU's work), ``small`` for some hours of a processor, ``tiny`` for
-tests and first tries. Few sentences need small batches, to be learned from in many steps."""
+"""``paper`` as published (for a GPU), ``small`` for a few CPU hours, ``tiny`` for tests and first
+tries. Few sentences need small batches, to be learned from in many steps."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Corpora:
     test_ref: str
 
     def described(self) -> dict[str, dict[str, str]]:
-        """Name and SHA-256 of each file by its option; the folders they are in move no number."""
+        """Name and SHA-256 of each file by its option; their folders affect no number."""
         check_source(*asdict(self).values())
         return {
             option: {"file": Path(path).name, "sha256": file_sha256(Path(path))}
@@ -143,7 +144,7 @@ def open_manifest(
     completed: Callable[[dict[str, Any]], dict[str, Any]] = dict,
     may_change: Collection[str] = (),
 ) -> None:
-    """Begin a run in a folder, or go on with one; the command and versions are noted.
+    """Begin a run in a folder, or continue one; the command and versions are recorded.
 
     Args:
         folder: Of the run; made if it does not exist.
@@ -184,7 +185,7 @@ def open_manifest(
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """What a manifest says.
+    """The content of a manifest.
 
     Raises:
         DataError: It cannot be read, or is none.
@@ -198,7 +199,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """What a file of a run says, one JSON object.
+    """The content of a file of a run, one JSON object.
 
     Raises:
         DataError: It cannot be read, or is none.
@@ -221,12 +222,12 @@ def _session(packages: Sequence[str]) -> dict[str, Any]:
     """The command, the versions and the machine.
 
     Results may depend on the number of threads and, in the last bits of every sum, on the kernels
-    that the libraries choose for a processor: from those a training grows apart within an epoch.
+    that the libraries choose for a processor: these make two trainings diverge within an epoch.
     """
     import torch
 
     return {
-        # Where files are on this machine moves no number, and is nobody's business.
+        # Paths on this machine affect no number, and are private.
         "command": shlex.join(
             ["coverage-eval", *(Path(a).name if os.sep in a else a for a in sys.argv[1:])]
         ),
@@ -314,7 +315,7 @@ class RunFolder:
     def open(
         cls, path: Path, corpora: Corpora, settings: RunSettings, *, resume: bool
     ) -> RunFolder:
-        """Begin a run, or go on with one.
+        """Begin a run, or continue one.
 
         Args:
             path: The folder; made if it does not exist.
@@ -339,7 +340,7 @@ class RunFolder:
 
     @classmethod
     def existing(cls, path: Path) -> RunFolder:
-        """A run to look at.
+        """A run for reading.
 
         Raises:
             DataError: There is none in the folder.
@@ -351,7 +352,7 @@ class RunFolder:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What ``manifest.json`` says."""
+        """The content of ``manifest.json``."""
         return read_manifest(self.path / MANIFEST)
 
     def folder(self, *names: str) -> Path:
@@ -376,7 +377,7 @@ class RunFolder:
 
 
 def _settings(manifest: Mapping[str, Any], where: Path) -> RunSettings:
-    """The settings that a manifest has; what a field says that it lacks is its default."""
+    """The settings in a manifest; a missing field has its default."""
     found = manifest["settings"]
     if not {"preset", "seed"} <= set(found):
         raise DataError(f"{where}: is not the manifest of a run of table1 or table2")

@@ -1,4 +1,4 @@
-"""What a run's translations give: the table, Figure 2, and the files that may be published."""
+"""The results of a run's translations: the table, Figure 2, and files that may be published."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def hypotheses_of(
 ) -> dict[str, list[str]]:
     """The test set as each finished system translated it, by its name.
 
-    The run may also be what was kept of one. Where penalties are in the beam, what they choose of
-    the plain beam's lists comes next.
+    A run's kept files work, too. If the beam used penalties, the translations that the penalties
+    choose from the plain beam's lists come next.
 
     Args:
         run: The run, or what was kept of it.
@@ -214,14 +214,14 @@ _COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_
 
 
 def keep_results(run: RunFolder, folder: Path) -> list[Path]:
-    """Copy what may be published of a run: figures and translations, no weights and no corpora.
+    """Copy what may be published of a run: figures and translations.
 
     These are the tables with signatures, the manifest, the epochs, ``SYSTEM.test.hyp.gz`` with each
     system's translations of the test set (``SYSTEM.test.FORM.hyp.gz`` for the other
     :data:`FORMS`), ``SYSTEM.valid.hyp.gz`` with those of the validation text that chose the weights
     of penalties, and ``nbest_scores.csv.gz`` with the log-probability, the
-    length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is all
-    that rescoring needs.
+    length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is
+    everything that rescoring needs.
 
     Args:
         run: The run, finished or not.

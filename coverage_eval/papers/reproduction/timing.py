@@ -1,8 +1,8 @@
-"""Table 4 of Madsen et al. 2017 asked again: what sparsemax costs more than softmax.
+"""Table 4 of Madsen et al. 2017 again: how much more sparsemax costs than softmax.
 
 Both losses, forward with backward, on random scores by number of classes; and, as the table has it,
-100 epochs of regression on data sets, each epoch being one step on all examples. Seconds are of the
-machine at hand; the ratio of both losses is what may be compared.
+100 epochs of regression on data sets, each epoch being one step on all examples. Seconds depend on
+the machine; only the ratio of both losses may be compared.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class TimingReproduction:
     )  # fmt: skip
 
     def rows(self) -> list[list[str | int | float | None]]:
-        """One row a timing: mean, half the 95 % interval, and the ratio of the shortest times."""
+        """One row a timing: mean, half the 95% interval, and the ratio of the shortest times."""
         table = load_table("report_table4")
         printed = {
             dataset.lower(): table.value("sparsemax TF CPU", dataset, "seconds")
@@ -130,7 +130,7 @@ class TimingReproduction:
             "random: one evaluation of the loss and its gradient for the scores. Data sets: "
             f"{EPOCHS} epochs of regression, each one step on all examples.",
             "Milliseconds of processor time, of all threads together; of a graphics card, real "
-            f"time. ±: half the 95 % interval over {self.repeats} repetitions; ratio: of the "
+            f"time. ±: half the 95% interval over {self.repeats} repetitions; ratio: of the "
             "shortest.",
             f"Printed ratio, CPU: sparsemax TF CPU over softmax TF in {citation}.",
         ]

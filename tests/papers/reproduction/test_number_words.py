@@ -42,7 +42,7 @@ def test_means_intervals_and_verdict():
         DigitsSettings(),
     )
     soft, sparse = result.rows()
-    # Student's t at 97.5 % with one degree of freedom is 12.7062; the standard error here is 5.
+    # Student's t at 97.5% with one degree of freedom is 12.7062; the standard error here is 5.
     assert soft[:3] == ["softmax", 75.0, 75.0]
     assert soft[3] == pytest.approx(5 * 12.7062, rel=1e-5)
     assert sparse[:4] == ["sparsemax", 98.0, 90.0, None]
