@@ -484,6 +484,17 @@ class AlignmentOptions:
         metavar="FILE",
         multiple=True,
     )
+    encoder: str | None = setting(
+        None,
+        "Align by the vectors of this encoder of Hugging Face, such as "
+        "bert-base-multilingual-cased, which must be here; how well it does is not measured.",
+        metavar="NAME",
+        type=NoFile(),
+        group="Advanced",
+    )
+    encoder_layer: int = setting(
+        8, "Take the vectors of this layer of --encoder.", least=0, group="Advanced"
+    )
     symmetrize: str = setting(
         DEFAULT_SYMMETRIZATION,
         "Join the links of the two directions in this way.",
@@ -514,8 +525,9 @@ class AlignmentOptions:
 
     @property
     def has_model(self) -> bool:
-        """Whether a model is named, or the text to train one on."""
-        return self.model is not None or None not in {self.train_src, self.train_tgt}
+        """Whether a model is named, or the text to train one on, or an encoder."""
+        trains = None not in {self.train_src, self.train_tgt}
+        return self.model is not None or trains or self.encoder is not None
 
     @property
     def has_links(self) -> bool:
@@ -573,14 +585,15 @@ class AlignmentOptions:
         for_models = listed_options(of_models & given_options()) if self.is_taken else ""
         of_links = {"sink", "stopwords", "denominator"}
         for_links = "" if self.is_given else listed_options(of_links & given_options())
+        not_encoders = {"symmetrize", "sink"} if self.encoder else {"encoder_layer"}
+        for_encoder = listed_options(not_encoders & given_options())
+        origins = [self.model, any(training), self.has_links, self.has_coverage, self.encoder]
         wrong = {
             "--train-src and --train-tgt go together": any(training) and not all(training),
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
-            "--src-hyp-align; --coverage": (self.model is not None)
-            + any(training)
-            + self.has_links
-            + self.has_coverage
-            > 1,
+            "--src-hyp-align; --coverage; --encoder": sum(map(bool, origins)) > 1,
+            f"{for_encoder} is not for --encoder": self.encoder and for_encoder,
+            "--encoder-layer goes with --encoder": not self.encoder and for_encoder,
             "--ref-coverage goes with --coverage": bool(self.ref_coverage) and not self.coverage,
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
@@ -635,6 +648,14 @@ class AlignmentOptions:
             return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
         if self.has_coverage:
             return Aligner.from_posteriors(self.ref_coverage, self.coverage, sink=self.sink)
+        if self.encoder is not None:
+            return Aligner.from_encoder(
+                self.encoder,
+                layer=self.encoder_layer,
+                tokenize=self.tokenize or "none",
+                src_tokenize=self.src_tokenize,
+                lowercase=self.lowercase,
+            )
         if self.model is not None:
             return Aligner.load(
                 self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads

@@ -176,9 +176,9 @@ def _preset(
     settings = METRICS[name].presets[preset]
     if "links" not in kind.needs:
         raise click.UsageError(f"--purpose {preset} is not for {kind.name}")
-    if alignment.has_links:
+    if alignment.has_links or alignment.encoder:
         raise click.UsageError(
-            f"--purpose {preset} is not for links from files, which are taken as they are"
+            f"--purpose {preset} is not for links of files or encoders, taken as they are"
         )
     if named := given_options() & settings.keys():
         raise click.UsageError(f"--purpose {preset} sets {listed_options(named)} itself")
