@@ -1,17 +1,9 @@
 """``audit run``: everything that can be checked in finished runs.
 
-<<<<<<< HEAD
 Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations,
 and set beside the printed ones: the direction of every effect, and the paper's claims. Several runs
 are the same experiment with different seeds. The mean is compared then, with its interval by
 Student's t; p-values are corrected for the number of all comparisons (Holm, 1979).
-=======
-Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations
-and compared with the printed ones: the direction of every effect, and the paper's claims. Several
-runs
-are the same experiment with different seeds; the mean is compared then, with the interval that
-Student's t gives the mean of so few.
->>>>>>> main
 """
 
 from __future__ import annotations
@@ -175,16 +167,7 @@ def _directions(
                 + f"of two systems, the one with the better {metric} is the printed one",
                 f"{printed.citation.place}, {dataset}",
                 facts,
-<<<<<<< HEAD
                 f"Positive: the first system is better. {_note(effects)}",
-=======
-                "Positive: the first system is better. "
-                + (
-                    f"Ours: mean of {len(scores)} seeds, with its 95% interval."
-                    if len(scores) > 1
-                    else "Ours: one seed, whose chance has no interval here."
-                ),
->>>>>>> main
             )
 
 
