@@ -80,7 +80,12 @@ def score_command(name: str) -> click.Command:
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
         result = measure(
-            dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
+            dataset,
+            {chosen: metric},
+            jobs=jobs,
+            evidence=output.sentence_level,
+            checks=True,
+            progress=True,
         )
         findings = gravest_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
