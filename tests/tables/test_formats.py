@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_scores, present_segments
 from coverage_eval.metrics.rep import REP
-from coverage_eval.papers.reproduction.regression import (
+from coverage_eval.papers.reproduction.sparsemax_regression import (
     RegressionReproduction,
     RegressionSettings,
 )

@@ -31,7 +31,7 @@ from coverage_eval.data.files import read_segments
 from coverage_eval.errors import MissingDependencyError
 from coverage_eval.papers.reproduction.multilabel import read_labelled
 from coverage_eval.papers.reproduction.number_words import DigitsSettings, draw_attention
-from coverage_eval.papers.reproduction.regression import (
+from coverage_eval.papers.reproduction.sparsemax_regression import (
     BATCH,
     EPOCHS,
     RegressionSettings,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from coverage_eval.errors import DataError
 from coverage_eval.papers.reproduction.multilabel import read_labelled
-from coverage_eval.papers.reproduction.regression import (
+from coverage_eval.papers.reproduction.sparsemax_regression import (
     RegressionSettings,
     cross_validate_regularizers,
     load_iris,
