@@ -64,7 +64,7 @@ _ALPHAS = [step / 10 for step in range(31)]
 
 
 @dataclass(frozen=True)
-class LengthRatio(BLEU):
+class RelativeLength(BLEU):
     """Words of the translations for each word of the references, as BLEU counts them."""
 
     name: ClassVar[str] = "length"
@@ -149,7 +149,7 @@ def table_metrics(aligner: Aligner | None) -> tuple[list[Metric], str | None]:
         make_metric(name, {"aligner": aligner, **(bleu if name == "bleu" else {})})
         for name in names
     ]
-    return [*made, LengthRatio(**bleu), BrevityPenalty(**bleu)], missing
+    return [*made, RelativeLength(**bleu), BrevityPenalty(**bleu)], missing
 
 
 @dataclass(frozen=True)
