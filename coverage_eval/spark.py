@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
-from coverage_eval.data.dataset import Batch, Row, answer_ahead
+from coverage_eval.data.dataset import (
+    BLOCK_ROWS,
+    MOST_BLOCKS,
+    Batch,
+    Dataset,
+    Row,
+    answer_ahead,
+)
 from coverage_eval.data.files import MAX_LINE_BYTES
 from coverage_eval.errors import DataError, MissingDependencyError
 from coverage_eval.metrics.measure import Metric, Result, count_batch
@@ -163,10 +171,13 @@ def _decoded(column: pa.Array, name: str) -> Iterator[Any]:
             yield _Wrong(f"{name}: is longer than {most:,} bytes")
         else:
             try:
-                yield cell.decode()
+                text = cell.decode().removesuffix("\r")  # as readers of other files do
             except UnicodeDecodeError as error:
                 byte = f"0x{cell[error.start]:02x}"
                 yield _Wrong(f"{name}: not valid UTF-8 at byte offset {error.start} (byte {byte})")
+                continue
+            ended = "has a line end inside; a segment is one line"
+            yield _Wrong(f"{name}: {ended}") if "\n" in text else text
 
 
 def _too_long(row: Row, most_cells: int) -> str | None:
@@ -437,12 +448,15 @@ def spark_session(master: str | None = None) -> SparkSession:
     if not is_submitted:
         builder = builder.master(master or "local[*]")
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:  # of PySpark and py4j, by no common class
         raise MissingDependencyError(
             "Spark does not start; it needs Java 17 or newer, found by JAVA_HOME or on the PATH "
             f"({str(error).partition(chr(10))[0]})"
         ) from error
+    if not is_submitted and (master or "local").startswith("local"):
+        session.sparkContext.setLogLevel("OFF")  # Java's stacks; the error says the last cause
+    return session
 
 
 def read_frame(session: SparkSession, path: str) -> DataFrame:
@@ -516,9 +530,38 @@ def write_scored(scored: DataFrame, path: str) -> DataFrame:
 
     status = functions.when(functions.col(SET_ASIDE).isNull(), "scored").otherwise("set_aside")
     written = scored.withColumn("status", status)
-    with _one_line_errors(path):
-        written.write.partitionBy("status").mode("error").parquet(path)
-        return scored.sparkSession.read.schema(written.schema).parquet(path)
+    was_there = Path(path).exists()
+    try:
+        with _one_line_errors(path):
+            written.write.partitionBy("status").mode("error").parquet(path)
+            return scored.sparkSession.read.schema(written.schema).parquet(path)
+    except DataError:
+        if not was_there:  # on this machine; elsewhere Spark leaves an empty folder
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def sample_frame(frame: DataFrame, columns: BatchColumns, name: str) -> Dataset:
+    """The first 2,000 rows that can be scored, to be checked as texts on one machine are.
+
+    Args:
+        frame: Has the columns.
+        columns: Where the texts are.
+        name: The name of the frame in messages.
+
+    Raises:
+        DataError: The rows cannot be read.
+    """
+    with _one_line_errors(name):
+        first = frame.select(*(f"`{text}`" for text in dict.fromkeys(columns.texts)))
+        found = first.limit(BLOCK_ROWS * MOST_BLOCKS).toArrow().combine_chunks()
+    rows = [row for batch in found.to_batches() for row in columns.read(batch).rows]
+    names = [f"{name}: column {text}" for text in columns.references]
+    source = None if columns.source is None else f"{name}: column {columns.source}"
+    dataset = Dataset(lambda: rows, list(columns.hypotheses), names, source)
+    for _ in dataset.rows():  # checks look at what was read
+        pass
+    return dataset
 
 
 def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
@@ -536,7 +579,8 @@ def sum_frame(scored: DataFrame, scorer: BatchScorer) -> tuple[Result, int]:
     summed = chosen.mapInArrow(
         partial(_sum_partition, statistics=names, systems=systems), "sums string"
     )
-    parts = [json.loads(row["sums"]) for row in summed.toLocalIterator()]
+    with _one_line_errors("the scored rows"):
+        parts = [json.loads(row["sums"]) for row in summed.toLocalIterator()]
     sums = {
         name: sum(
             (np.array(part["sums"][name], object) for part in parts),
@@ -611,11 +655,14 @@ def _in_least_floats(value: float) -> int:
 @contextmanager
 def _one_line_errors(what: str) -> Iterator[None]:
     """Report Spark's errors in one line."""
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         told = [line for line in lines if "Error: " in line or "Exception: " in line]
+        if any("Python worker exited" in line for line in lines):
+            told = ["a Python worker was killed (out of memory?); give each more, or use fewer"]
         raise DataError(f"{what}: Spark: {(told or lines or ['failed'])[-1]}") from error

@@ -302,6 +302,15 @@ class FastAlign:
         return self._manifest
 
     @property
+    def binary(self) -> Binary:
+        """The executable that aligns.
+
+        Raises:
+            AlignerNotFoundError: There is none.
+        """
+        return find_fast_align(self._fast_align)
+
+    @property
     def hash(self) -> str:
         """The first 12 hexadecimal digits of the hash of everything that affects a link."""
         return self._manifest.hash[:12]
@@ -358,7 +367,7 @@ class FastAlign:
     def _forced(
         self, pairs: Iterable[Pair], directions: Sequence[Direction], *, prune: bool
     ) -> Iterator[tuple[ForcedLinks, ...]]:
-        binary = find_fast_align(self._fast_align)
+        binary = self.binary
         commands = [
             self._command(binary, direction, len(directions), prune=prune)
             for direction in directions
@@ -384,7 +393,7 @@ class FastAlign:
         """
         if direction not in DIRECTIONS:
             raise ValueError(f"direction is forward or reverse, not {direction!r}")
-        binary = find_fast_align(self._fast_align)
+        binary = self.binary
         if not binary.is_own:
             raise AlignerNotFoundError(
                 f"{binary.path}: gives no posteriors; use the aligner that comes with coverage-eval"

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,18 @@ _MOST_MANIFEST_BYTES = 1 << 20
 _MOST_INFLATION = 100
 """Tables shrink about 5 times."""
 
+_COUNTS = ("pairs", "empty_pairs", "source_tokens", "target_tokens")
 _TYPES = {
-    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), dict),
-    **dict.fromkeys(("pairs", "empty_pairs", "source_tokens", "target_tokens"), int),
-    **dict.fromkeys(("training_text_sha256", "version"), str),
+    **dict.fromkeys(("settings", "forward", "reverse", "tables", "notes", "attached"), (dict,)),
+    **dict.fromkeys(_COUNTS, (int,)),
+    **dict.fromkeys(("training_text_sha256", "version"), (str,)),
+    "aligner": (str, type(None)),
 }
 """Types of the manifest's values, checked before they are used."""
+_MOST_PAIRS = 1 << 53
+"""A float cannot hold every count above it."""
+_LONGEST_NAME = 100
+"""Characters of a version."""
 _EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -130,8 +136,7 @@ class Manifest:
             KeyError, TypeError, ValueError: Something is missing, or not what it should be.
         """
         given = dict(values)
-        if any(type(given[name]) is not kind for name, kind in _TYPES.items() if name in given):
-            raise TypeError("a value of another type")
+        _check_values(given)
         if given["format_version"] == 1:
             given["notes"] = {k: given.pop(k) for k in ("tokenize", "sink") if k in given}
         for name in ("format", "format_version", "hash"):
@@ -149,12 +154,28 @@ class Manifest:
             raise ValueError("other tables than expected")
         if not all(map(is_attachment_name, manifest.attached)):
             raise ValueError("an attached file of another name than expected")
-        hashes = (*manifest.tables.values(), *manifest.attached.values())
-        if not all(isinstance(sha256, str) for sha256 in hashes):
-            raise TypeError("a value of another type")
+        hashes = [manifest.training_text_sha256, *manifest.tables.values()]
+        for sha256 in (*hashes, *manifest.attached.values()):
+            if not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
+                raise ValueError("a hash that is none")
         if values["hash"] != manifest.hash:
             raise ValueError("the hash differs")
         return manifest
+
+
+def _check_values(given: dict[str, Any]) -> None:
+    """Refuse values of another type, or that nothing can be computed or printed with."""
+    if any(type(given[name]) not in kinds for name, kinds in _TYPES.items() if name in given):
+        raise TypeError("a value of another type")
+    for item in fields(Settings):
+        kinds = (int, float) if isinstance(item.default, float) else (type(item.default),)
+        if type(given["settings"].get(item.name, item.default)) not in kinds:
+            raise TypeError("a value of another type")
+    if not all(0 <= given[name] <= _MOST_PAIRS for name in _COUNTS):
+        raise ValueError("a count that no text has")
+    names = (given["version"], given["aligner"] or "x")
+    if not all(name.isprintable() and len(name) <= _LONGEST_NAME for name in names):
+        raise ValueError("a version that is no name")
 
 
 def is_attachment_name(name: str) -> bool:
@@ -215,13 +236,15 @@ def read_manifest(path: str | os.PathLike[str]) -> Manifest:
         raise AlignerDataError(f"{path}: is not an aligner model of coverage-eval")
     if values.get("format_version") not in (1, 2, FORMAT_VERSION):
         raise AlignerDataError(
-            f"{path}: is an aligner model of format version {values.get('format_version')}; "
+            f"{path}: is an aligner model of format version {values.get('format_version')!s:.40}; "
             f"this fast_align_wrapper reads versions up to {FORMAT_VERSION}: train it again"
         )
     try:
         manifest = Manifest.from_dict(values)
     except (KeyError, TypeError, ValueError) as error:
-        raise AlignerDataError(f"{path}: damaged aligner model: manifest: {error}") from error
+        raise AlignerDataError(
+            f"{path}: damaged aligner model: manifest: {error!s:.200}"
+        ) from error
     missing = sorted({*manifest.tables, *map(member_name, manifest.attached)} - names)
     if missing:
         raise AlignerDataError(f"{path}: damaged aligner model: {', '.join(missing)} is missing")

@@ -275,9 +275,9 @@ class Aligner(ABC):
             name: Such as ``bert-base-multilingual-cased``, or a folder.
             **options: ``layer`` whose vectors are compared, counted from 0, the embeddings
                 (default 8); ``method``, one of ``softmax`` (awesome-align; the default),
-                ``argmax`` and ``itermax`` (SimAlign); ``tokenize`` and ``src_tokenize``, as in
-                :meth:`train_pairs`; ``batch_size``, texts that are encoded at once (32); and
-                ``device``, such as ``cuda:1`` (default: a GPU if there is one).
+                ``argmax`` and ``itermax`` (SimAlign); ``tokenize``, ``src_tokenize`` and
+                ``lowercase``, as in :meth:`train_pairs`; ``batch_size``, texts that are encoded at
+                once (32); and ``device``, such as ``cuda:1`` (default: a GPU if there is one).
 
         Raises:
             MissingDependencyError: PyTorch, Transformers or the encoder is not here.
@@ -458,8 +458,9 @@ class ModelAligner(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """Aligner, model, symmetrisation, sink and tokenisers."""
+        # The one that makes the links: the model's hash does not cover what its manifest says.
         # "fast_align (coverage-eval) 0.1.0" without spaces and brackets, which a signature lacks.
-        version = self.model.manifest.aligner or "fast_align"
+        version = self.model.binary.version or "fast_align"
         both = self.tokens.settings
         if self.source_tokens != self.tokens:
             both = both | {"tok": f"{self.source_tokens.name}>{self.tokens.name}"}

@@ -71,6 +71,7 @@ class EncoderAligner(Aligner):
         method: str = "softmax",
         tokenize: str = "none",
         src_tokenize: str | None = None,
+        lowercase: bool = False,
         batch_size: int = 32,
         device: str | None = None,
     ) -> None:
@@ -78,16 +79,19 @@ class EncoderAligner(Aligner):
             raise ValueError(f"method is one of {', '.join(METHODS)}, not {method!r}")
         require_integer("batch_size", batch_size, 1)
         self.method, self.layer, self.name = method, layer, name
-        self.tokens = Tokenizer(tokenize)
-        self.source_tokens = Tokenizer(src_tokenize or tokenize)
+        self.tokens = Tokenizer(tokenize, lowercase)
+        self.source_tokens = Tokenizer(src_tokenize or tokenize, lowercase)
         self._batch_size = batch_size
         try:
             import torch
             from transformers import AutoModel, AutoTokenizer
+            from transformers.utils import logging
         except ImportError as error:
             raise MissingDependencyError(
                 "an encoder needs PyTorch and Transformers; pip install 'coverage-eval[neural]'"
             ) from error
+        bars = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
         try:
             # What is missing is never downloaded while texts are scored.
             self._pieces = AutoTokenizer.from_pretrained(name, local_files_only=True)
@@ -97,6 +101,9 @@ class EncoderAligner(Aligner):
                 f"encoder {name}: is not here, or no encoder; give a folder, or fetch it once: "
                 f"hf download {name}"
             ) from error
+        finally:
+            if bars:
+                logging.enable_progress_bar()
         layers = self._model.config.num_hidden_layers
         if not 0 <= layer <= layers:
             raise ValueError(f"layer is 0 to {layers} in {name}, not {layer}")

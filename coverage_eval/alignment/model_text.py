@@ -14,6 +14,8 @@ from fast_align_wrapper.text import Segment
 if TYPE_CHECKING:
     from fast_align_wrapper import FastAlign
 
+_LONGEST_STEM = 100
+
 
 def strict_pairs(
     sources: Iterable[Segment], targets: Iterable[Segment]
@@ -85,13 +87,17 @@ def noted_tokenizers(
         DataError: The model notes a tokeniser that is not known here.
     """
     notes = model.manifest.notes
+    kinds = {"lowercase": bool, "sink": bool, "stem": int}
+    wrong = any(type(notes.get(name, kind())) is not kind for name, kind in kinds.items())
+    if wrong or not 0 <= notes.get("stem", 0) <= _LONGEST_STEM:
+        raise DataError("the model's notes on its text are damaged; train it again")
     target = tokenize or notes.get("tokenize", "none")
     source = src_tokenize or tokenize or notes.get("src_tokenize", target)
     case = bool(notes.get("lowercase", False)) if lowercase is None else lowercase
     for name in (source, target):
-        if name not in TOKENIZERS:
+        if not isinstance(name, str) or name not in TOKENIZERS:
             raise DataError(
-                f"the model's text was cut by tokeniser {name!r}, which is not known here; "
+                f"the model's text was cut by tokeniser {name!r:.40}, which is not known here; "
                 "train a model with one that is"
             )
     stem = int(notes.get("stem", 0))

@@ -34,7 +34,7 @@ from coverage_eval.data.files import (
     find_test_set,
     read_parallel,
 )
-from coverage_eval.data.tables import ColumnFile, SystemTexts
+from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError
@@ -74,6 +74,9 @@ _SIDES = {
     ),
 }  # fmt: skip
 """Texts by the parameters that they are."""
+
+KEYS = "coverage-eval.keys"
+"""By this name the context has the columns that are carried into tables of segments."""
 
 _SHOWN = {"systems": "[NAME=]FILE...", "ref": "REF", "hyp": "HYP", "src": "SRC", "tgt": "TGT"}
 """How the usage line names them."""
@@ -130,6 +133,13 @@ class CorpusOptions:
     ref_system: tuple[str, ...] = setting(
         (),
         "Take what this system says as the reference; give it once for each of several.",
+        metavar="NAME",
+        type=NoFile(),
+        multiple=True,
+    )
+    key_col: tuple[str, ...] = setting(
+        (),
+        "Carry this column, such as an identifier, into --sentence-level; give it once for each.",
         metavar="NAME",
         type=NoFile(),
         multiple=True,
@@ -227,6 +237,23 @@ class CorpusOptions:
         found = {"src": texts.source, "systems": {name: texts.systems[name] for name in systems}}
         return found | {"ref": tuple(texts.references[name] for name in references)}
 
+    def keys(self) -> dict[str, list[Any]]:
+        """The columns that are carried into tables of segments, by name.
+
+        Raises:
+            click.UsageError: The rows of the table are not segments.
+            DataError: The table cannot be read again, or lacks a column.
+        """
+        if not self.key_col:
+            return {}
+        if self._is_by_system():
+            raise click.UsageError("--key-col is for tables with a row a segment")
+        check_readable_again(Column(self._file, self.key_col[0]))
+        where = f"{self.table}: line 1"
+        check_columns(where, self._file.names(), self.key_col)
+        records = [[record.get(name) for name in self.key_col] for record in self._file.records()]
+        return {name: [row[i] for row in records] for i, name in enumerate(self.key_col)}
+
     @property
     def _file(self) -> ColumnFile:
         return ColumnFile(str(self.table), self.quoted, not self.no_header)
@@ -314,6 +341,9 @@ def corpus_options(
         def with_texts(files: Any, **values: Any) -> Any:
             columns = CorpusOptions(**{n: values.pop(n) for n in names if n in values})
             columns.check()
+            if columns.key_col and not (values.get("sentence_level") or values.get("show")):
+                raise click.UsageError("--key-col goes with --sentence-level")
+            click.get_current_context().meta[KEYS] = columns.keys()
             if "hyp" in sides:
                 values["hyp"] = _only_one(values["hyp"])
             for side, text in _fitting(columns.texts(), sides).items():
@@ -453,7 +483,7 @@ class AlignmentOptions:
         None,
         "Run the aligner in this many threads; the result does not depend on it.  "
         "[default: all cores]",
-        type=WholeRange(1),
+        type=WholeRange(1, 1024),
         group="Advanced",
     )
     src_ref_align: tuple[str, ...] = setting(
@@ -483,6 +513,17 @@ class AlignmentOptions:
         "Take soft links of source and reference from this file; give it once for each reference.",
         metavar="FILE",
         multiple=True,
+    )
+    encoder: str | None = setting(
+        None,
+        "Align by the vectors of this encoder of Hugging Face, such as "
+        "bert-base-multilingual-cased, which must be here; how well it does is not measured.",
+        metavar="NAME",
+        type=NoFile(),
+        group="Advanced",
+    )
+    encoder_layer: int = setting(
+        8, "Take the vectors of this layer of --encoder.", least=0, group="Advanced"
     )
     symmetrize: str = setting(
         DEFAULT_SYMMETRIZATION,
@@ -514,8 +555,9 @@ class AlignmentOptions:
 
     @property
     def has_model(self) -> bool:
-        """Whether a model is named, or the text to train one on."""
-        return self.model is not None or None not in {self.train_src, self.train_tgt}
+        """Whether a model is named, or the text to train one on, or an encoder."""
+        trains = None not in {self.train_src, self.train_tgt}
+        return self.model is not None or trains or self.encoder is not None
 
     @property
     def has_links(self) -> bool:
@@ -573,14 +615,15 @@ class AlignmentOptions:
         for_models = listed_options(of_models & given_options()) if self.is_taken else ""
         of_links = {"sink", "stopwords", "denominator"}
         for_links = "" if self.is_given else listed_options(of_links & given_options())
+        not_encoders = {"symmetrize", "sink"} if self.encoder else {"encoder_layer"}
+        for_encoder = listed_options(not_encoders & given_options())
+        origins = [self.model, any(training), self.has_links, self.has_coverage, self.encoder]
         wrong = {
             "--train-src and --train-tgt go together": any(training) and not all(training),
             "give only one of: --model; --train-src with --train-tgt; --src-ref-align with "
-            "--src-hyp-align; --coverage": (self.model is not None)
-            + any(training)
-            + self.has_links
-            + self.has_coverage
-            > 1,
+            "--src-hyp-align; --coverage; --encoder": sum(map(bool, origins)) > 1,
+            f"{for_encoder} is not for --encoder": self.encoder and for_encoder,
+            "--encoder-layer goes with --encoder": not self.encoder and for_encoder,
             "--ref-coverage goes with --coverage": bool(self.ref_coverage) and not self.coverage,
             "--src-ref-align and --src-hyp-align go together": self.has_links
             and not (together if needs_reference_links else self.src_hyp_align),
@@ -635,6 +678,14 @@ class AlignmentOptions:
             return Aligner.from_links(self.src_ref_align, self.src_hyp_align, sink=self.sink)
         if self.has_coverage:
             return Aligner.from_posteriors(self.ref_coverage, self.coverage, sink=self.sink)
+        if self.encoder is not None:
+            return Aligner.from_encoder(
+                self.encoder,
+                layer=self.encoder_layer,
+                tokenize=self.tokenize or "none",
+                src_tokenize=self.src_tokenize,
+                lowercase=self.lowercase,
+            )
         if self.model is not None:
             return Aligner.load(
                 self.model, **self.of_model, fast_align=self.fast_align, threads=self.threads

@@ -19,7 +19,7 @@ import click
 
 from coverage_eval.alignment.gold_links import GOLD_FORMATS
 from coverage_eval.cli.help import GROUPS, HelpFormat, option, suggest
-from coverage_eval.data.files import CorpusWarning
+from coverage_eval.data.files import CorpusWarning, check_stdin
 from coverage_eval.data.wmt import SEGMENT_SCORES
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.registry import METRICS
@@ -63,6 +63,8 @@ class FiniteRange(click.types.FloatParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or a usage error."""
+        if "_" in str(value) or not str(value).isascii():  # Python's own numbers may have them
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
         number = self._kind.convert(value, param, ctx)
         # NaN fails every comparison.
         if not self._least <= number <= self._most:
@@ -145,11 +147,15 @@ def parse_size(text: str) -> int:
 
 
 class Command(HelpFormat):
-    """A command that does nothing where one of its outputs would destroy a file."""
+    """A command that does nothing where it would destroy a file, or read a pipe twice."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Check the names of files, then run."""
         _refuse_overwriting(ctx)
+        try:
+            check_stdin(*(name for name in _inputs(ctx) if isinstance(name, str)))
+        except DataError as error:
+            raise click.UsageError(str(error)) from None
         return super().invoke(ctx)
 
 
@@ -518,7 +524,7 @@ strict_option: Option = partial(
 
 
 threads_option = option(
-    "--threads", type=WholeRange(1), group="Advanced",
+    "--threads", type=WholeRange(1, 1024), group="Advanced",
     help="Run the aligner in this many threads; the result does not depend on it.  "
     "[default: all cores]",
 )  # fmt: skip

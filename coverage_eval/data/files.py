@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import stat
 import sys
 import warnings
 import zlib
@@ -130,19 +131,45 @@ def check_readable_again(*sources: Text) -> None:
 
 
 def check_stdin(*sources: Text | None) -> None:
-    """Raise if standard input is to be read twice: the second reader would find nothing.
+    """Raise if standard input or another pipe is named twice: each reader would find a part of it.
 
     Raises:
-        DataError: ``-`` is named more than once. Columns of one table count once, since they are
+        DataError: Two names are those of one pipe. Columns of one table count once, since they are
             read together.
     """
-    readers = {
-        source.columns if isinstance(source, Column) else number
-        for number, source in enumerate(sources)
-        if source is not None and str(file_of(source)) == STDIN
-    }
-    if len(readers) > 1:
-        raise DataError("'-' (standard input) is named more than once; give all but one as files")
+    readers: dict[object, tuple[object, Text]] = {}
+    for number, source in enumerate(sources):
+        pipe = None if source is None else _pipe(str(file_of(source)))
+        if source is None or pipe is None:
+            continue
+        reader = source.columns if isinstance(source, Column) else number
+        other, name = readers.setdefault(pipe, (reader, source))
+        if other == reader:
+            continue
+        names = {str(file_of(name)), str(file_of(source))}
+        if names == {STDIN}:
+            raise DataError(
+                "'-' (standard input) is named more than once; give all but one as files"
+            )
+        listed = " and ".join(sorted(names))
+        raise DataError(
+            f"{listed}: named twice, and a pipe can be read only once; give all but one as files"
+        )
+
+
+def _pipe(name: str) -> object:
+    """What all names of one pipe or terminal have in common; None for a file and what is not there.
+
+    Where standard input is a file, too, its names share the place that was read up to.
+    """
+    is_stdin = name in {STDIN, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+    try:
+        state = os.fstat(0) if is_stdin else Path(name).stat()
+    except (OSError, ValueError):
+        return STDIN if is_stdin else None
+    if stat.S_ISFIFO(state.st_mode) or stat.S_ISCHR(state.st_mode) or stat.S_ISSOCK(state.st_mode):
+        return None if name == os.devnull else (state.st_dev, state.st_ino)
+    return STDIN if is_stdin else None
 
 
 def read_segments(source: Text) -> Iterator[str]:

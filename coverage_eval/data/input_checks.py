@@ -197,9 +197,8 @@ def check_tokenised(sample: Sample, metrics: Sequence[str], *, alone: bool) -> I
     if seen:
         yield Finding(
             "tokenised" if alone else "tokenised-beside",
-            f"{', '.join(seen)}: tokenised text, as its full stops stand alone; "
-            f"{' and '.join(metrics)} cut untouched text themselves, and are comparable with "
-            "published scores only there: detokenise it for them",
+            f"{', '.join(seen)}: tokenised text, as its full stops stand alone; do not compare "
+            f"{' and '.join(metrics)} of it with published scores, which are of untouched text",
         )
 
 
@@ -450,7 +449,7 @@ def check_second_output(sample: Sample) -> Iterator[Finding]:
 
     A command line that lists files can have meant ``HYP HYP REF``; it calls this by itself.
     """
-    if len(sample.references) < 2 or not sample.pieces:
+    if not sample.pieces:
         return
     (output,), (*first, last) = sample.hypotheses, sample.references
     usual = shared_words(output, last)

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -43,6 +44,9 @@ _CARRIAGE_RETURN = (
 )
 _QUOTED = "is quoted, as spreadsheets and pandas write cells: say --quoted, or --unquoted"
 
+ONE_A_LINE = "of a JSON array, write one object a line: jq -c '.[]' ARRAY > LINES"
+"""What to do about a file that is one JSON array."""
+
 _KINDS = {
     bool: "true or false",
     int: "a number",
@@ -51,6 +55,9 @@ _KINDS = {
     dict: "an object",
 }
 """The values of JSON that are not text, by their type in Python."""
+
+_MOST_DIGITS = 640
+"""Python can be told to take no more digits of an integer, and no fewer."""
 
 _PARQUET_MAGIC = b"PAR1"
 _PARQUET_ROWS = 4096
@@ -163,6 +170,8 @@ class ColumnFile:
         first = next(lines, None)
         if first is None:
             raise DataError(f"{source_name(self.source)}: the file is empty")
+        if re.match(r"\s*\[\s*(\{|$)", first):
+            raise DataError(f"{source_name(self.source)}: is no JSON Lines; {ONE_A_LINE}")
         return first, chain([first], lines)
 
     def _rows(self, columns: Sequence[str]) -> Iterator[tuple[str, Sequence[object]]]:
@@ -344,12 +353,16 @@ def split_fields(
 def _quoted_rows(
     source: Source, lines: Iterable[str], delimiter: str
 ) -> Iterator[tuple[int, list[str]]]:
+    most = MAX_LINE_BYTES.get()
+    # Python's own limit, of the whole process, is 131,072 characters.
+    csv.field_size_limit(max(most, csv.field_size_limit()))
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
     try:
         for row in reader:
             yield reader.line_num, row or [""]  # an empty line is one empty field
     except csv.Error as error:
-        raise bad_line(source, reader.line_num, error) from error
+        said = f"a field {too_long()}" if "field limit" in str(error) else error
+        raise bad_line(source, reader.line_num, said) from error
 
 
 # JSON
@@ -375,7 +388,10 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
     Raises:
         DataError: As :func:`parse_json`, or another value.
     """
-    return check_object(parse_json(text, where), where)
+    value = parse_json(text, where)
+    if isinstance(value, list):
+        raise DataError(f"{where}: JSON, but not an object {{…}}; {ONE_A_LINE}")
+    return check_object(value, where)
 
 
 def check_object(value: Any, where: str) -> dict[str, Any]:
@@ -393,13 +409,21 @@ def parse_json(text: str, where: str) -> Any:
     """Parse a JSON value.
 
     Raises:
-        DataError: Not JSON, nested too deep, a number of too many digits, or a name that is twice
-            in one object; Python's parser would take the last.
+        DataError: Not JSON, nested too deep, or a name that is twice in one object; Python's
+            parser would take the last.
     """
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
+        if "digits" in str(error):  # of an integer: as JSON's other numbers, it is then infinite
+            with suppress(ValueError, RecursionError):
+                return json.loads(text, object_pairs_hook=_without_repeats, parse_int=_parse_whole)
         raise not_json(error, where) from error
+
+
+def _parse_whole(digits: str) -> float:
+    """An integer, of thousands of digits as Python reads 1e400: infinite."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
 def not_json(error: Exception, where: str) -> DataError:

@@ -592,8 +592,9 @@ def check_inputs(
 
 def second_outputs(dataset: Dataset) -> Iterator[Finding]:
     """Outputs among the references of texts that were read, for a command that lists files."""
-    tokens = Tokenizer("13a")
-    return check_second_output(_sample(dataset, tokens, tokens))
+    if len(dataset.references) > 1:
+        tokens = Tokenizer("13a")
+        yield from check_second_output(_sample(dataset, tokens, tokens))
 
 
 def _sample(dataset: Dataset, tokens: Tokenizer, source_tokens: Tokenizer) -> Sample:

@@ -550,6 +550,11 @@ class Omissions(Metric):
         """That the model was not made for omissions, where there are no witnesses instead."""
         if self.referenced or self.peers or self.finder.units[0].normal is not None:
             return None
+        if not isinstance(self.aligner, ModelAligner):
+            return (
+                "soft links do not say how far each word is normally covered, so less is found: a "
+                "reference, or outputs of other systems, help"
+            )
         return (
             "the model was not made for omissions: how far each word is normally covered is not "
             "known, and less is found; train one by align train --prepare-for omissions"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coverage_eval.alignment.aligner import Aligner, ModelAligner
+from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.metrics.figures import FIGURES
 from coverage_eval.metrics.measure import Metric, Result, TokenMetric
 from coverage_eval.metrics.omissions import Omissions
@@ -28,7 +28,7 @@ def default_scores(aligner: Aligner | None, *, peers: bool = False) -> list[str]
         names.insert(2, "rep-peers")
     if aligner is not None:
         names += ["drop", "uncovered-source"]
-    if isinstance(aligner, ModelAligner):
+    if aligner is not None and aligner.covers:
         names += ["softdrop", "omissions", _WITHOUT_REFERENCE]
     return names
 
@@ -54,7 +54,7 @@ def make_scores(
     made: dict[str, Metric] = {}
     for name in names:
         if name == _WITHOUT_REFERENCE:
-            if not isinstance(aligner, ModelAligner):
+            if aligner is None or not aligner.covers:
                 raise ValueError(f"{name} needs an aligner: a model")
             made[name] = Omissions(aligner, referenced=False)
         elif name not in _FIGURES:

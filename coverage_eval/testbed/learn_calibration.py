@@ -44,6 +44,8 @@ ENOUGH = 500
 _FOLDS = 5
 _FEWEST = 10
 """The fewest segments with errors, and without: two for each weight."""
+_CONSTANT = 1e-9
+"""The spread of equal features, such as log 9, may be 1e-16 and not 0."""
 _RIDGE = 1.0
 """Weight of the penalty on squared weights of standardised features."""
 
@@ -178,7 +180,7 @@ def _fit(features: Floats, labels: NDArray[np.bool_]) -> Floats:
     """Weights of logistic regression, with a penalty on all but the constant's."""
     means, spreads = features.mean(axis=0), features.std(axis=0)
     means[0], spreads[0] = 0.0, 1.0
-    spreads[spreads == 0] = 1.0
+    spreads[spreads < _CONSTANT] = 1.0
     scaled = (features - means) / spreads
 
     def loss(weights: Floats) -> tuple[float, Floats]:

@@ -57,6 +57,15 @@ def test_the_same_training_gives_the_same_bytes(tmp_path, text, model):
         assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
 
 
+def test_a_model_file_has_the_earliest_time_and_usual_rights(tmp_path, model):
+    model.save(tmp_path / "model")
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        for member in archive.infolist():
+            assert member.date_time == (1980, 1, 1, 0, 0, 0)
+            assert member.external_attr >> 16 == 0o644
+            assert member.create_system == 3
+
+
 def test_token_lists_are_the_same_as_strings(text, model):
     tokens = [(source.split(), target.split()) for source, target in text]
     with FastAlign.train(tokens) as again:
@@ -288,8 +297,21 @@ def damaged(name, value):
         (damaged("more", 1), None),
         (damaged("attached", {"../x": "0"}),
          "damaged aligner model: manifest: an attached file of another name than expected"),
-        (damaged("attached", {"x": 1}), "damaged aligner model: manifest: a value of another type"),
-        (damaged("attached", {"x": "0"}), "damaged aligner model: attached/x is missing"),
+        (damaged("attached", {"x": 1}), "damaged aligner model: manifest: a hash that is none"),
+        (damaged("attached", {"x": "0" * 64}), "damaged aligner model: attached/x is missing"),
+        (damaged("aligner", 1), "damaged aligner model: manifest: a value of another type"),
+        (damaged("aligner", "x" * 10**6),
+         "damaged aligner model: manifest: a version that is no name"),
+        (damaged("version", "\x1b[31m"),
+         "damaged aligner model: manifest: a version that is no name"),
+        (damaged("source_tokens", 10**400),
+         "damaged aligner model: manifest: a count that no text has"),
+        (damaged("pairs", -1), "damaged aligner model: manifest: a count that no text has"),
+        (damaged("pairs", True), "damaged aligner model: manifest: a value of another type"),
+        (damaged("settings/variational_bayes", "x"),
+         "damaged aligner model: manifest: a value of another type"),
+        (damaged("training_text_sha256", "x"),
+         "damaged aligner model: manifest: a hash that is none"),
     ],
 )  # fmt: skip
 def test_damaged_manifests(tmp_path, model, change, message):

@@ -167,7 +167,7 @@ def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) ->
          "metric drop needs links"),
         (["compare", "--ref", "ref", "--src", "src", "hyp", "x=hyp", *GIVEN],
          "--coverage: 1 of them for 2 systems"),
-        (["omissions", "hyp", "--src", "src", *GIVEN, "--calibrate", "m"], "--calibrate makes new"),
+        (["omissions", "hyp", "--src", "src", *GIVEN, "--calibrate", "m"], "--calibrate needs a"),
         (["meta", "--inject", "hyp", "--src", "src", *GIVEN], "--inject makes new texts"),
     ],
 )  # fmt: skip

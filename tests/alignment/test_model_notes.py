@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from pathlib import Path
+
 import pytest
 
 from coverage_eval.alignment.aligner import Aligner, noted_tokenizers
@@ -34,3 +38,35 @@ def test_an_unknown_tokenizer_is_one_clear_line(name) -> None:
     ):
         noted_tokenizers(model)
     assert str(caught.value).startswith(f"the model's text was cut by tokeniser {name!r}, which")
+
+
+DAMAGED_NOTES = [
+    ("lowercase", 1), ("lowercase", "x" * 10**6), ("sink", None), ("stem", -1), ("stem", 10**400),
+    ("stem", True), ("tokenize", 1), ("tokenize", ["13a"]), ("tokenize", "x" * 10**6),
+    ("src_tokenize", {}), ("src_tokenize", "\x1b[31m"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), DAMAGED_NOTES)
+def test_damaged_notes(tmp_path: Path, name: str, value: object) -> None:
+    model = FastAlign.train([("a", "b")], notes={name: value})
+    model.save(tmp_path / "model")
+    with pytest.raises(DataError) as caught:
+        Aligner.load(tmp_path / "model")
+    assert len(str(caught.value)) < 200
+
+
+def test_a_model_that_says_another_aligner_is_signed_by_the_one_that_runs(tmp_path: Path) -> None:
+    """Its manifest is not covered by its hash, and could say anything."""
+    path = tmp_path / "model"
+    with Aligner.train(["a b"], ["A B"]) as aligner:
+        aligner.save(path)
+        expected = aligner.settings
+    with zipfile.ZipFile(path) as archive:
+        members = {item: archive.read(item) for item in archive.namelist()}
+    manifest = json.loads(members["manifest.json"]) | {"aligner": "eflomal 2.0"}
+    with zipfile.ZipFile(path, "w") as archive:
+        for item, content in (members | {"manifest.json": json.dumps(manifest).encode()}).items():
+            archive.writestr(item, content)
+    with Aligner.load(path) as aligner:
+        assert aligner.settings == expected

@@ -151,6 +151,9 @@ def test_a_closed_or_full_standard_output_is_an_error(folder: Path) -> None:
     assert run("align train hyp ref -o model 2>&-") == (0, "")
     assert run("align apply model hyp ref 2>&-") == (0, "")
     assert run("rep missing ref 2>&-")[0] == 1
+    status, said = run("compare --ref ref hyp --metrics rep --resamples 0 --details /dev/full >&2")
+    assert status == 1
+    assert said == "coverage-eval: error: /dev/full: cannot be written: No space left on device\n"
     status, said = run("rep hyp ref > /dev/full")
     assert status == 1
     assert said == (

@@ -148,3 +148,57 @@ def test_text_for_other_programs_stays_utf_8(folder: Path) -> None:
     arguments = ("rescore", "nbest", "--alpha", "0", "--beta", "0")
     status, output, said = run_in(ENCODINGS["latin-1"], folder, *arguments)
     assert (status, output.decode(), said) == (0, "ein häus 😀\n", b"")
+
+
+@linux
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rep - /dev/stdin",
+        "rep /dev/stdin /dev/stdin",
+        "rep /proc/self/fd/0 -",
+        "rep pipe pipe",
+        "rep pipe link",
+        "compare a=- b=/dev/stdin --ref ref --metrics rep",
+        "compare a=hyp --ref - --src /dev/stdin --metrics rep",
+        "drop - ref --src /dev/stdin --model m",
+        "align train - /dev/stdin -o m",
+        "align aer - /dev/stdin",
+        "align symmetrize pipe pipe",
+        "attention aer - /dev/stdin",
+        "fertility guided - --train-src /dev/stdin --train-links hyp",
+        "meta --labels - /dev/stdin",
+        "rescore - --attention /dev/stdin --alpha 0",
+        "inject - --src /dev/stdin --kind addition --rate 0.1 -o out --gold out2",
+        "profile - --src /dev/fd/0",
+    ],
+)
+def test_a_pipe_of_two_names(folder: Path, command: str) -> None:
+    """Each reader got a part, and the score was 100.0, of half of the lines."""
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("pipe")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'cat hyp | "{COMMAND}" {command}'], cwd=folder, check=False,
+        text=True, capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "named twice" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_is_not_one_pipe(run_cli: RunCli, folder: Path) -> None:
+    os.mkfifo(folder / "one")
+    os.mkfifo(folder / "two")
+    feeders = [
+        threading.Thread(target=(folder / name).write_text, args=((folder / text).read_text(),))
+        for name, text in (("one", "hyp"), ("two", "ref"))
+    ]
+    for feeder in feeders:
+        feeder.start()
+    expected = run_cli("rep", "hyp", "ref", cwd=folder).stdout
+    assert run_cli("rep", "one", "two", cwd=folder).stdout == expected
+    for feeder in feeders:
+        feeder.join()
+    text = (folder / "hyp").read_text()
+    assert run_cli("rep", "-", "ref", cwd=folder, stdin=text).stdout == expected
+    assert run_cli("rep", "hyp", "hyp", cwd=folder).returncode == 0

@@ -198,7 +198,8 @@ def test_compare_leaves_meteor_out_where_references_are_not_english(
     def columns(language: str, *more: str) -> tuple[list[str], str]:
         files = ("--ref", language, f"{language}.out")
         done = run_cli("compare", *files, "--resamples", 0, "-f", "json", *more, cwd=texts)
-        return [score["metric"] for score in json.loads(done.stdout)["scores"]], done.stderr
+        said = [line for line in done.stderr.splitlines(True) if "tokenised text" not in line]
+        return [score["metric"] for score in json.loads(done.stdout)["scores"]], "".join(said)
 
     assert columns("en") == (["BLEU", "METEOR", "REP"], "")
     found, said = columns("de", "--strict")

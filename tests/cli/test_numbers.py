@@ -44,6 +44,7 @@ def folder(tmp_path: Path) -> Path:
         *(f"align train hyp ref -o m --{option} {value}"
           for option in ("alpha", "tension", "p0", "timeout") for value in ("nan", "inf", "1e300")),
         "rep hyp ref -n 99999999999999999999999",
+        "align train hyp ref -o m --threads 1025",
         "rep hyp ref -n 51",
         "rep hyp ref --letters -n 20000",
         "rep hyp ref --w1 1e308 -f json",
@@ -70,3 +71,11 @@ def test_a_penalty_that_is_no_number_is_told(folder: Path, run_cli: RunCli, alph
     assert done.stderr.startswith("coverage-eval: error: ")
     assert done.stderr.count("\n") == 1
     assert math.isclose(float(alpha), float(done.stderr.split()[-1]))
+
+
+@pytest.mark.parametrize("number", ["1_0", "１０", "٣"])
+def test_numbers_that_only_python_reads(folder: Path, run_cli: RunCli, number: str) -> None:
+    for line in (f"align train hyp ref -o m --threads {number}", f"rep hyp ref --w1 {number}"):
+        done = run_cli(*line.split(), cwd=folder, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "is not a valid" in done.stderr

@@ -392,7 +392,7 @@ def test_too_few_references(run_cli, files, tmp_path):
 
 def test_standard_input_is_read_once(run_cli):
     done = run_cli("rescore", "-", "--attention", "-", "--alpha", 1, "--beta", 1, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "named more than once" in done.stderr
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,20 @@ def test_a_difference_that_is_not_significant() -> None:
     assert cell.difference is not None
     assert cell.difference > 0
     assert found(comparison, rep=0) == []
+
+
+def test_no_difference_is_never_worse(comparison: Comparison) -> None:
+    """A gate of 0 lets what is exactly equal pass, whatever its p-value."""
+    for difference, expected in ((0.0, []), (1e-9, [("same", "REP")]), (-1e-9, [])):
+        cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=0.001)
+        rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
+        changed = replace(comparison, rows=rows)
+        assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
+    for level in (0, 1):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            Gate({"rep": 0}, level)
+    with pytest.raises(ValueError, match="from 0"):
+        Gate({"rep": -1e-9})
 
 
 def test_the_other_direction(comparison: Comparison) -> None:

@@ -29,7 +29,7 @@ from coverage_eval.data.files import (
     read_segments,
     zstd,
 )
-from coverage_eval.data.tables import ColumnFile
+from coverage_eval.data.tables import ONE_A_LINE, ColumnFile
 from coverage_eval.errors import DataError, MissingDependencyError
 from tests.conftest import RunCli
 
@@ -147,7 +147,9 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
         ('{"h": "a"}\n\n', "line 2: not JSON: Expecting value"),
         ('{"h": "a"}\n["h"]\n', "line 2: JSON, but not an object {…}"),
         ('{"h": ' + "[" * 100_000 + "\n", "line 1: not JSON: maximum recursion depth exceeded"),
-        ('{"h": ' + "9" * 5000 + "}\n", "line 1: not JSON: Exceeds the limit"),
+        ('{"h": ' + "9" * 5000 + "}\n", "line 1, column 'h': is no text, but a number"),
+        ('[{"h": "a"}]\n', f"is no JSON Lines; {ONE_A_LINE}"),
+        ('[\n {"h": "a"}\n]\n', f"is no JSON Lines; {ONE_A_LINE}"),
         ("h\tr\na\tb\n".encode("utf-16"), "line 1: not valid UTF-8 at byte offset 0"),
         ("h\tr\na\tgr\xfcn\n".encode("latin-1"), "line 2: not valid UTF-8 at byte offset 8"),
         (gzip.compress(b"h\n", mtime=0), "a gzip file; give it a name that ends in .gz"),
@@ -164,6 +166,23 @@ MISSING = "a missing value; if it is an empty segment, write an empty text"
 )  # fmt: skip
 def test_what_is_no_text(tmp_path: Path, data: str | bytes, message: str) -> None:
     assert said(write(tmp_path / "table", data), "h").startswith(message)
+
+
+def test_numbers_of_any_length_in_other_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "table", '{"h": "a", "n": -' + "9" * 10_000 + ', "m": 1}\n')
+    assert list(ColumnFile(path).texts(["h"])) == [("a",)]
+
+
+def test_fields_longer_than_pythons_own_limit(tmp_path: Path) -> None:
+    cell = "a, " * 100_000
+    path = write(tmp_path / "table", f'h,r\n"{cell}",b\n')
+    assert list(ColumnFile(path).texts(["h", "r"])) == [(cell, "b")]
+    MAX_LINE_BYTES.set(1 << 18)
+    csv.field_size_limit(131_072)
+    try:
+        assert "longer than 262,144 bytes" in said(path, "h")
+    finally:
+        MAX_LINE_BYTES.set(1 << 26)
 
 
 def test_missing_files(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -309,7 +310,10 @@ def test_texts_cut_otherwise() -> None:
     ("spoiled", "told"),
     [
         (shift, "line N fits line N+1 of ref better than line N, all over"),
-        (lambda rows: shift(rows, -2), "line N fits line N-2 of ref better than line N, all over"),
+        *(
+            (partial(shift, by=lag), f"line N fits line N{lag:+d} of ref better than line N, all")
+            for lag in (-2, -1, 2)
+        ),
         (lambda rows: shift(rows, 7), "shares no more words with its own line of ref"),
         (shuffle, "shares no more words with its own line of ref"),
         (shift_half, "line N fits line N+1 of ref better than line N, from about line 251 on"),

@@ -224,6 +224,24 @@ class TestSacreBLEU:
         assert metric.corpus_score(["a a"], [["a"], ["a a"]]).score == 0
 
 
+def test_the_smallest_and_the_greatest_n() -> None:
+    assert REP(n=1).statistics(["a b a", "a"], ["x", "a"]).tolist() == [[2, 0, 1], [0, 0, 1]]
+    words = " ".join(f"w{n}" for n in range(50))
+    assert REP(n=50).statistics([f"{words} {words}"], ["x"]).tolist() == [[2, 0, 1]]
+    for n in (0, 51):
+        with pytest.raises(ValueError, match="n must be from 1 to 50"):
+            REP(n=n)
+
+
+def test_evidence_of_a_long_repetition_takes_one_pass() -> None:
+    """20,000 words twice: looking for each n-gram anew took minutes."""
+    words = [f"w{n}" for n in range(20_000)]
+    found = REP().evidence(" ".join(words * 2), "x")
+    assert len(found) == 19_999
+    assert found[7].positions == (7, 20_007)
+    assert str(found[0]) == "w0 w1 (2x, 0x in the reference) at 1,20001"
+
+
 class TestSeveralReferences:
     """REP clips by the greatest count in any, and divides by the words of the closest."""
 

@@ -170,6 +170,80 @@ def test_mistakes_are_said_in_one_line(
     assert not (folder / "new").exists()
 
 
+def test_a_line_end_in_a_row_sets_it_aside(invoke: Any, folder: Path) -> None:
+    texts = {"id": [1, 2, 3], "a": ["a\r", "b\nc", "d"], "ref": ["a", "b c", "d\n"]}
+    pq.write_table(pa.table(texts), folder / "ends.parquet")
+    found = invoke("spark", "rep", "ends.parquet", "-o", "ends.out", *TEXTS)
+    assert found["rows"] == {"scored": 1, "set_aside": 2}
+    aside = pq.read_table(folder / "ends.out/status=set_aside").sort_by("id").to_pylist()
+    said = "has a line end inside; a segment is one line"
+    assert [row["set_aside"] for row in aside] == [f"a: {said}", f"ref: {said}"]
+
+
+def test_findings_are_those_of_one_machine(invoke: Any, folder: Path) -> None:
+    texts = {
+        "id": range(60),
+        "a": [f"The house, number {n}, isn't red; it's blue." for n in range(60)],
+        "ref": [f"the house , number {n} , is n't red ; it 's blue ." for n in range(60)],
+    }
+    pq.write_table(pa.table(texts), folder / "cut.parquet")
+    found = invoke("spark", "rep", "cut.parquet", "-o", "cut.out", *TEXTS)
+    columns = ("--hyp-col", "a", "--ref-col", "ref")
+    expected = invoke("rep", "--from", "cut.parquet", *columns)
+    assert found["warnings"]
+    plain = [[text.replace("cut.parquet: column ", "") for text in texts]
+             for texts in (found["warnings"], expected["warnings"])]  # fmt: skip
+    assert plain[0] == plain[1]
+    strict = ["spark", "rep", "cut.parquet", "-o", "strict.out", *TEXTS, "--strict"]
+    assert isinstance(CliRunner().invoke(cli, strict).exception, DataError)
+    assert not (folder / "strict.out").exists()
+
+
+def _workers(driver: int) -> list[int]:
+    """Python workers of a driver: processes that a daemon of PySpark's has forked."""
+    parents, lines = {}, {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            status = (path / "stat").read_text().rpartition(")")[2].split()
+            parents[int(path.name)] = int(status[1])
+            lines[int(path.name)] = (path / "cmdline").read_bytes()
+
+    def descends(process: int) -> bool:
+        return process == driver or (process in parents and descends(parents[process]))
+
+    daemons = {process for process, line in lines.items() if b"pyspark.daemon" in line}
+    return [one for one in daemons if parents[one] in daemons and descends(one)]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds processes in /proc")
+def test_a_killed_python_worker_is_one_line_and_leaves_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
+    table = pq.read_table(folder / "in.parquet")
+    pq.write_table(pa.concat_tables([table] * 500), tmp_path / "many.parquet")
+    driver = subprocess.Popen(
+        [COMMAND, "spark", "rep", "many.parquet", "-o", "out", *TEXTS, "--master", "local[2]"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"},
+    )  # fmt: skip
+    deadline = time.monotonic() + 300
+    while driver.poll() is None and time.monotonic() < deadline:
+        if (tmp_path / "out").exists():  # rows are being scored
+            for worker in _workers(driver.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+        time.sleep(0.01)
+    stdout, stderr = driver.communicate(timeout=60)
+    errors = [line for line in stderr.splitlines() if line.startswith("coverage-eval: error: ")]
+    assert (driver.returncode, stdout) == (1, ""), stderr[-2000:]
+    assert errors == [
+        "coverage-eval: error: out: Spark: a Python worker was killed (out of memory?); give each "
+        "more, or use fewer"
+    ]
+    assert "\tat " not in stderr
+    assert not (tmp_path / "out").exists()
+
+
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))

@@ -77,7 +77,7 @@ SENTENCE = '{"scores": [{"sentences": [%s]}]}'
     ("text", "said"),
     [
         ("{" + '"a": [' * 100_000, "the file: not JSON"),
-        ('{"scores": ' + "9" * 5000 + "}", "the file: not JSON"),
+        ('{"scores": ' + "9" * 5000 + "}", "has no scores of segments"),
         ('{"scores": 1}', "has no scores of segments"),
         ('{"scores": [{"sentences": 1}]}', "sentence 1: JSON, but not an object"),
         (SENTENCE % "1", "sentence 1: JSON, but not an object"),

@@ -16,6 +16,7 @@ from coverage_eval.alignment.encoder import METHODS, link_pieces  # noqa: E402
 from coverage_eval.data.dataset import Row  # noqa: E402
 from coverage_eval.errors import DataError, MissingDependencyError  # noqa: E402
 from coverage_eval.metrics.omissions import OmissionFinder  # noqa: E402
+from tests.conftest import RunCli  # noqa: E402
 
 WORDS = ["das", "haus", "ist", "rot", "the", "house", "is", "red"]
 
@@ -90,6 +91,26 @@ def test_scores_and_signature(encoder: Path) -> None:
     assert [span.words for span in found.spans] == [("haus", "ist", "rot")]
     other = Aligner.from_encoder(str(encoder), layer=1)
     assert other.settings["model"] == aligner.settings["model"]
+
+
+def test_the_commands_take_it(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
+    texts = {"src": "das haus ist rot", "ref": "the house is red", "hyp": "the house is"}
+    for name, line in texts.items():
+        (tmp_path / name).write_text(f"{line}\n")
+    by = ("--src", "src", "--encoder", encoder, "--encoder-layer", 1)
+    assert run_cli("drop", "hyp", "ref", *by, "-b", cwd=tmp_path).stdout == "25.00\n"
+    done = run_cli("omissions", "hyp", *by, "--sentence-level", "-f", "csv", cwd=tmp_path)
+    assert done.stderr.startswith("coverage-eval: note: soft links do not say")
+    assert len(done.stderr.splitlines()) == 1
+    assert "|aligner:encoder|" in done.stdout
+    for more, status, said in (
+        (("--model", "m"), 2, "give only one of"),
+        (("--symmetrize", "union"), 2, "--symmetrize is not for --encoder"),
+        (("--encoder", "no/such"), 1, "encoder no/such: is not here"),
+    ):
+        done = run_cli("drop", "hyp", "ref", *by, *more, cwd=tmp_path, check=False)
+        assert done.returncode == status
+        assert said in done.stderr
 
 
 def test_softmax_is_awesome_aligns() -> None:

@@ -51,7 +51,7 @@ from coverage_eval.cli.output import (
     warn,
 )
 from coverage_eval.data.disk_list import DiskList
-from coverage_eval.data.files import check_stdin, read_segments, source_name
+from coverage_eval.data.files import read_segments, source_name
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.score import Formula, Statistics
 from coverage_eval.plotting import Scale
@@ -151,7 +151,6 @@ def _read(
     hyp_subwords: Scheme | None,
 ) -> Sequence[AttentionMap]:
     """The maps of a dump of any toolkit."""
-    check_stdin(dump, src, hyp)
     maps = load_spooled(
         dump,
         sources=None if src is None else read_segments(src),

@@ -487,6 +487,11 @@ class ComparisonFiles:
     help="Print a row for each segment and system with all metrics; with -o FILE, CSV and JSON "
     "Lines have their signatures in FILE.signatures.",
 )  # fmt: skip
+@option(
+    "--sort", type=click.Choice(["worst"]), group="Output",
+    help="With --sentence-level, print the segments first that are worst by the first metric; "
+    "--top of them.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -508,6 +513,7 @@ def command(
     top: int,
     ref_labels: str | None,
     sentence_level: bool,
+    sort: str | None,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -532,6 +538,8 @@ def command(
     options.check()
     gate = _make_gate(guarded, level, options)
     asked = breakdown or []
+    if sort and not sentence_level:
+        raise click.UsageError("--sort goes with --sentence-level")
     if asked and sentence_level:
         raise click.UsageError("--sentence-level prints segments: no --breakdown")
     if asked:
@@ -553,7 +561,7 @@ def command(
         )
         tables = break_down(result, None if "all" in asked else asked, chosen)
     printout = (
-        present_comparison_segments(comparison)
+        present_comparison_segments(comparison, top if sort else None)
         if sentence_level
         else present_comparison(comparison, tables)
     )
@@ -561,8 +569,9 @@ def command(
     if gate:
         outcome = {"gate": gate_as_dict(gate, worse)}
         printout = replace(printout, data=printout.data | outcome)
-    show(warn(printout, result.findings, result.unknown_words, strict=options.strict), output)
+    printout = warn(printout, result.findings, result.unknown_words, strict=options.strict)
     files.write(comparison, options.ref)
+    show(printout, output)  # once nothing can fail any more
     for item in worse:  # so that a release stops
         say(item.describe(comparison.baseline, output.width), "worse")
     if worse:

@@ -26,7 +26,6 @@ from coverage_eval.data.files import (
     Text,
     atomic_write,
     check_source,
-    check_stdin,
     file_of,
     read_segments,
     source_name,
@@ -151,5 +150,4 @@ def _check(
         raise click.UsageError("--kind untranslated needs --links or --model")
     if pool is None and file_of(hyp) == STDIN:
         raise click.UsageError("HYP is read twice, so it must be a file, or give --pool")
-    check_stdin(hyp, src, links, pool)
     check_source(hyp, src, links, pool)

@@ -144,6 +144,7 @@ def command(
         {metric.name: metric},
         evidence=output.sentence_level or plot is not None,
         checks=True,
+        progress=True,
     )
     score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
     printout = present_scores([score])
@@ -192,8 +193,8 @@ def _check(
         raise click.UsageError(
             "give one of: --model M; --train-src F with --train-tgt F; --coverage C"
         )
-    if calibrated and not alignment.has_model:
-        raise click.UsageError("--calibrate makes new texts, which --coverage is not of")
+    if calibrated and (alignment.has_coverage or alignment.encoder):
+        raise click.UsageError("--calibrate needs a model: it is kept in the model's file")
     if has_unfit_ref:
         raise click.UsageError("--additions is about HYP and source: no --ref")
     if "rate" in given_options() and not calibrated:

@@ -18,7 +18,7 @@ from coverage_eval.attention_maps.subwords import SCHEMES
 from coverage_eval.cli.help import option
 from coverage_eval.cli.options import Command, FiniteRange, Output, OutputFile, output_options
 from coverage_eval.cli.output import print_lines, scores_table, show
-from coverage_eval.data.files import check_stdin, read_segments
+from coverage_eval.data.files import read_segments
 from coverage_eval.data.tokenizers import TOKENIZERS
 from coverage_eval.metrics.sacrebleu_adapters import BLEU
 from coverage_eval.tables.table import Cell, Printable, Table
@@ -112,7 +112,6 @@ def command(
         raise click.UsageError("give --ref to search for the weights, or --alpha and --beta")
     if attention is None and beta != 0:
         raise click.UsageError("the coverage penalty needs --attention (or give --beta 0)")
-    check_stdin(nbest, attention, ref)
     lists = read_nbest(nbest, feature=feature)
     coverage = None if attention is None else read_coverage(attention, lists)
     candidates = Candidates(lists, coverage, **settings)

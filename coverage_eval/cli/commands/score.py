@@ -80,7 +80,12 @@ def score_command(name: str) -> click.Command:
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
         result = measure(
-            dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
+            dataset,
+            {chosen: metric},
+            jobs=jobs,
+            evidence=output.sentence_level,
+            checks=True,
+            progress=True,
         )
         findings = gravest_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
@@ -176,9 +181,9 @@ def _preset(
     settings = METRICS[name].presets[preset]
     if "links" not in kind.needs:
         raise click.UsageError(f"--purpose {preset} is not for {kind.name}")
-    if alignment.has_links:
+    if alignment.has_links or alignment.encoder:
         raise click.UsageError(
-            f"--purpose {preset} is not for links from files, which are taken as they are"
+            f"--purpose {preset} is not for links of files or encoders, taken as they are"
         )
     if named := given_options() & settings.keys():
         raise click.UsageError(f"--purpose {preset} sets {listed_options(named)} itself")

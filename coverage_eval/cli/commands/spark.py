@@ -25,12 +25,13 @@ from coverage_eval.cli.options import (
     options_as,
     output_options,
     parse_list,
+    strict_option,
 )
-from coverage_eval.cli.output import present_profile, present_scores, show
+from coverage_eval.cli.output import echo_findings, present_profile, present_scores, show
 from coverage_eval.comparison.comparison import compare_result
 from coverage_eval.comparison.presentation import present_comparison
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.measure import Metric, Result, TokenMetric
+from coverage_eval.metrics.measure import Metric, Result, TokenMetric, check_inputs
 from coverage_eval.metrics.profile import profile_of
 from coverage_eval.metrics.registry import METRICS, default_metrics, metric_class
 from coverage_eval.tables.table import Printable
@@ -68,6 +69,7 @@ class SparkOptions:
         partitions: Partitions to cut the input into; 0 leaves it as it is.
         evidence: Whether evidence is written.
         peers: Columns of other systems' outputs.
+        strict: Whether findings about the texts are errors.
     """
 
     given: str
@@ -80,6 +82,7 @@ class SparkOptions:
     partitions: int
     evidence: bool
     peers: tuple[str, ...] = ()
+    strict: bool = False
 
 
 def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
@@ -140,6 +143,7 @@ def _spark_options(*, several: bool = False, peers: bool = False) -> Callable[[A
             "--evidence/--no-evidence", default=True, show_default=True,
             help="Write what each score rests on, too.",
         ),
+        strict_option,
     ]  # fmt: skip
 
     add = options_as("options", SparkOptions, options)
@@ -356,6 +360,7 @@ def _run(
         BatchColumns,
         ScoringJob,
         read_frame,
+        sample_frame,
         score_frame,
         spark_session,
         sum_frame,
@@ -371,6 +376,10 @@ def _run(
     scorer = job.scorer(alignment.model)
     session = spark_session(options.master)
     frame = read_frame(session, options.given)
+    columns.check_names(frame.columns)
+    sample = sample_frame(frame, columns, options.given)
+    findings, unknown = check_inputs(sample, scorer.figures.values())
+    messages = echo_findings(findings, strict=options.strict)
     if options.partitions:
         frame = frame.repartition(options.partitions)
     scored = write_scored(score_frame(frame, job, alignment.model), options.target)
@@ -380,8 +389,9 @@ def _run(
         + (f", {aside:,} set aside, see status=set_aside" if aside else "")
     )
     printout = present(_Found(scorer, scored, result))
-    rows = {"rows": {"scored": result.segments, "set_aside": aside}}
-    show(replace(printout, data={**(printout.data or {}), **rows}), output)
+    rows = {"rows": {"scored": result.segments, "set_aside": aside}, "warnings": messages}
+    model = {"model": unknown} if unknown else {}
+    show(replace(printout, data={**(printout.data or {}), **rows, **model}), output)
 
 
 def _present_scores(options: SparkOptions, found: _Found) -> Printable:

@@ -84,6 +84,27 @@ def test_weights_are_recovered() -> None:
     assert truth.probability(2.0, 8, 4) == pytest.approx(expit(logit))
 
 
+def test_features_that_are_constant() -> None:
+    """Segments of one length on both sides: their weights say nothing, and are no NaN."""
+    examples = [LabelledScore(n, float(n % 7), 8, 8, n % 7 > 3) for n in range(200)]
+    found = fit_calibration(examples, 0.02)
+    assert np.isfinite(found.weights).all()
+    assert found.weights[1] > 0
+    assert found.weights[3:] == pytest.approx((0.0, 0.0), abs=1e-6)  # of the lengths
+    probabilities = [found.probability(float(score), 8, 8) for score in range(7)]
+    assert probabilities == sorted(probabilities)
+    assert probabilities[3] < 0.5 < probabilities[4]
+
+
+def test_the_fewest_segments_on_each_side() -> None:
+    examples = [LabelledScore(n, float(n), 8, 8, n >= 10) for n in range(20)]
+    assert fit_calibration(examples, 0.02).segments == 20
+    with pytest.raises(DataError, match="errors got into 9 of 19 segments"):
+        fit_calibration(examples[:-1], 0.02)
+    with pytest.raises(DataError, match="errors got into 10 of 19 segments"):
+        fit_calibration(examples[1:], 0.02)
+
+
 def test_too_little_text(model: ModelAligner) -> None:
     finder = OmissionFinder.of(model)
     rows = [Row((pair.target,), (), pair.source) for pair in OWN[:2]]

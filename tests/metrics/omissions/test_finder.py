@@ -11,7 +11,7 @@ from scipy.stats import mannwhitneyu
 from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.data.dataset import Row
 from coverage_eval.errors import DataError
-from coverage_eval.metrics.omissions import FoundSegment, OmissionFinder, Omissions
+from coverage_eval.metrics.omissions import FoundSegment, FoundSpan, OmissionFinder, Omissions
 from coverage_eval.testbed.grammar import generate
 from coverage_eval.testbed.injection import CleanSegment, Injection
 from coverage_eval.testbed.word_pool import WordPool
@@ -213,3 +213,10 @@ def test_found_segments_count_by_probability_or_score(special: ModelAligner) -> 
     assert referenced.is_found(FoundSegment(1.5, (), np.zeros(1), 1, 1))
     assert np.isnan(share.formula(np.array([0, 0])))
     assert share.formula(np.array([1, 4])) == 25
+
+
+def test_spans_as_they_are_printed() -> None:
+    """Positions from 1; of one word its position, of several the first and the last."""
+    assert str(FoundSpan(3, 4, ("a",), 1.5)) == "a at 4: 1.50"
+    assert str(FoundSpan(3, 5, ("a", "b"), 1.5)) == "a b at 4-5: 1.50"
+    assert str(FoundSpan(0, 3, ("a", "b", "c"), 2)) == "a b c at 1-3: 2.00"

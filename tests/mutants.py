@@ -1,0 +1,140 @@
+"""``make mutants``: change single operators and numbers of a room; do its tests notice?
+
+Each mutant is a copy of the packages with one change in one function; the tests that mirror the
+room run on it until one fails. What survives is printed as it was and as it became. The sample is
+another one each time, unless ``--seed`` says which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import random
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = ("comparison", "data", "metrics", "alignment", "tables", "testbed", "report")
+"""Rooms of coverage_eval whose tests stand in the folder of the same name."""
+
+SWAPS: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.And: ast.Or, ast.Or: ast.And, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div,
+    ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
+}  # fmt: skip
+
+
+def sites(tree: ast.Module) -> Iterator[tuple[ast.stmt, ast.AST, str, int | None]]:
+    """What can be changed: a node's field, and in a field that is a list its place there."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    statements = [one for function in functions for one in function.body]
+    for statement in statements:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Raise, ast.Assert)):
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Raise):
+                continue
+            for name, value in ast.iter_fields(node):
+                for place, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                    if changed(item) is not None:
+                        yield statement, node, name, place
+
+
+def changed(item: object) -> ast.AST | None:
+    """What takes the place of a part of the tree; None if it stays."""
+    if type(item) in SWAPS:
+        return SWAPS[type(item)]()  # type: ignore[index]
+    if isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.Not):
+        return item.operand
+    if isinstance(item, ast.Constant):
+        if isinstance(item.value, bool):
+            return ast.Constant(not item.value)
+        if isinstance(item.value, (int, float)):
+            return ast.Constant(item.value + 1)
+    return None
+
+
+def mutate(tree: ast.Module, number: int) -> str:
+    """Make the change of one site; the result says what it was and became."""
+    statement, node, name, place = list(sites(tree))[number]
+    before = ast.unparse(statement).split("\n")
+    value = getattr(node, name)
+    if place is None:
+        setattr(node, name, changed(value))
+    else:
+        value[place] = changed(value[place])
+    after = ast.unparse(ast.fix_missing_locations(statement)).split("\n")
+    pairs = zip(before, after, strict=False)
+    old, new = next((pair for pair in pairs if pair[0] != pair[1]), (before[0], after[0]))
+    return f"{statement.lineno}: {old.strip()}  →  {new.strip()}"
+
+
+def run_tests(folder: Path, room: str, seconds: float) -> bool:
+    """Whether the tests of a room pass in a copy; those that take too long do not."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    try:
+        done = subprocess.run(
+            [*command, f"tests/{room}"], cwd=folder, check=False, capture_output=True,
+            timeout=seconds,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def main() -> int:
+    """Try a sample of mutants; the exit status is 1 if more than one in ten survives."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--room", action="append", choices=ROOMS)
+    parser.add_argument("--file", help="only files with this in their path")
+    parser.add_argument("--count", type=int, default=10, help="mutants of each room")
+    parser.add_argument("--seed", type=int, default=secrets.randbits(32))
+    options = parser.parse_args()
+    generator = random.Random(options.seed)
+    killed, survivors = 0, []
+    print(f"seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as name:
+        copy = Path(name)
+        left_out = shutil.ignore_patterns("node_modules", "__pycache__")
+        for part in ("coverage_eval", "fast_align_wrapper", "tests"):
+            shutil.copytree(ROOT / part, copy / part, ignore=left_out)
+        (copy / "notebooks").symlink_to(ROOT / "notebooks")
+        shutil.copy(ROOT / "pyproject.toml", copy)
+        for room in options.room or ROOMS:
+            started = time.monotonic()
+            if not run_tests(copy, room, 3600):
+                print(f"{room}: its tests fail on unchanged code", flush=True)
+                return 1
+            most = 60 + 3 * (time.monotonic() - started)
+            paths = sorted((copy / "coverage_eval" / room).rglob("*.py"))
+            paths = [path for path in paths if (options.file or "") in str(path)]
+            found = [
+                (path, number)
+                for path in paths
+                for number, _ in enumerate(sites(ast.parse(path.read_text("utf-8"))))
+            ]
+            for path, number in generator.sample(found, min(options.count, len(found))):
+                text = path.read_text("utf-8")
+                tree = ast.parse(text)
+                said = mutate(tree, number)
+                path.write_text(ast.unparse(tree), "utf-8")
+                survives = run_tests(copy, room, most)
+                path.write_text(text, "utf-8")
+                killed += not survives
+                if survives:
+                    survivors.append(f"{path.relative_to(copy)}:{said}")
+                    print(f"survived: {survivors[-1]}", flush=True)
+            print(f"{room}: {len(found):,} places", flush=True)
+    print(f"{killed} of {killed + len(survivors)} killed", flush=True)
+    return int(len(survivors) * 10 > killed + len(survivors))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
