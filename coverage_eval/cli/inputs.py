@@ -34,7 +34,7 @@ from coverage_eval.data.files import (
     find_test_set,
     read_parallel,
 )
-from coverage_eval.data.tables import ColumnFile, SystemTexts
+from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
 from coverage_eval.data.wmt import find_wmt_set
 from coverage_eval.errors import DataError
@@ -74,6 +74,9 @@ _SIDES = {
     ),
 }  # fmt: skip
 """Texts by the parameters that they are."""
+
+KEYS = "coverage-eval.keys"
+"""By this name the context has the columns that are carried into tables of segments."""
 
 _SHOWN = {"systems": "[NAME=]FILE...", "ref": "REF", "hyp": "HYP", "src": "SRC", "tgt": "TGT"}
 """How the usage line names them."""
@@ -130,6 +133,13 @@ class CorpusOptions:
     ref_system: tuple[str, ...] = setting(
         (),
         "Take what this system says as the reference; give it once for each of several.",
+        metavar="NAME",
+        type=NoFile(),
+        multiple=True,
+    )
+    key_col: tuple[str, ...] = setting(
+        (),
+        "Carry this column, such as an identifier, into --sentence-level; give it once for each.",
         metavar="NAME",
         type=NoFile(),
         multiple=True,
@@ -227,6 +237,23 @@ class CorpusOptions:
         found = {"src": texts.source, "systems": {name: texts.systems[name] for name in systems}}
         return found | {"ref": tuple(texts.references[name] for name in references)}
 
+    def keys(self) -> dict[str, list[Any]]:
+        """The columns that are carried into tables of segments, by name.
+
+        Raises:
+            click.UsageError: The rows of the table are not segments.
+            DataError: The table cannot be read again, or lacks a column.
+        """
+        if not self.key_col:
+            return {}
+        if self._is_by_system():
+            raise click.UsageError("--key-col is for tables with a row a segment")
+        check_readable_again(Column(self._file, self.key_col[0]))
+        where = f"{self.table}: line 1"
+        check_columns(where, self._file.names(), self.key_col)
+        records = [[record.get(name) for name in self.key_col] for record in self._file.records()]
+        return {name: [row[i] for row in records] for i, name in enumerate(self.key_col)}
+
     @property
     def _file(self) -> ColumnFile:
         return ColumnFile(str(self.table), self.quoted, not self.no_header)
@@ -314,6 +341,9 @@ def corpus_options(
         def with_texts(files: Any, **values: Any) -> Any:
             columns = CorpusOptions(**{n: values.pop(n) for n in names if n in values})
             columns.check()
+            if columns.key_col and not (values.get("sentence_level") or values.get("show")):
+                raise click.UsageError("--key-col goes with --sentence-level")
+            click.get_current_context().meta[KEYS] = columns.keys()
             if "hyp" in sides:
                 values["hyp"] = _only_one(values["hyp"])
             for side, text in _fitting(columns.texts(), sides).items():
@@ -551,7 +581,7 @@ class AlignmentOptions:
 
     @property
     def tokens(self) -> Tokenizer:
-        """How texts are cut into words where no aligner has its own way."""
+        """The tokenisers of texts unless the aligner has its own."""
         return Tokenizer(self.tokenize or "none", self.lowercase)
 
     @property
@@ -566,7 +596,7 @@ class AlignmentOptions:
         }
 
     def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
-        """Refuse what is wrong before any file is read: at most one origin of links, whole.
+        """Raise for mistakes before any file is read: at most one complete origin of links.
 
         Args:
             texts: The other files that the command names.
@@ -694,7 +724,7 @@ class AlignmentOptions:
 _WORDS = {"tokenize", "src_tokenize", "lowercase"}
 _OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
 _FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *_WORDS}
-"""What a command may be told that takes a model file, and its texts from elsewhere."""
+"""Options of a command that takes a model file, and its texts from elsewhere."""
 
 
 def alignment_options(

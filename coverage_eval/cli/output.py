@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from coverage_eval.cli.inputs import KEYS
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
 from coverage_eval.data.files import atomic_path, write_lines
@@ -92,6 +93,9 @@ def warn(
 
 def show(printable: Printable, output: Output) -> None:
     """Print it in the format and at the place that the options ask for; on a terminal, by rich."""
+    context = click.get_current_context(silent=True)
+    if keys := context and context.meta.get(KEYS):
+        printable = _with_keys(printable, keys)
     rows = sum(len(table.rows) for table in printable.tables)
     if has_rich(output) and rows <= MOST_ROWS and not any(t.lines for t in printable.tables):
         # whose cells are escaped, and whose colours must not be
@@ -108,6 +112,38 @@ def show(printable: Printable, output: Output) -> None:
     is_file = output.output not in {None, "-"}
     if is_file and printable.signatures and output.output_format in {"csv", "jsonl"}:
         write_lines(f"{output.output}.signatures", printable.signatures)
+
+
+def _with_keys(printable: Printable, keys: Mapping[str, Sequence[Any]]) -> Printable:
+    """The same with further columns behind the number of each segment."""
+
+    def widened(table: Table) -> Table:
+        if table.header[:1] != ("segment",):
+            return table
+        rows = LazyRows(
+            lambda row: (
+                row[0],
+                *(_as_text(column[row[0] - 1]) for column in keys.values()),
+                *row[1:],
+            ),
+            table.rows,
+        )
+        return replace(table, header=("segment", *keys, *table.header[1:]), rows=rows)
+
+    def item(found: dict[str, Any]) -> dict[str, Any]:
+        own = {name: column[found["segment"] - 1] for name, column in keys.items()}
+        return {"segment": found["segment"], **own, **found}
+
+    def filled(data: Any) -> Any:
+        if isinstance(data, dict) and "sentences" in data:
+            return {**data, "sentences": LazyRows(item, data["sentences"])}
+        return data
+
+    data = filled(printable.data)
+    if isinstance(data, dict) and "scores" in data:
+        data = {**data, "scores": [filled(score) for score in data["scores"]]}
+    tables, records = tuple(map(widened, printable.tables)), printable.records
+    return replace(printable, tables=tables, records=records and widened(records), data=data)
 
 
 def has_rich(output: Output) -> bool:

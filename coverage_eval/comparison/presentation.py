@@ -60,9 +60,20 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     )
 
 
-def present_comparison_segments(comparison: Comparison) -> Printable:
-    """A row for each segment and system, with a column for each metric."""
-    header, rows = comparison.segment_rows()
+def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
+    """A row for each segment and system, with a column for each metric.
+
+    Args:
+        comparison: The systems.
+        worst: Only so many rows, those that are worst by the first metric; None for all.
+    """
+    header, found = comparison.segment_rows()
+    rows: Sequence[tuple[Cell, ...]] = found
+    if worst is not None:
+        first = next(iter(comparison.metrics.values()))
+        sign = 1 if first.higher_is_better else -1
+        defined = [row for row in found if isinstance(row[2], float)]
+        rows = sorted(defined, key=lambda row: sign * float(str(row[2])))[:worst]
     signatures = comparison.signatures
 
     def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:

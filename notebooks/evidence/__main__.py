@@ -25,6 +25,7 @@ from scores import Spoilt
 from settings import link_agreement, links, training_size, units, without_training_text
 from systems import eight_systems, equal_systems, what_is_good
 from variants import Explored, explore, parts_tables, tuning_table
+from witnesses import witness_tables
 
 from coverage_eval.cli.output import save_figure
 from coverage_eval.data.files import atomic_write
@@ -68,8 +69,13 @@ def tables(corpus: Corpus) -> Iterator[tuple[str, Table]]:
     yield "equal", equal_systems(aligner, some)
 
 
-def compute(corpus: Corpus) -> tuple[dict[str, Table], list[Explored], dict[str, Areas]]:
+Computed = tuple[dict[str, Table], list[Table], list[Explored], dict[str, Areas]]
+
+
+def compute(corpus: Corpus) -> Computed:
     """All tables of one corpus, and what is found in both directions, in a process of its own."""
+    witnesses = witness_tables(corpus, train(corpus.training))
+    print(f"{corpus.name}: witnesses", file=sys.stderr, flush=True)
     found = {}
     for name, table in tables(corpus):
         print(f"{corpus.name}: {name}", file=sys.stderr, flush=True)
@@ -81,7 +87,7 @@ def compute(corpus: Corpus) -> tuple[dict[str, Table], list[Explored], dict[str,
         explored.append(explore(one, aligner, every_unit=one is corpus))
         repeated |= repetition_areas(one, aligner)
         print(f"{one.name}: variants", file=sys.stderr, flush=True)
-    return found, explored, repeated
+    return found, witnesses, explored, repeated
 
 
 def main() -> None:
@@ -94,11 +100,16 @@ def main() -> None:
     corpora = load_corpora(arguments.data, arguments.most)
     with ProcessPoolExecutor(len(corpora)) as pool:
         computed = list(pool.map(compute, corpora))
-    found = {corpus.name: own for corpus, (own, _, _) in zip(corpora, computed, strict=True)}
-    explored = [item for _, own, _ in computed for item in own]
-    repeated = {name: areas for _, _, own in computed for name, areas in own.items()}
+    found = {corpus.name: own for corpus, (own, *_) in zip(corpora, computed, strict=True)}
+    witnesses = [table for _, own, _, _ in computed for table in own]
+    explored = [item for _, _, own, _ in computed for item in own]
+    repeated = {name: areas for _, _, _, own in computed for name, areas in own.items()}
     variants = [repetition_table(repeated), *parts_tables(explored), tuning_table(explored)]
-    listed = chain(_by_name(found), (("variants", table) for table in variants))
+    listed = chain(
+        _by_name(found),
+        (("witnesses", table) for table in witnesses),
+        (("variants", table) for table in variants),
+    )
     text = "\n\n".join([HEAD.rstrip("\n"), *starmap(_text, listed)])
     print(text)
     (arguments.folder / "figures").mkdir(exist_ok=True)

@@ -44,7 +44,7 @@ def calibration(aligner: ModelAligner, translator: Translator) -> Table:
     for name, referenced in (("with reference", True), ("without", False)):
         finder = OmissionFinder.of(aligner, referenced=referenced)
         own = seen if referenced else [row._replace(references=()) for row in seen]
-        finders[name] = replace(finder, calibration=calibrate(finder, own))
+        finders[name] = replace(finder, calibrations={0: calibrate(finder, own)})
     found = {name: _probabilities(held_out, aligner, finders, *how) for name, *how in KINDS}
     found["all of these"] = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
     figures = [(name, float(labels.mean()), *_figures(labels, chances))

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sacrebleu.metrics.ter import TER
 
@@ -169,3 +170,16 @@ def test_data_frames_of_segments() -> None:
     for thing in (score, comparison):
         with pytest.raises(ValueError, match="'words'"):
             thing.to_frame("words")  # type: ignore[attr-defined]
+
+
+def test_an_attention_map_is_drawn_as_it_is() -> None:
+    found = ce.attention_maps.AttentionMap(
+        np.array([[0.9, 0.1], [0.2, 0.8]]), source=("ein", "haus"), hypothesis=("a", "house")
+    )
+    axes = ce.plotting.attention_heatmap(found)
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["ein", "haus"]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "house"]
+    unnamed = ce.plotting.attention_heatmap(ce.attention_maps.AttentionMap(found.weights))
+    assert [label.get_text() for label in unnamed.get_yticklabels()] == ["1", "2"]
+    with pytest.raises(TypeError, match="give source and hypothesis, or an AttentionMap"):
+        ce.plotting.attention_heatmap(found.weights)

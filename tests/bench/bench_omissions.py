@@ -114,12 +114,21 @@ def speed() -> None:
         add_omission_data(aligner, lambda: islice(read(pair, "train"), 5000))
         endless = chain.from_iterable(read(pair, "train") for _ in range(4))
         rows = [Row((target,), (), source) for source, target in islice(endless, SPEED_PAIRS)]
-        for name, run in (
-            ("soft DROP's coverage", aligner.cover),
-            ("omissions", OmissionFinder.of(aligner).find),
-        ):
+        # As peers, translations of the sentences beside: other words of the same length, roughly.
+        texts = [row.hypotheses[0] for row in rows]
+        shifted = zip(*(texts[shift:] + texts[:shift] for shift in (1, 2, 3)), strict=True)
+        peered = [row._replace(peers=others) for row, others in zip(rows, shifted, strict=True)]
+        referenced = [row._replace(references=row.peers[:1], peers=()) for row in peered]
+        of_reference = OmissionFinder.of(aligner, referenced=True)
+        runs = (
+            ("soft DROP's coverage", aligner.cover, rows),
+            ("omissions", OmissionFinder.of(aligner).find, rows),
+            ("omissions, a reference", of_reference.find, referenced),
+            ("omissions, three peers", OmissionFinder.of(aligner, peers=3).find, peered),
+        )
+        for name, run, texts_of in runs:
             start, used = time.perf_counter(), _processor_seconds()
-            for _ in run(rows):
+            for _ in run(texts_of):
                 pass
             seconds, used = time.perf_counter() - start, _processor_seconds() - used
             print(

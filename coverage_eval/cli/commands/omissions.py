@@ -144,6 +144,7 @@ def command(
         {metric.name: metric},
         evidence=output.sentence_level or plot is not None,
         checks=True,
+        progress=True,
     )
     score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
     printout = present_scores([score])

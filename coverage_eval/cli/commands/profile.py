@@ -78,7 +78,7 @@ def command(
     above: dict[str, float],
     below: dict[str, float],
 ) -> None:
-    """Every cheap figure of one output: repetition, length, coverage.
+    """Print every cheap figure of one output: repetition, length, coverage.
 
     HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
     unpacked), or a column of a table: --from. With the source, the reference, and a model or links
@@ -118,7 +118,7 @@ def command(
             f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
             f"(there are {', '.join(figures)})"
         )
-    result = measure(dataset, figures, jobs=jobs, checks=True)
+    result = measure(dataset, figures, jobs=jobs, checks=True, progress=True)
     present = present_profile_segments if output.sentence_level else present_profile
     profile = profile_of(result, output.resamples, output.seed)
     show(warn(present(profile), result.findings, result.unknown_words, strict=strict), output)
@@ -127,3 +127,10 @@ def command(
         varied = {key: v for key, v in values.items() if np.nanmin(v) < np.nanmax(v)}
         means = {i.figure.key: float(i.score) for i in profile.figures if i.score is not None}
         save_histograms(varied or values, plot, means=means)
+    if gate.is_given:
+        limited = {name: result.segment_scores(name) for name in (*above, *below)}
+        wrong = [
+            *([v is not None and v > above[name] for v in limited[name]] for name in above),
+            *([v is not None and v < below[name] for v in limited[name]] for name in below),
+        ]
+        gate.apply(dataset, hyp, [any(each) for each in zip(*wrong, strict=True)], limited)

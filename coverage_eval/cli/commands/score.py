@@ -1,4 +1,4 @@
-"""The commands of single metrics, made from what each metric says of itself."""
+"""The commands of single metrics, made from the metrics' own settings."""
 
 from __future__ import annotations
 
@@ -80,7 +80,12 @@ def score_command(name: str) -> click.Command:
         metric = make_metric(chosen, {"aligner": aligner, **alignment.settings(), **settings})
         dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
         result = measure(
-            dataset, {chosen: metric}, jobs=jobs, evidence=output.sentence_level, checks=True
+            dataset,
+            {chosen: metric},
+            jobs=jobs,
+            evidence=output.sentence_level,
+            checks=True,
+            progress=True,
         )
         findings = gravest_first([*second_outputs(dataset), *result.findings])
         printed = present_result(result, output)
@@ -133,7 +138,7 @@ def present_result(result: Result, output: ScoreOutput) -> Printable:
 
 
 def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The form of the metric that options ask for, and the settings left."""
+    """The form of the metric that options ask for, and the remaining settings."""
     settings = dict(options)
     chosen = name
     for (flag, value), form in METRICS[name].forms.items():
@@ -157,7 +162,7 @@ def _checked(
     texts: Sequence[Text],
     preset: str | None,
 ) -> AlignmentOptions:
-    """The options of what is aligned, with those of a preset; none where nothing is."""
+    """Validate alignment options and apply a preset."""
     if alignment is None:
         return AlignmentOptions()
     alignment.check(texts)

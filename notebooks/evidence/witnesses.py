@@ -1,0 +1,156 @@
+"""Outputs of other systems as witnesses: how many help how much, on real outputs of ours.
+
+The eight systems of each kept reproduction run (``notebooks/reproduction/again``) translate one
+test set, with errors of their own. Omissions are put into one system's output, and the others say
+what can be covered. Nothing is tuned here; what systems leave out by themselves counts as correct,
+so no score can reach 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from statistics import fmean
+
+import numpy as np
+from corpora import Corpus
+from numpy.typing import NDArray
+from scores import Spoilt
+
+from coverage_eval.alignment.aligner import ModelAligner
+from coverage_eval.data.dataset import Batch, Row
+from coverage_eval.data.files import read_segments
+from coverage_eval.metrics.omissions import PEERS_SPREAD, FoundSegment, OmissionFinder
+from coverage_eval.tables.table import Cell, Table
+from coverage_eval.testbed.detection import Ranking, auroc
+
+Floats = NDArray[np.float64]
+
+RUNS = Path(__file__).parent.parent / "reproduction" / "again"
+KINDS = (("omission-phrase", "none"), ("omission-content", "none"))
+TARGETS = 2
+"""Systems into whose outputs errors are put."""
+
+COUNTS = (0, 1, 2, 3, 7)
+
+AGREED: dict[str, Callable[[Floats], Floats]] = {
+    "mean": lambda found: found.mean(axis=0),
+    "median": lambda found: np.median(found, axis=0),
+    "smallest": lambda found: found.min(axis=0),
+}
+"""What several witnesses, ``[peers, words]`` in ascending order, are taken to expect."""
+
+AGREED_OF = (3, 7)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A real output with omissions put in.
+
+    Attributes:
+        batch: Its segments, with reference and the other systems' outputs as peers.
+        labels: Which segments have an omission that was put in.
+    """
+
+    batch: Batch
+    labels: Floats
+
+    def area(self, finder: OmissionFinder) -> float:
+        """AUROC of what a finder finds."""
+        return _area([found.score for (found,) in finder.find_batch(self.batch)], self.labels)
+
+    def areas_of(self, finder: OmissionFinder) -> list[float]:
+        """AUROC where the peers that differ are witnesses in each way of :data:`AGREED`."""
+        usual = finder.find_batch(self.batch)
+        return [self._area_of(finder, usual, agree) for agree in AGREED.values()]
+
+    def _area_of(
+        self,
+        finder: OmissionFinder,
+        usual: Sequence[tuple[FoundSegment, ...]],
+        agree: Callable[[Floats], Floats],
+    ) -> float:
+        scores = []
+        units = [self.batch.get(request) for request in finder.requests()]
+        for row, (found,), *covered in zip(self.batch.rows, usual, *units, strict=True):
+            texts = list(dict.fromkeys(row.peers[: finder.peers]))
+            places = [row.peers.index(text) for text in texts if text not in row.hypotheses]
+            if found.peers:
+                losses = [
+                    agree(np.sort([unit.peers[place] for place in places], axis=0))
+                    - unit.hypotheses[0]
+                    for unit in covered
+                ]
+                mean = np.mean(losses, axis=0) / PEERS_SPREAD
+                found = finder._found(mean, covered[0].source, 0, 0, found.peers)  # noqa: PLW2901
+            scores.append(found.score)
+        return _area(scores, self.labels)
+
+
+def _area(scores: Sequence[float], labels: Floats) -> float:
+    if labels.all() or not labels.any():  # as in short texts
+        return float("nan")
+    return float(auroc(Ranking(labels, np.array(scores)).detect()))
+
+
+def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
+    """What other systems' outputs are worth; no table where no outputs of the test set are kept."""
+    finder = OmissionFinder.of(aligner)
+    runs = {run.name: _outputs(run, corpus) for run in sorted(RUNS.glob(f"*-{corpus.name}-*"))}
+    if not runs:
+        return []
+    numbers: list[list[Cell]] = [[str(count) if count else "none"] for count in COUNTS]
+    ways: list[list[Cell]] = [[f"{way} of {n}"] for n in AGREED_OF for way in AGREED]
+    for systems in runs.values():
+        spoilt = list(_spoilt(systems, corpus))
+        for cells, count in zip(numbers, COUNTS, strict=True):
+            for referenced in (False, True):
+                used = replace(finder, peers=count, referenced=referenced)
+                cells.append(fmean(one.area(used) for one in spoilt))
+        areas = [
+            np.mean([one.areas_of(replace(finder, peers=count)) for one in spoilt], axis=0)
+            for count in AGREED_OF
+        ]
+        for cells, area in zip(ways, np.concatenate(areas), strict=True):
+            cells.append(float(area))
+    notes = (
+        f"Phrases or content words are left out of {TARGETS} outputs of each run, 5 % of the "
+        "words; the run's other outputs are peers.",
+        "The outputs' own omissions count as correct.",
+    )
+    header = [name for run in runs for name in (run, f"{run}, with reference")]
+    return [
+        Table(
+            ("peers", *header),
+            tuple(map(tuple, numbers)),
+            f"Other systems as witnesses, real outputs of {corpus.name}: mean AUROC",
+            notes=notes,
+        ),
+        Table(
+            ("expected coverage", *runs),
+            tuple(map(tuple, ways)),
+            f"What several witnesses say together, real outputs of {corpus.name}: mean AUROC",
+            notes=notes,
+        ),
+    ]
+
+
+def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
+    """The outputs of a run's systems by name, as long as the test set is."""
+    files = {file.name.partition(".test.")[0]: file for file in sorted(run.glob("*.test*.hyp.gz"))}
+    return {name: list(read_segments(file))[: len(corpus.test)] for name, file in files.items()}
+
+
+def _spoilt(systems: dict[str, list[str]], corpus: Corpus) -> Iterator[Output]:
+    """Omissions of each kind in some outputs."""
+    for name in list(systems)[:TARGETS]:
+        others = [lines for other, lines in systems.items() if other != name]
+        Random(name).shuffle(others)  # noqa: S311 (not for secrets)
+        lines = zip(systems[name], corpus.test, zip(*others, strict=True), strict=False)
+        rows = [Row((line,), (ref,), source, peers) for line, (source, ref), peers in lines]
+        for kind, repair in KINDS:
+            spoilt = Spoilt.of(rows, kind, repair)
+            labels = np.array([item.positive for item in spoilt.labels.judgements])
+            yield Output(Batch(spoilt.rows), labels)
