@@ -27,7 +27,7 @@ ARROWS = {
     "tables": "",
     "attention": "errors",
     "torch": "errors attention",
-    "plotting": "errors special_tokens attention",
+    "plotting": "errors special_tokens tables attention",
     "data": "fast_align_wrapper errors",
     "alignment": "fast_align_wrapper errors special_tokens data",
     "metrics": "fast_align_wrapper version errors data alignment",

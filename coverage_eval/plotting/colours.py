@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from coverage_eval.tables.table import SYSTEM_COLOURS
+
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
-# One colour a system, in their order, here and in reports and on terminals: Okabe and Ito's
-# palette, which stays distinct under the common forms of colour blindness.
-SYSTEMS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+SYSTEMS = SYSTEM_COLOURS
 REPEATED = "#D55E00"
 DROPPED = "#A6318A"
 EXCESS = "#D55E00"
@@ -28,7 +28,6 @@ def attention_colormap() -> Colormap:
     The smallest positive weight is visibly tinted, so that a sparse map differs from one that is
     merely small, as in Figure 2 of Malaviya et al. (2018): "white means zero attention".
     """
-    # Reports and terminals read the colours without Matplotlib.
     import matplotlib as mpl
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap

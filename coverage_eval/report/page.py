@@ -15,8 +15,8 @@ from importlib.resources import files
 from typing import Any
 
 from coverage_eval.data.files import atomic_write
-from coverage_eval.plotting.colours import SYSTEMS
 from coverage_eval.tables.table import (
+    SYSTEM_COLOURS,
     ScoreCell,
     Table,
     cell_lines,
@@ -182,7 +182,7 @@ def render_report(document: Document) -> Report:
     environment.filters["lines"] = partial(cell_lines, digits=_DIGITS)
     environment.tests["numeric"] = lambda i, table: survey(table)[i].side == "right"
     names = [card.name for card in document.cards]
-    environment.filters["colour"] = lambda name: names.index(name) % len(SYSTEMS)
+    environment.filters["colour"] = lambda name: names.index(name) % len(SYSTEM_COLOURS)
     script = _asset("report.js")
     # The page's own policy lets the script with this hash run, and no other.
     script_hash = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -193,7 +193,7 @@ def render_report(document: Document) -> Report:
         script=script,
         script_hash=script_hash,
         names=names,
-        colours=SYSTEMS,
+        colours=SYSTEM_COLOURS,
         style=_asset("report.css"),
         version=__version__,
     )

@@ -16,6 +16,11 @@ SIGNIFICANT = 0.05
 """Tables and pictures mark a difference whose p-value is below this, and sentences call it real."""
 
 
+SYSTEM_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""One colour a system, in their order, in pictures, in reports and on terminals: Okabe and Ito's
+palette, which stays distinct under the common forms of colour blindness."""
+
+
 def format_figure(value: float, digits: int = 2) -> str:
     """A number with ``digits`` digits after the decimal point; what rounds to zero has no sign."""
     return f"{round(value, digits) + 0.0:.{digits}f}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coverage_eval.tables.table import (
+    SYSTEM_COLOURS,
     Cell,
     Printable,
     RowLabel,
@@ -62,8 +63,10 @@ def _parts(table: Table, digits: int) -> Iterator[RenderableType]:
             side = "left" if column.scores else column.side
             grid.add_column(_text(name), justify="right" if side == "right" else "left",
                             no_wrap=column.numbers, overflow="fold")  # fmt: skip
-        for row in table.rows:
-            grid.add_row(*(_cell(cell, digits) for cell in row))
+        of_systems = table.header[0] == "system" and any(column.scores for column in columns)
+        for number, row in enumerate(table.rows):
+            first, *cells = (_cell(cell, digits) for cell in row)
+            grid.add_row(_with_dot(first, number) if of_systems else first, *cells)
         yield grid
     if table.header:
         notes = notes_with_marks(table, columns)
@@ -80,6 +83,14 @@ def _text(text: str, style: str = "") -> Text:
     from rich.text import Text
 
     return Text(escape_controls(text), style)
+
+
+def _with_dot(name: Text, number: int) -> Text:
+    """The name of a system after a dot of its colour; black would not be seen."""
+    from rich.text import Text
+
+    colour = SYSTEM_COLOURS[number % len(SYSTEM_COLOURS)]
+    return Text().append("● ", "" if colour == "#000000" else colour).append_text(name)
 
 
 def _marked(line: str) -> Text:

@@ -29,13 +29,13 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
         for name, (fragment, top) in PICTURES.items():
             page = browser.new_page(
-                viewport={"width": 1100, "height": 620}, reduced_motion="reduce"
+                viewport={"width": 1100, "height": 760}, reduced_motion="reduce"
             )
             page.goto(f"{(Path(folder) / 'report.html').as_uri()}{fragment}")
             page.wait_for_selector("html[data-ready]", state="attached")
             page.evaluate("top => document.querySelector(top).scrollIntoView()", top)
             page.wait_for_timeout(500)
-            picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(64)
+            picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(256)
             picture.save(ROOT / "notebooks" / "figures" / name, optimize=True)
         browser.close()
 

@@ -8,9 +8,10 @@ import pytest
 
 pytest.importorskip("rich")
 from rich.console import Console
+from rich.text import Text
 
-from coverage_eval.tables.table import Printable, RowLabel, ScoreCell, Table
-from coverage_eval.tables.terminal import print_on_terminal
+from coverage_eval.tables.table import SYSTEM_COLOURS, Printable, RowLabel, ScoreCell, Table
+from coverage_eval.tables.terminal import _with_dot, print_on_terminal
 
 RED, GREEN = "\x1b[31m", "\x1b[32m"
 
@@ -47,6 +48,14 @@ def test_better_is_green_and_worse_is_red_where_it_is_significant() -> None:
     plain = printed(TABLE, no_color=True)
     assert "9.00*" in plain
     assert not any(colour in plain for colour in (RED, "32m"))
+
+
+def test_systems_have_a_dot_of_the_colour_that_they_have_in_pictures() -> None:
+    for number, colour in enumerate(SYSTEM_COLOURS[:6]):
+        dotted = _with_dot(Text("a"), number)
+        assert (dotted.plain, dotted.spans[0].style) == ("● a", colour)
+    assert all(f"● \x1b[0m{name} " in printed(TABLE) for name in "abcd")
+    assert "●" not in printed(Table(("word", "times"), (("a", 1),)))
 
 
 def test_a_signature_is_one_line_to_be_copied() -> None:

@@ -55,8 +55,8 @@ export class Browser {
   private readonly head = h("div", { class: "row head", role: "group", "aria-label": "Sort by" });
   private readonly saving = h("span", { class: "field" });
   private readonly labels: Labels;
-  /** The link that led here, to which Back returns. */
-  private cameFrom: HTMLElement | null = null;
+  /** The link that led here, and its place on the page, to which Back returns. */
+  private cameFrom: [HTMLElement, number] | null = null;
   private byLink = false;
   private readonly list: VirtualList;
   private readonly pane = h("div", { class: "pane", tabindex: -1 });
@@ -89,7 +89,7 @@ export class Browser {
     document.addEventListener("click", (event) => {
       const link = (event.target as HTMLElement).closest<HTMLElement>("a[href^='#']");
       this.byLink = link !== null;
-      if (link?.getAttribute("href")?.includes("=")) this.cameFrom = link;
+      if (link?.getAttribute("href")?.includes("=")) this.cameFrom = [link, scrollY];
     });
     document.getElementById("skip")?.addEventListener("click", (event) => {
       event.preventDefault();
@@ -111,10 +111,13 @@ export class Browser {
     if (!view) return;
     this.view = view;
     this.drawForm();
-    const isBack = !byLink && this.cameFrom !== null;
-    // The browser itself goes back to the place; the reader goes on from the link.
-    if (isBack) this.cameFrom?.focus({ preventScroll: true });
-    void this.update().then(() => { if (!isBack) this.goToList(); });
+    const from = byLink ? null : this.cameFrom;
+    void this.update().then(() => {
+      if (this.view !== view) return;  // the reader is elsewhere already
+      if (!from) return this.goToList();
+      from[0].focus({ preventScroll: true });
+      scrollTo({ top: from[1], behavior: "instant" });
+    });
   }
 
   private goToList(): void {

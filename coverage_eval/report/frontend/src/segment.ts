@@ -2,7 +2,7 @@
 
 import { diffArrays } from "diff";
 import { attentionChart, systemColour } from "./charts";
-import type { Attention, Contents, Label, Mark, Output, Segment } from "./data";
+import type { Attention, Contents, Label, Mark, Output, Repeated, Segment } from "./data";
 import { h, shownText } from "./dom";
 import { figure } from "./figures";
 import { ERRORS, type ErrorKind, type Labels } from "./labels";
@@ -372,6 +372,20 @@ function markedWords(kind: ErrorKind, marks: Mark[]): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
+/** Repeated n-grams, those that follow each other in both places as one phrase. */
+function phrases(marks: Mark[]): Mark[] {
+  const found: Repeated[] = [];
+  for (const item of marks.filter((mark) => mark.kind === "repeated").sort((a, b) => a.start - b.start)) {
+    const last = found.at(-1);
+    const step = last ? item.start - last.start : 0;
+    if (last && step > 0 && item.start <= last.end && item.end > last.end && step === item.first - last.first) {
+      const more = item.ngram.split(" ").slice(last.end - item.end);
+      found[found.length - 1] = { ...last, end: item.end, ngram: [last.ngram, ...more].join(" ") };
+    } else found.push(item);
+  }
+  return found;
+}
+
 /** Each kind of mark as the commands write it, with positions from 1; at most so many of each. */
 export function markTexts(
   marks: Mark[], source: string[] | null, most = Infinity,
@@ -381,7 +395,7 @@ export function markTexts(
     return found === undefined ? String(position + 1) : `${shownText(found)} at ${position + 1}`;
   };
   const texts = (kind: Mark["kind"], text: (mark: never) => string) => {
-    const own = marks.filter((item) => item.kind === kind);
+    const own = kind === "repeated" ? phrases(marks) : marks.filter((item) => item.kind === kind);
     const listed = own.slice(0, most).map((item) => text(item as never));
     const more = own.length > listed.length ? [`and ${(own.length - most).toLocaleString("en")} more`] : [];
     return [...listed, ...more].join("; ");

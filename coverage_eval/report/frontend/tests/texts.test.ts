@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { safe } from "../src/csv";
+import type { Mark } from "../src/data";
 import { shownText } from "../src/dom";
 import { figure } from "../src/figures";
 import { differentWords, linked, markTexts } from "../src/segment";
@@ -44,6 +45,12 @@ test("marks in words, positions from 1", () => {
   });
   assert.equal(markTexts([...marks], null)["dropped"], "2");
   assert.equal(markTexts([marks[0], marks[0], marks[0]], null, 1)["dropped"], "2; and 2 more");
+});
+
+test("a repeated phrase is one", () => {
+  const repeated = (ngram: string, start: number, first: number): Mark => ({ kind: "repeated", ngram, start, end: start + 2, first, place: "" });
+  const marks = [repeated("a b", 5, 0), repeated("c d", 9, 2), repeated("b c", 6, 1), repeated("c d", 7, 2)];
+  assert.equal(markTexts(marks, null)["repeated"], "a b c d at 6, first at 1; c d at 10, first at 3");
 });
 
 test("no text is a formula", () => {
