@@ -55,7 +55,7 @@ _DATASETS = ("De-En", "Ja-En", "Ro-En")
 
 @contextmanager
 def needs_torch() -> Iterator[None]:
-    """Name the extra where the imports inside find that a package is missing."""
+    """Name the extra to install if an import inside fails."""
     try:
         yield
     except MissingDependencyError:
@@ -69,7 +69,7 @@ def needs_torch() -> Iterator[None]:
 
 @click.group("reproduce", cls=Group)
 def command() -> None:
-    """Run experiments of the papers again, printed figures beside ours.
+    """Run the papers' experiments again and compare with the printed figures.
 
     \b
     Example:
@@ -164,8 +164,8 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
     """Spelled numbers into digits, by softmax and sparsemax attention (Figures 2 and 3).
 
     The report (Madsen et al. 2017, section 3.3) gives the model, the optimiser and the number of
-    examples; lengths are from its draft, sizes and the limit of gradients ours. A killed run goes
-    on with --resume to the same result, and seeds may be added. RUN has accuracy by training
+    examples; lengths are from its draft; sizes and the limit of gradients are ours. A killed run
+    continues with --resume to the same result, and seeds may be added. RUN has accuracy by training
     (digits.csv), logs, and both pictures of attention.
 
     \b
@@ -208,12 +208,12 @@ def digits(folder: str, resume: bool, seeds: int, output: Output, **settings: An
 def timing(
     numbers: tuple[int, ...], examples: int, files: tuple[str, ...], repeats: int, output: Output
 ) -> None:
-    """What sparsemax costs more than softmax (Madsen et al. 2017, Table 4).
+    """Measure how much more sparsemax costs than softmax (Madsen et al. 2017, Table 4).
 
     Forward and backward of both losses by number of classes, and 100 epochs of regression on Iris
     and on data sets that are given: in NumPy, and in PyTorch where it is installed, on a graphics
-    card too. A file named as a data set of the table (mnist, scene, emotions, cal500) is set beside
-    its printed ratio.
+    card too. A file named as a data set of the table (mnist, scene, emotions, cal500) is compared
+    with its printed ratio.
 
     \b
     Example:
@@ -275,9 +275,9 @@ _training_options = partial(add_options, options=_OPTIONS)
 def table1(output: Output, **options: Any) -> None:
     """Train, decode and score the eight systems of Table 1 (Malaviya et al. 2018).
 
-    A killed run goes on with --resume to the same result. Rows with COVPENALTY are decoded from
+    A killed run continues with --resume to the same result. Rows with COVPENALTY are decoded from
     the model of the row without; with another --tune-by or --tune-on than before they are decoded
-    again. Texts must be tokenised; lowercase them first if that is wanted.
+    again. Texts must be tokenised; lowercase them first if you want that.
 
     \b
     Example:
@@ -293,7 +293,7 @@ def table1(output: Output, **options: Any) -> None:
 def table2(output: Output, **options: Any) -> None:
     """Train, decode and score csparsemax with the fertilities of Table 2.
 
-    The folder may be that of table1, with --resume: what both tables share is there already.
+    The folder may be that of table1, with --resume: the parts that both tables share are reused.
     Named with --system, there are also the values of c from the authors' logs: 'PREDICTED c = 0.4',
     0.6 and 0.8.
 
