@@ -581,7 +581,7 @@ class AlignmentOptions:
 
     @property
     def tokens(self) -> Tokenizer:
-        """How texts are cut into words where no aligner has its own way."""
+        """The tokenisers of texts unless the aligner has its own."""
         return Tokenizer(self.tokenize or "none", self.lowercase)
 
     @property
@@ -596,7 +596,7 @@ class AlignmentOptions:
         }
 
     def check(self, texts: Sequence[Text], *, needs_reference_links: bool = True) -> None:
-        """Refuse what is wrong before any file is read: at most one origin of links, whole.
+        """Raise for mistakes before any file is read: at most one complete origin of links.
 
         Args:
             texts: The other files that the command names.
@@ -724,7 +724,7 @@ class AlignmentOptions:
 _WORDS = {"tokenize", "src_tokenize", "lowercase"}
 _OF_LINKS = {"src_ref_align", "src_hyp_align", "symmetrize", "stopwords", "denominator"}
 _FROZEN = {"model", "sink", "symmetrize", "stopwords", "denominator", *_WORDS}
-"""What a command may be told that takes a model file, and its texts from elsewhere."""
+"""Options of a command that takes a model file, and its texts from elsewhere."""
 
 
 def alignment_options(

@@ -34,20 +34,20 @@ from fast_align_wrapper.errors import AlignerError
 # The commands of single metrics come before these, and are made from the metrics.
 COMMANDS = {
     "compare": "Compare systems: scores, intervals and paired tests in one table.",
-    "meta": "What each score sees of errors that people marked, or that are put in.",
-    "report": "Write one HTML file that a person reads: which system, what, where, how measured.",
-    "profile": "Every cheap figure of one output: repetition, length, coverage.",
-    "align": "Word alignment: train a model, align text with it, symmetrise and measure links.",
-    "attention": "Attention maps of MT toolkits: scores, links, conversion, pictures.",
+    "meta": "Measure which errors each score finds: errors that people marked, or planted ones.",
+    "report": "Write one HTML file to read: which system is worse, by how much, and where.",
+    "profile": "Print every cheap figure of one output: repetition, length, coverage.",
+    "align": "Train a word alignment model, align text, join and measure links.",
+    "attention": "Score, draw and convert attention maps of MT toolkits.",
     "simplex": "Draw attention transformations on the probability simplex.",
     "audit": "Check the papers' printed tables and claims.",
-    "reproduce": "Run experiments of the papers again, printed figures beside ours.",
+    "reproduce": "Run the papers' experiments again and compare with the printed figures.",
     "doctor": "Show what is installed, what is missing, and the command that adds it.",
-    "demo": "Show the main job on bundled input: REP, DROP and BLEU where the errors are known.",
-    "fertility": "Fertilities of source words: constant, guided, actual or predicted.",
+    "demo": "Show the main job on bundled texts with known errors.",
+    "fertility": "Write fertilities of source words: constant, guided, actual or predicted.",
     "omissions": "Find source words that a hypothesis leaves out, or words that it adds.",
-    "inject": "Put errors of known kind, rate and place into correct translations.",
-    "spark": "Score Parquet files on Spark: the same figures, segment by segment and in all.",
+    "inject": "Put errors of a known kind and rate into correct translations.",
+    "spark": "Score Parquet files on Spark, with the same figures.",
     "rescore": "Choose from n-best lists with length and coverage penalties.",
 }
 
@@ -140,7 +140,7 @@ def _settings_of_a_run(argv: Sequence[str]) -> Iterator[None]:
         # OpenBLAS takes memory for each of its threads when NumPy is imported. Where it gets no
         # memory or no thread, it says so in many lines, or tries for ever.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        # Texts become millions of small objects, hardly ever in circles: seek those less often.
+        # Texts become millions of small objects, hardly ever in cycles: collect garbage less often.
         gc.set_threshold(50_000)
         with python_warnings.catch_warnings():
             python_warnings.showwarning = show_warning

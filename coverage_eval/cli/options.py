@@ -66,7 +66,7 @@ class FiniteRange(click.types.FloatParamType):
         if "_" in str(value) or not str(value).isascii():  # Python's own numbers may have them
             self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
         number = self._kind.convert(value, param, ctx)
-        # NaN passes no comparison.
+        # NaN fails every comparison.
         if not self._least <= number <= self._most:
             self.fail(f"must be {self._range}, not {value}.", param, ctx)
         if (self._min_open and number == self._least) or (self._max_open and number == self._most):
@@ -492,7 +492,7 @@ jobs_option = option(
 
 
 def _raise_warnings(context: click.Context, _: click.Parameter, strict: bool) -> bool:
-    """What readers and aligners warn of becomes an error, as long as the command runs."""
+    """--strict turns warnings into errors."""
     if strict:
         context.with_resource(warnings.catch_warnings())
         warnings.simplefilter("error", CorpusWarning)

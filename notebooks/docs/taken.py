@@ -169,7 +169,8 @@ def notebook_page(path: Path) -> tuple[str, dict[str, bytes]]:
     pictures: dict[str, bytes] = {}
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "markdown":
-            lines += [re.sub(r"\]\((?!http)(?:\.\./)*", "](../", cell.source), ""]
+            text = re.sub(r"\]\((\d\d_\w+)\.ipynb", r"](\1.md", cell.source)
+            lines += [re.sub(r"\]\((\w+)/README\.md", r"](../\1.md", text), ""]
             continue
         lines += ["```python", cell.source, "```", ""]
         for output in cell.outputs:

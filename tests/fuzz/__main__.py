@@ -14,6 +14,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from tests.fuzz.aligner import SANITIZERS, attack_aligner
 from tests.fuzz.commands import TARGETS, attack_commands
 from tests.fuzz.findings import Campaign
+from tests.fuzz.settings import KINDS, attack_limits, attack_settings
 
 FEWEST = 10
 """A campaign of fewer inputs has shown nothing."""
@@ -33,6 +34,13 @@ def main() -> int:
     }
     campaigns[f"commands ({len(TARGETS)} targets)"] = partial(
         attack_commands, 2 * options.seconds, options.seed
+    )
+    for kind in KINDS:
+        campaigns[f"commands, other {kind}"] = partial(
+            attack_settings, kind, options.seconds, options.seed
+        )
+    campaigns["aligner, limits of threads and memory"] = partial(
+        attack_limits, options.seconds, options.seed
     )
     for name, attack in campaigns.items():
         found = attack()

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +29,7 @@ from tests.fuzz.aligner import LINKS
 from tests.fuzz.findings import SECONDS, Campaign, Run, kept_inputs
 from tests.fuzz.mutation import mutate
 
-__all__ = ["TARGETS", "attack_commands"]
+__all__ = ["TARGETS", "attack_commands", "import_everything", "run_target"]
 
 _MEMORY = 3 << 30
 _HYP = b"a house house the the the\n\na dog , a dog\n"
@@ -242,7 +242,7 @@ def _newer_targets(with_model: Mapping[str, bytes]) -> dict[str, Target]:
 TARGETS = _targets()
 
 
-def _import_everything() -> None:
+def import_everything() -> None:
     """Before the first fork, or every child would do it again."""
     for module in pkgutil.walk_packages(coverage_eval.__path__, "coverage_eval."):
         if not module.name.endswith("__main__"):
@@ -260,7 +260,7 @@ def attack_commands(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campa
         seed: Of the mutations.
         most: The greatest number of runs.
     """
-    _import_everything()
+    import_everything()
     campaign, generator = Campaign(), random.Random(seed)
     end = time.monotonic() + seconds
     kept = kept_inputs(TARGETS)
@@ -284,6 +284,12 @@ def attack_commands(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campa
 
 
 def _run(target: Target, files: Mapping[str, bytes]) -> Run:
+    return run_target(target.command.split(), files, prints_data=target.prints_data)
+
+
+def run_target(
+    arguments: Sequence[str], files: Mapping[str, bytes], *, prints_data: bool, encoding: str = ""
+) -> Run:
     """Run a command in a child: a fork, since starting Python takes longer than most commands."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -294,25 +300,26 @@ def _run(target: Target, files: Mapping[str, bytes]) -> Run:
         before = _resident()
         child = os.fork()
         if child == 0:
-            _command(target.command.split(), folder)
+            _command(list(arguments), folder, encoding or "utf-8")
         status, grown = _wait(child, before)
         return Run(
             status,
             (folder / ".stdout").read_bytes(),
             (folder / ".stderr").read_bytes().decode("utf-8", "replace"),
             grown,
-            target.prints_data,
+            prints_data,
         )
 
 
-def _command(arguments: list[str], folder: Path) -> None:
+def _command(arguments: list[str], folder: Path, encoding: str) -> None:
     """What the installed command does, in this process, which ends."""
     os.setsid()
     os.chdir(folder)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, name in ((1, ".stdout"), (2, ".stderr")):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
     sys.stdout, sys.stderr = (
-        io.TextIOWrapper(os.fdopen(number, "wb", 0), "utf-8", write_through=True)
+        io.TextIOWrapper(os.fdopen(number, "wb", 0), encoding, write_through=True)
         for number in (1, 2)
     )
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))

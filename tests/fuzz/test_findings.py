@@ -14,6 +14,7 @@ import pytest
 from tests.fuzz.aligner import build
 from tests.fuzz.findings import Campaign, Run, objections
 from tests.fuzz.mutation import mutate
+from tests.fuzz.settings import KINDS, attack_settings, leaves
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,14 @@ def test_refused_threads_under_the_sanitizer() -> None:
     )  # fmt: skip
     assert b"warning: the system refuses 32 threads" in done.stderr
     assert (done.returncode, done.stdout.count(b"\n")) == (0, 1000), done.stderr
+
+
+def test_every_leaf_of_a_manifest_has_a_place() -> None:
+    places = list(leaves({"a": [1, {"b": None}], "c": {}}))
+    assert places == [("a",), ("a", 0), ("a", 1), ("a", 1, "b"), ("c",)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_campaigns_of_settings_find_nothing_in_a_few_runs(kind: str) -> None:
+    found = attack_settings(kind, 60, seed=3, most=4)
+    assert (found.runs, found.failures) == (4, [])

@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 @click.group("align", cls=Group)
 def command() -> None:
-    """Word alignment: train a model, align text with it, symmetrise and measure links.
+    """Train a word alignment model, align text, join and measure links.
 
     Text files have one segment a line ('-' reads standard input, .gz and .zst are unpacked), and
     texts may also be columns of a table: --from; files of links have one line a pair of segments,
@@ -220,7 +220,7 @@ def apply(
             )
             yield from ()
 
-        # The checks come behind the last line: an error leaves no file.
+        # The checks come after the last line: an error leaves no file.
         print_lines(chain(lines, check()), output)
 
 
@@ -255,7 +255,7 @@ def aer(
     output: ScoreOutput,
     **gold_form: Any,
 ) -> None:
-    """AER, precision, recall and F1 (per cent) of LINKS against the links of GOLD.
+    """AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
     Example:

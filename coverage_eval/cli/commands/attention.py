@@ -65,7 +65,7 @@ _FORMAT_LIST = "\n".join(f"  {name:15} {item.title}" for name, item in FORMATS.i
     "attention", cls=Group, epilog=f"\b\nFormats of DUMP (--input-format):\n{_FORMAT_LIST}"
 )
 def command() -> None:
-    """Attention maps of MT toolkits: scores, links, conversion, pictures.
+    """Score, draw and convert attention maps of MT toolkits.
 
     DUMP is a file with attention as a toolkit writes it. Its format is recognised or named;
     orientation and EOS are settled by its shapes against the texts, and refused when ambiguous.
@@ -217,7 +217,7 @@ def score(
 
     There is one line a segment, then the corpus: the mean over segments, the sum for counts of
     words, and for AER and SAER the ratio of sums. Segments and source words are numbered from 1.
-    Experimental scores follow a formula recalled from its paper, which was not read again.
+    Experimental scores follow a formula recalled from its paper, not checked again.
 
     \b
     Example:
@@ -333,7 +333,7 @@ def aer(
 ) -> None:
     """AER and SAER of attention, against gold links.
 
-    AER is of the attention's hard links, SAER of its weights, both in per cent. The links of GOLD
+    AER uses the attention's hard links, SAER its weights; both are percentages. The links of GOLD
     are between the tokens of DUMP, or between words with --words.
 
     \b

@@ -74,7 +74,7 @@ from coverage_eval.testbed.score_files import read_given
 F = TypeVar("F", bound=Callable[..., Any])
 
 _LOOKED_AT = 2000
-"""Segments that are looked at to see whether a metric fits the texts."""
+"""Segments that decide whether a metric fits the texts."""
 
 
 class ChosenMetrics:
@@ -146,7 +146,7 @@ class ChosenMetrics:
             raise click.UsageError(f"{listed_options(unfit)} is not for {' and '.join(self.names)}")
 
     def leave_out_unfit(self, dataset: Dataset) -> None:
-        """Leave out, with a note, columns that nobody asked for and that do not fit the texts."""
+        """Leave out, with a note, default columns that do not fit the texts."""
         if not self._chosen_here:
             return
         rows = list(islice(dataset.rows(), _LOOKED_AT))
@@ -203,7 +203,7 @@ class TestingOptions:
     test: str = setting(
         "randomization",
         "Test by approximate randomisation, or by sacreBLEU's paired bootstrap, which finds "
-        "more differences than there are (some 10% false ones at p < 0.05).",
+        "too many differences (about 10% false ones at p < 0.05).",
         choices=TESTS,
     )
     resamples: int = setting(
@@ -277,7 +277,7 @@ class ComparisonOptions(TestingOptions):
         return ChosenMetrics(self.metrics, self.alignment, settings, referenced=bool(self.ref))
 
     def check(self, texts: Sequence[str] = ()) -> None:
-        """Refuse what is wrong with the command line before any file is read.
+        """Raise for mistakes on the command line before any file is read.
 
         Args:
             texts: Further files that the command reads.
@@ -350,12 +350,12 @@ class ComparisonOptions(TestingOptions):
         return replace(result, tokens=tokens, source_tokens=source_tokens, findings=findings)
 
     def count_frequencies(self, result: Result) -> Mapping[str, int] | None:
-        """How often each source word stands in the training text; None if no text is named."""
+        """How often each source word occurs in the training text; None without one."""
         text = self.frequencies or self.alignment.train_src
         return read_frequencies(text, result.source_tokens) if text else None
 
     def count_target_frequencies(self, result: Result) -> Mapping[str, int] | None:
-        """How often each target word stands in the training text; None if there is none."""
+        """How often each target word occurs in the training text; None without one."""
         text = self.alignment.train_tgt
         return read_frequencies(text, result.tokens) if text else None
 
@@ -441,7 +441,7 @@ class ComparisonFiles:
             raise click.UsageError("--details writes a file: standard output has the table")
 
     def write(self, comparison: Comparison, references: Sequence[Text]) -> None:
-        """Write those that are named.
+        """Write the files that are named.
 
         Args:
             comparison: The systems.
@@ -522,9 +522,10 @@ def command(
     """Compare systems: scores, intervals and paired tests in one table.
 
     Each FILE is the output of a system, a text file with one segment a line ('-' reads standard
-    input, .gz and .zst are unpacked); NAME=FILE names the system otherwise than its file. Texts may
+    input, .gz and .zst are unpacked); NAME=FILE gives the system another name than its file. Texts
+    may
     also be columns of a table: --from. The table has a row for each system and a column for each
-    metric, as Table 1 of the paper. Without --ref, --src is needed: the table has omissions and
+    metric, like the paper's Table 1. Without --ref, --src is needed: the table has omissions and
     additions (with a model), repetitions and lengths, and from three systems on each is judged by
     what the others say of the same source.
 
@@ -580,7 +581,7 @@ def command(
 def _make_gate(
     guarded: Mapping[str, float] | None, level: float, options: ComparisonOptions
 ) -> Gate | None:
-    """What must not be worse; a usage error if it could not be found, however bad it is."""
+    """What must not get worse; a usage error for a gate that can never close."""
     if guarded is None:
         if "level" in given_options():
             raise click.UsageError("--p-value goes with --fail-if-worse")
@@ -604,7 +605,7 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
         return find_worse(comparison, gate)
     except DataError:
         raise
-    except ValueError as error:  # a metric was left out, as it does not fit the texts
+    except ValueError as error:  # a metric that does not fit the texts was left out
         raise DataError(f"--fail-if-worse: {error}; name it in --metrics") from error
 
 

@@ -31,11 +31,11 @@ plot_option = option(
 
 @click.group("fertility", cls=Group)
 def command() -> None:
-    """Fertilities of source words: constant, guided, actual or predicted.
+    """Write fertilities of source words: constant, guided, actual or predicted.
 
     A word's fertility bounds the attention that it may receive. Every command writes one line
-    per segment, with one number for each word. Text is read as it is: where the model sees
-    subwords, give subwords.
+    per segment, with one number for each word. Text is not tokenised: if the model sees subwords,
+    give subwords.
 
     \b
     Example:
@@ -66,7 +66,7 @@ def _write(
 @plot_option
 @output_option
 def constant(src: str, value: float, sink: bool, plot: str | None, output: str | None) -> None:
-    """CONSTANT: the same fertility for every word of SRC.
+    """CONSTANT: one fertility for every word of SRC.
 
     \b
     Example:

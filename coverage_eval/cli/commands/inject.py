@@ -54,7 +54,7 @@ from coverage_eval.testbed.word_pool import WordPool
 )  # fmt: skip
 @option(
     "--rate", required=True, type=FiniteRange(0, HIGHEST_RATE),
-    help="Leave out, replace or add so many words per word of HYP, as expected: 0.02 is 2%.",
+    help="Leave out, replace or add this share of the words of HYP: 0.02 is 2%.",
 )  # fmt: skip
 @option(
     "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
@@ -90,12 +90,12 @@ def command(
     fast_align: str | None,
     strict: bool,
 ) -> None:
-    """Put errors of known kind, rate and place into correct translations.
+    """Put errors of a known kind and rate into correct translations.
 
     HYP and its source are text files with one segment a line, such as a reference and its source.
-    The output is HYP with errors, cut into words as the model cuts it. The gold file says of every
+    The output is HYP with errors, tokenised as by the model. The gold file says of every
     error its kind, its span in the output, the source positions and the words removed, positions
-    from 0. What a segment gets depends on the seed and its own text alone.
+    from 0. A segment's errors depend on the seed and its own text alone.
 
     \b
     Kinds:

@@ -45,7 +45,7 @@ _OF_LABELS = {"scores", "label_format", "system", "texts", "hyp", "columns", "fl
 _OF_INJECTION = {"peers", "metrics", "rates", "repair", "injection_seed"}
 _FLAGS = {"label_format": "labels-format", "rates": "rate", "peers": "peer"}
 _OF_LABELS_TOO = {"src", "tokenize", "lowercase"}
-"""Of the options of an aligner, those that labels have a use for."""
+"""The options of an aligner that labels can use."""
 
 
 @click.command("meta", cls=Command)
@@ -132,7 +132,7 @@ def command(
     output: Output,
     **options: Any,
 ) -> None:
-    """What each score sees of errors that people marked, or that are put in.
+    """Measure which errors each score finds: errors that people marked, or planted ones.
 
     With --labels, SCORES are files of scores of segments: CSV with a column segment, and system
     where there are several, JSON, as the commands of this package print them with
@@ -256,7 +256,7 @@ def _evaluate_injected(
     strict: bool,
     **_: Any,
 ) -> dict[str, MetaEvaluation]:
-    """Put errors of each kind into a text and evaluate scores, by kind of error.
+    """Put errors of each kind into a text and evaluate scores by kind of error.
 
     Without ``--kind``, a kind that cannot be put into the text is only noted.
     """

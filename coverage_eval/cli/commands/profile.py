@@ -78,7 +78,7 @@ def command(
     above: dict[str, float],
     below: dict[str, float],
 ) -> None:
-    """Every cheap figure of one output: repetition, length, coverage.
+    """Print every cheap figure of one output: repetition, length, coverage.
 
     HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
     unpacked), or a column of a table: --from. With the source, the reference, and a model or links

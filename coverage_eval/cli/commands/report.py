@@ -60,12 +60,12 @@ def command(
     title: str | None,
     output: str,
 ) -> None:
-    """Write one HTML file that a person reads: which system, what, where, how measured.
+    """Write one HTML file to read: which system is worse, by how much, and where.
 
     Each FILE is the output of a system, as for 'compare', whose figures the report has. It needs
-    neither server nor network: open it in a browser. What it says first is printed, too. With
-    --attention and --labels it shows each segment's attention and known errors beside what the
-    scores mark.
+    neither server nor network: open it in a browser. Its first sentences are printed, too. With
+    --attention and --labels it shows each segment's attention and known errors beside the scores'
+    marks.
 
     \b
     Example:
@@ -117,7 +117,7 @@ def command(
 def _by_system(
     option: str, files: Mapping[str, str], systems: Mapping[str, Text]
 ) -> dict[str, str]:
-    """Files by the system that they are of; with one system, its name may be left out."""
+    """Files by system; with one system, its name may be left out."""
     found: dict[str, str] = {}
     for name, file in files.items():
         unnamed = name == Path(file).name
@@ -148,7 +148,7 @@ def _read_attention(file: str, system: str, options: ComparisonOptions) -> list[
 
 
 def _suspects(result: Result, finding: str) -> dict[str, list[Sequence[FoundSpan]]]:
-    """What each system's segments seem to leave out of the source."""
+    """The source words that each system's segments seem to leave out."""
     return {
         system: [found["spans"] for found in result.evidence_of(finding, system)]
         for system in result.systems

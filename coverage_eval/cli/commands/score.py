@@ -1,4 +1,4 @@
-"""The commands of single metrics, made from what each metric says of itself."""
+"""The commands of single metrics, made from the metrics' own settings."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def present_result(result: Result, output: ScoreOutput) -> Printable:
 
 
 def choose_form(name: str, options: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The form of the metric that options ask for, and the settings left."""
+    """The form of the metric that options ask for, and the remaining settings."""
     settings = dict(options)
     chosen = name
     for (flag, value), form in METRICS[name].forms.items():
@@ -162,7 +162,7 @@ def _checked(
     texts: Sequence[Text],
     preset: str | None,
 ) -> AlignmentOptions:
-    """The options of what is aligned, with those of a preset; none where nothing is."""
+    """Validate alignment options and apply a preset."""
     if alignment is None:
         return AlignmentOptions()
     alignment.check(texts)

@@ -39,12 +39,12 @@ from coverage_eval.tables.table import Printable
 
 @click.group("spark", cls=Group)
 def command() -> None:
-    """Score Parquet files on Spark: the same figures, segment by segment and in all.
+    """Score Parquet files on Spark, with the same figures.
 
     Every row of INPUT, a Parquet file or folder, is a segment; options name the columns of its
     texts. The folder of -o gets a row for each: under status=scored the key, the scores, their
     statistics and evidence, and under status=set_aside the key and the reason why a row cannot be
-    scored. Printed are the scores of all. Under spark-submit its cluster is used, else --master,
+    scored. The corpus scores are printed. Under spark-submit its cluster is used, else --master,
     else all cores of this machine. Needs pip install 'coverage-eval[spark]' and Java.
 
     \b
@@ -97,7 +97,7 @@ def _columns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> di
 def _one_column(
     context: click.Context, option: click.Parameter, values: Sequence[str]
 ) -> dict[str, str]:
-    """The same of a command that scores one system."""
+    """The columns of a command that scores one system."""
     found = _columns(context, option, values)
     if len(found) > 1:
         raise click.UsageError("--hyp-col names several systems: use 'spark compare'")
@@ -151,7 +151,7 @@ def _spark_options(*, several: bool = False, peers: bool = False) -> Callable[[A
 
 
 def _check(options: SparkOptions, alignment: AlignmentOptions, needs: frozenset[str]) -> None:
-    """Refuse what lacks a column or a model, before Spark starts."""
+    """Raise for a missing column or model before Spark starts."""
     if "references" in needs and not options.references:
         raise click.UsageError("name the column of the reference with --ref-col")
     if needs & {"links", "coverages", "model"} and alignment.model is None:
@@ -204,7 +204,7 @@ def drop(options: SparkOptions, alignment: AlignmentOptions, output: Output, sof
 @alignment_options(frozen=True)
 @_spark_options()
 def profile(options: SparkOptions, alignment: AlignmentOptions, output: Output) -> None:
-    """Every cheap figure of one output: repetition, length, coverage.
+    """Print every cheap figure of one output: repetition, length, coverage.
 
     \b
     Example:
@@ -327,7 +327,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Found:
-    """What Spark made of a job."""
+    """The results of a job on Spark."""
 
     scorer: Any
     scored: Any
@@ -355,7 +355,7 @@ def _run(
     present: Callable[[_Found], Printable],
     output: Output,
 ) -> None:
-    """Score, write and print; without a whole result there is no OUT."""
+    """Score, write and print; OUT appears only when it is complete."""
     from coverage_eval.spark import (
         BatchColumns,
         ScoringJob,

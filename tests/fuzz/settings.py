@@ -1,0 +1,171 @@
+"""Commands under other options, names, encodings and models; the aligner under limits."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import os
+import random
+import resource
+import subprocess
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import click
+
+from coverage_eval.cli import cli
+from fast_align_wrapper.process import bundled_folder
+from tests.fuzz.aligner import PAIRS, build
+from tests.fuzz.commands import TARGETS, import_everything, run_target
+from tests.fuzz.findings import SECONDS, Campaign, Run
+
+__all__ = ["KINDS", "attack_limits", "attack_settings"]
+
+HOSTILE = "x\x1b[31m\x07\u202e\u2028\u200b\U000e0041\ny"
+_VALUES = (
+    "", "0", "-1", "1", "1_0", "１", "nan", "inf", "1e400", "9" * 30, "0.5", "x", HOSTILE, "-",
+    "/dev/stdin", "hyp", "ref", "src", "one", "a,b", "rep,drop", "all", "=", "x=", "x" * 10_000,
+    "é↓", "--", "*", "text", "json", "csv", "latex",
+)  # fmt: skip
+_LEAVES = (
+    None, True, 0, 1, -1, 2.5, 10**400, 1e308, float("nan"), "", "x", "13a", HOSTILE, "x" * 10**6,
+    [], [1], {}, {"a": 1},
+)  # fmt: skip
+_NOT_TRIED = {"--fast-align", "--help"}
+"""What is named by the first is a program, which is trusted."""
+
+Case = tuple[list[str], dict[str, bytes]]
+
+
+def _options_of(words: Sequence[str]) -> list[str]:
+    """The options of a command line's command."""
+    command: click.Command = cli
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    flags = [param.opts[0] for param in command.params if isinstance(param, click.Option)]
+    return [flag for flag in flags if flag not in _NOT_TRIED]
+
+
+def with_options(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
+    """Some options of the command with values that are probably not theirs."""
+    for flag in generator.choices(_options_of(words), k=generator.choice((1, 1, 2))):
+        words = [*words, flag, *generator.choices(_VALUES, k=generator.choice((0, 1, 1, 1)))]
+    return words, files
+
+
+def with_names(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
+    """A file of a name that commands a terminal, turns text or hides."""
+    named = [key for key in files if key in words]
+    if not named:
+        return words, files
+    key = generator.choice(named)
+    name = f"{generator.choice(HOSTILE)}{HOSTILE}{key}"
+    return (
+        [name if word == key else word for word in words],
+        {name if file == key else file: data for file, data in files.items()},
+    )
+
+
+def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all values of JSON."""
+    if not isinstance(value, (dict, list)):
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*place, key)
+        yield from leaves(item, (*place, key))
+
+
+def with_manifests(words: list[str], files: dict[str, bytes], generator: random.Random) -> Case:
+    """A model with another value at one place of its manifest."""
+    if "model" not in files:
+        return words, files
+    with zipfile.ZipFile(io.BytesIO(files["model"])) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(members["manifest.json"])
+    *parents, last = generator.choice(list(leaves(manifest)))
+    holder = manifest
+    for key in parents:
+        holder = holder[key]
+    holder[last] = copy.deepcopy(generator.choice(_LEAVES))
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in (members | {"manifest.json": json.dumps(manifest).encode()}).items():
+            archive.writestr(name, data)
+    return words, files | {"model": made.getvalue()}
+
+
+def unchanged(words: list[str], files: dict[str, bytes], _: random.Random) -> Case:
+    """The command as it is, for streams of other encodings."""
+    return words, files
+
+
+KINDS: dict[str, Callable[[list[str], dict[str, bytes], random.Random], Case]] = {
+    "options": with_options,
+    "names": with_names,
+    "manifests": with_manifests,
+    "encodings": unchanged,
+}
+
+
+def attack_settings(kind: str, seconds: float, seed: int = 0, most: int = 1 << 40) -> Campaign:
+    """Run the commands in another way for some time.
+
+    Args:
+        kind: One of :data:`KINDS`.
+        seconds: How long.
+        seed: Of what is chosen.
+        most: The greatest number of runs.
+    """
+    import_everything()
+    campaign, generator = Campaign(), random.Random(seed)
+    end = time.monotonic() + seconds
+    names = [name for name in TARGETS if kind != "manifests" or "model" in TARGETS[name].files]
+    while time.monotonic() < end and campaign.runs < most:
+        target = TARGETS[generator.choice(names)]
+        words, files = KINDS[kind](target.command.split(), dict(target.files), generator)
+        encoding = generator.choice(("ascii", "latin-1", "cp1252")) if kind == "encodings" else ""
+        done = run_target(words, files, prints_data=target.prints_data, encoding=encoding)
+        shown = {key.encode("ascii", "backslashreplace").decode().replace("/", "_"): data
+                 for key, data in files.items()}  # fmt: skip
+        campaign.judge(kind, {**shown, "command": repr((words, encoding)).encode()}, done)
+    return campaign
+
+
+def attack_limits(seconds: float, seed: int = 0, most: int = 1 << 40) -> Campaign:
+    """Run the aligner where memory is short, and one with AddressSanitizer where threads are.
+
+    AddressSanitizer takes terabytes of address space, so that it is not limited there. Root has no
+    limit of processes, so that nobody runs the aligner for root.
+    """
+    campaign, generator = Campaign(), random.Random(seed)
+    tool, plain = build("asan"), bundled_folder() / "fast_align"
+    text = PAIRS * 200
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and campaign.runs < most:
+        few_threads = generator.random() < 0.5
+        kind = resource.RLIMIT_NPROC if few_threads else resource.RLIMIT_AS
+        limit = generator.randrange(1, 40) if few_threads else generator.randrange(8, 400) << 20
+        program = tool.folder / "fast_align" if few_threads else plain
+        threads = generator.choice((2, 8, 32, 1024))
+        command = [str(program), "-i", "-", "-d", "-o", "-v", "-I", "2", "--threads", str(threads)]
+        try:
+            done = subprocess.run(
+                command, input=text, capture_output=True, check=False, timeout=SECONDS,
+                user=65534 if few_threads and os.geteuid() == 0 else None,
+                preexec_fn=partial(resource.setrlimit, kind, (limit, limit)),
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            run = Run(-9, b"", f"no end within {SECONDS:g} seconds")
+        else:
+            said = done.stderr.decode("utf-8", "replace")
+            run = Run(done.returncode, b"", said, prints_data=True)
+        campaign.judge("limits", {"command": repr((command[1:], kind, limit)).encode()}, run)
+    return campaign
