@@ -36,7 +36,7 @@ def test_means_intervals_and_p_values_are_those_of_scipy() -> None:
         assert interval.low < cell.score.score < interval.high
     found = permutation_test(
         (VALUES["a"], VALUES["b"]), lambda x, y: np.mean(x) - np.mean(y),
-        permutation_type="samples", n_resamples=20_000, rng=3,
+        permutation_type="samples", n_resamples=20_000, random_state=3,
     )  # fmt: skip
     assert cells["a"].p_value == pytest.approx(found.pvalue, abs=0.02)
     assert comparison.signatures["COMET"].startswith("COMET|given:")

@@ -219,7 +219,8 @@ def _calibrate(
                 f"probabilities: use {ENOUGH} or more, of text beside the one that is judged"
             )
             echo_findings([Finding("small-calibration", said)], strict=strict)
-        peers = f" with {finder.peers} peers" if finder.peers else ""
+        plural = "s" if finder.peers > 1 else ""
+        peers = f" with {finder.peers} peer{plural}" if finder.peers else ""
         say(
             f"{file}: calibrated{peers} on {calibration.segments} segments at a rate of {rate:g} "
             f"per word; calibration error on held-out segments: {calibration.error:.3f}"
