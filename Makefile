@@ -110,6 +110,7 @@ mutants: $(DEVELOPMENT)
 	$(PY) -m tests.mutants $(MUTANTS)
 
 figures: $(DEVELOPMENT) $(BROWSER)
+	$(PY) notebooks/reproduction
 	$(PY) notebooks/make_figures.py
 	$(PY) -m tests.browser.make_pictures
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
@@ -133,4 +135,41 @@ def transformation_curves(
     ax.set_title(f"scores $(t, 0)$, bounds $({bound:g}, 1)$", fontsize=10)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8, loc="lower right")
+    return ax
+
+
+def regularizer_curves(
+    penalties: ArrayLike,
+    means: Mapping[str, ArrayLike],
+    half_widths: Mapping[str, ArrayLike],
+    *,
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw Figure 1 of Madsen et al. (2017): divergence by regularizer, with 95 % intervals.
+
+    Args:
+        penalties: ``[L]`` values of λ, on a logarithmic axis.
+        means: Activation → ``[L]`` Jensen–Shannon divergence.
+        half_widths: Activation → ``[L]`` half of its interval.
+        title: Name of the data set.
+        ax: Axes to draw into; new ones by default.
+
+    Raises:
+        DataError: Arrays of other lengths than the penalties, or with NaN.
+    """
+    across = np.asarray(penalties, dtype=np.float64)
+    across = checked_vector(across, across.size, "the array of penalties")
+    ax = ax or new_axes(5.0, 3.5)
+    for name, values in means.items():
+        heights, errors = (
+            checked_vector(v, across.size, f"the array of {name}")
+            for v in (values, half_widths[name])
+        )
+        ax.errorbar(across, heights, yerr=errors, marker="o", markersize=4, capsize=3, label=name)
+    ax.set_xscale("log")
+    ax.set_xlabel("regularizer λ")
+    ax.set_ylabel("JS divergence")
+    ax.set_title(title)
+    ax.legend()
     return ax

@@ -32,7 +32,7 @@ def test_all_notebooks_are_there() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_outputs_are_stored_and_small(path: Path) -> None:
-    """A code host shows them; the larger runs of 05 and 06 are stored without."""
+    """A code host shows them; the long tables of 05 are stored without."""
     notebook = nbformat.read(path, as_version=4)
     nbformat.validate(notebook)
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from coverage_eval.cli.options import ScoreOutput
 from coverage_eval.cli.output import present_scores, present_segments
 from coverage_eval.metrics.rep import REP
-from coverage_eval.papers.reproduction.iris import IrisReproduction
+from coverage_eval.papers.reproduction.sparsemax_regression import (
+    RegressionReproduction,
+    RegressionSettings,
+)
 from coverage_eval.tables.formats import FORMATS, Format, render
 from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, format_figure
 
@@ -234,9 +237,10 @@ def test_scores_are_lines_in_text_and_a_table_elsewhere() -> None:
     assert render(printable, "csv").splitlines()[0] == "metric,score,low,high,segments,signature"
 
 
-def test_iris_shows_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(IrisReproduction, "rows", lambda _: [["softmax", "JS", 0.1, *[0.2] * 4]])
-    monkeypatch.setattr(IrisReproduction, "verdicts", lambda _: ["below in 3 of 5"])
-    printout = IrisReproduction({}, {}, (), 5, 0).present()
+def test_a_regression_shows_its_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ["softmax", "JS", 0.1, *[0.2] * 4]
+    monkeypatch.setattr(RegressionReproduction, "rows", lambda _: [row])
+    monkeypatch.setattr(RegressionReproduction, "notes", lambda _: ["below in 3 of 5"])
+    printout = RegressionReproduction("Iris", {}, {}, {}, (), RegressionSettings()).present()
     assert render(printout).endswith("\n\nbelow in 3 of 5")
     assert json.loads(render(printout, "json"))[0]["printed"] == 0.1

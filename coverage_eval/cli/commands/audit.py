@@ -42,6 +42,11 @@ _NAMES = "\n\n".join(f"{name}: {title}." for name, title in {**AUDITS, RUN: TITL
     metavar="DIR",
     help="With run, the word aligner of a run (prepared/words.model), for DROP.",
 )
+@option(
+    "--valid-ref",
+    metavar="FILE",
+    help="With run, the target side of the validation text, for the weights of penalties.",
+)
 @output_options
 def command(
     name: str | None,
@@ -64,7 +69,8 @@ def command(
     'audit run RUN' checks what 'reproduce table1' made: the models are replayed in NumPy, and the
     scores recomputed from the translations and set beside the printed ones; of several runs, one a
     seed, the means. What 'reproduce keep' kept of a run will do for the scores: they are recomputed
-    if the test set's --ref is named, DROP also with its --src and --model.
+    if the test set's --ref is named, DROP also with its --src and --model. With --valid-ref the
+    choice of COVPENALTY's weights is checked too.
 
     \b
     Example:
@@ -75,7 +81,7 @@ def command(
     if (name == RUN) != bool(runs):
         raise click.UsageError("name folders with 'run', and only with it: audit run RUN")
     if name != RUN and any(texts.values()):
-        raise click.UsageError("--ref, --src and --model go with 'run'")
+        raise click.UsageError("--ref, --src, --model and --valid-ref go with 'run'")
     if name == RUN:
         if scores:
             raise click.UsageError("--scores goes without 'run'")

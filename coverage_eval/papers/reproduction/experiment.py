@@ -27,12 +27,9 @@ from tqdm import tqdm
 from coverage_eval.attention_maps.fertility_files import format_fertilities
 from coverage_eval.attention_maps.rescoring import (
     GRID,
-    Candidates,
     GridPoint,
     best_point,
     grid_search,
-    read_coverage,
-    read_nbest,
 )
 from coverage_eval.data.files import atomic_path, read_segments, write_lines
 from coverage_eval.errors import DataError
@@ -66,12 +63,13 @@ from coverage_eval.papers.reproduction.run_folder import (
     HYPOTHESES,
     PRESETS,
     RESCORED,
+    VALID_HYPOTHESES,
     Corpora,
     RunFolder,
     RunSettings,
     Tuning,
 )
-from coverage_eval.papers.reproduction.run_results import RunTable, score_run
+from coverage_eval.papers.reproduction.run_results import RunTable, candidates_of, score_run
 from coverage_eval.papers.reproduction.training import Objective, train
 from coverage_eval.papers.reproduction.translator import Translator, translation_loss
 
@@ -121,12 +119,6 @@ def tune_by_lists(path: Path, references: Sequence[str]) -> TunedPenalties:
     """
     search = grid_search(candidates_of(path), references, metric=_BLEU)
     return TunedPenalties(search.best, search.points, str(search.score.signature))
-
-
-def candidates_of(path: Path) -> Candidates:
-    """N-best lists of pieces, with their coverage."""
-    lists = read_nbest(f"{path}.nbest")
-    return Candidates(lists, read_coverage(f"{path}.coverage.jsonl", lists), subwords="bpe")
 
 
 def tune_by_beam(
@@ -300,7 +292,8 @@ class Experiment:
         """Choose α and β on the validation text.
 
         The translations that rescoring alone chooses of the lists of the system without penalties,
-        with weights that were chosen on such lists, are kept beside.
+        with weights that were chosen on such lists, are kept beside; so is the validation text as
+        the beam translates it with the weights that were chosen.
         """
         self.make(replace(system, penalized=False))
         folder = self.run.folder("systems", system.folder)
@@ -323,6 +316,8 @@ class Experiment:
                 folder / TUNING,
                 label=f"{system.name}: α and β",
             )
+            chosen = self._translate(model, text, bounds, weights.penalties, label=label)
+            write_lines(folder / VALID_HYPOTHESES, best_texts(chosen))
         self.run.note(system.folder, {"tuning": asdict(tuning), **weights.note()})
         return weights.penalties
 

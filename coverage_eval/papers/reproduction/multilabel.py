@@ -1,15 +1,20 @@
-"""Data sets of examples with any number of labels: the LIBSVM and Mulan formats.
+"""Data sets of examples with any number of labels: the LIBSVM, Mulan and IDX formats.
 
 LIBSVM has one example a line, labels before features, ``1,3 2:0.5 7:1``; features count from 1, or
 from 0 if one is named 0. Mulan has an ARFF file, and an XML file that names the attributes that are
 labels::
 
     <labels xmlns="http://mulan.sourceforge.net/labels"><label name="amazed"/></labels>
+
+IDX is MNIST's: ``…-images-idx3-ubyte`` has pictures, and ``…-labels-idx1-ubyte`` beside it has one
+class for each. Grey levels are divided by 255.
 """
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,13 +55,57 @@ class LabelledData:
 
 
 def read_labelled(path: str | os.PathLike[str]) -> LabelledData:
-    """Read a data set: ``.arff`` with its ``.xml`` beside it, anything else as LIBSVM.
+    """Read a data set in the form that the file's name tells.
+
+    That is Mulan's for ``.arff``, with its ``.xml`` beside it, IDX for a name with
+    ``-images-idx3-ubyte``, and LIBSVM's for any other.
 
     Raises:
         DataError: As the reader of the format.
     """
     file = Path(path)
+    if _IMAGES in file.name:
+        return read_idx(file)
     return read_mulan(file) if file.suffix.lower() == ".arff" else read_libsvm(file)
+
+
+def read_idx(path: str | os.PathLike[str]) -> LabelledData:
+    """Read pictures and, from the file beside them, their classes; ``.gz`` is unpacked.
+
+    Raises:
+        DataError: A file that is absent, damaged or of another kind, or files of other lengths.
+    """
+    images = Path(path)
+    labels = images.with_name(images.name.replace(_IMAGES, "-labels-idx1-ubyte"))
+    pixels, marks = _idx_array(images, 3), _idx_array(labels, 1)
+    if len(pixels) != len(marks):
+        raise DataError(f"{images}: {len(pixels)} pictures, but {labels} has {len(marks)} labels")
+    classes, columns = np.unique(marks, return_inverse=True)
+    return LabelledData(
+        images.name.removesuffix(".gz"),
+        pixels.reshape(len(pixels), -1) / 255.0,
+        np.eye(len(classes), dtype=np.bool_)[columns],
+        tuple(map(str, classes)),
+    )
+
+
+_IMAGES = "-images-idx3-ubyte"
+
+
+def _idx_array(path: Path, axes: int) -> NDArray[np.uint8]:
+    """An IDX file of bytes: two zeros, 8 for bytes, the number of axes, their sizes, the values."""
+    try:
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from error
+    sizes = np.frombuffer(raw[4 : 4 + 4 * axes], dtype=">u4").astype(np.int64)
+    body = raw[4 + 4 * axes :]
+    if raw[:4] != bytes((0, 0, 8, axes)) or len(sizes) != axes or len(body) != sizes.prod():
+        raise DataError(f"{path}: is not an IDX file of bytes with {axes} axes, or is cut short")
+    return np.frombuffer(body, dtype=np.uint8).reshape(sizes)
 
 
 def read_libsvm(path: str | os.PathLike[str]) -> LabelledData:

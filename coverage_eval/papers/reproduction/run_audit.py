@@ -1,27 +1,28 @@
 """``audit run``: everything that can be checked in finished runs.
 
-Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations
-and compared with the printed ones: the direction of every effect, and the paper's claims. Several
-runs
-are the same experiment with different seeds; the mean is compared then, with the interval that
-Student's t gives the mean of so few.
+Trained models are replayed in NumPy. The scores of the tables are recomputed from the translations,
+and set beside the printed ones: the direction of every effect, and the paper's claims. Several runs
+are the same experiment with different seeds. The mean is compared then, with its interval by
+Student's t; p-values are corrected for the number of all comparisons (Holm, 1979).
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.data.files import check_source, read_segments
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.significance import holm
 from coverage_eval.papers.audit_tables import claims_of_table1, claims_of_table2
-from coverage_eval.papers.claims import Audit, Claim, Fact, equal
+from coverage_eval.papers.claims import Audit, Claim, Fact, Verdict, equal
 from coverage_eval.papers.printed import (
     Key,
     PrintedCell,
@@ -30,9 +31,15 @@ from coverage_eval.papers.printed import (
     mean_and_half_width,
 )
 from coverage_eval.papers.reproduction.paper_systems import TABLES
-from coverage_eval.papers.reproduction.run_folder import WORD_ALIGNER, RunFolder
-from coverage_eval.papers.reproduction.run_results import hypotheses_of, table_metrics
+from coverage_eval.papers.reproduction.run_folder import VALID_HYPOTHESES, WORD_ALIGNER, RunFolder
+from coverage_eval.papers.reproduction.run_results import (
+    FORMS,
+    hypotheses_of,
+    table_file,
+    table_metrics,
+)
 from coverage_eval.papers.user_scores import read_scores
+from coverage_eval.tables.table import SIGNIFICANT
 from fast_align_wrapper.files import file_sha256
 
 TITLE = "Trained models replayed in NumPy, their scores recomputed and set beside the printed ones"
@@ -59,62 +66,132 @@ def comparison_claims(runs: Sequence[RunFolder], table: str) -> tuple[Claim, ...
     seeds = [run.settings.seed for run in runs]
     if len(set(seeds)) < len(seeds):
         raise DataError(f"runs of the same seed: {', '.join(map(str, seeds))}")
-    scores = [
-        read_scores(path, [load_table(table)])
-        for run in runs
-        if (path := run.path / f"{table}.scores.csv").exists()
-    ]
-    if not scores:
-        return ()
-    printed = load_table(table)
-    cells = {k: cell for k, cell in printed.cells.items() if all(k in item for item in scores)}
-    printed = replace(
-        printed,
-        systems=tuple(s for s in printed.systems if any(k[0] == s for k in cells)),
-        columns=tuple(c for c in printed.columns if any(k[1:] == c for k in cells)),
-        cells=cells,
-    )
-    return (*_directions(printed, scores), *_claims_of_paper(printed, scores))
-
-
-def _directions(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> Iterator[Claim]:
-    for dataset, metric in printed.columns:
-        facts = tuple(
-            _direction(printed, scores, dataset, metric, pair)
-            for pair in combinations(printed.systems, 2)
-            if all((system, dataset, metric) in printed.cells for system in pair)
+    claims: list[Claim] = []
+    for form, described in FORMS.items():
+        scores = [
+            read_scores(path, [load_table(table)])
+            for run in runs
+            if (path := run.path / f"{table_file(table, form)}.scores.csv").exists()
+        ]
+        if not scores:
+            continue
+        printed = load_table(table)
+        cells = {k: cell for k, cell in printed.cells.items() if all(k in item for item in scores)}
+        printed = replace(
+            printed,
+            systems=tuple(s for s in printed.systems if any(k[0] == s for k in cells)),
+            columns=tuple(c for c in printed.columns if any(k[1:] == c for k in cells)),
+            cells=cells,
         )
+        claims += _directions(printed, scores, described if form else "")
+        if not form:  # section 5 speaks of translations as the beam made them
+            claims += _claims_of_paper(printed, scores)
+    return tuple(claims)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One system against another by one metric, over seeds.
+
+    Attributes:
+        pair: The systems.
+        metric: The metric; its dataset is the run's.
+        printed: How much better the first is in print.
+        gains: The same in each of our seeds.
+        adjusted: p of Student's t over the seeds that the mean gain is 0, by Holm over all effects
+            of a table; None with one seed.
+    """
+
+    pair: tuple[str, str]
+    metric: str
+    printed: float
+    gains: tuple[float, ...]
+    adjusted: float | None = None
+
+    @property
+    def outcome(self) -> str:
+        """Direction beside the printed one, and whether it is more than chance."""
+        ours = fmean(self.gains)
+        product = ours * self.printed
+        direction = "same" if product > 0 else "tie" if product == 0 else "opposite"
+        if self.adjusted is None:
+            return direction
+        if len(self.gains) < LEAST_SEEDS:
+            return f"{direction}, too few seeds"
+        return direction + (", beyond chance" if self.adjusted < SIGNIFICANT else ", within chance")
+
+
+LEAST_SEEDS = 3
+"""With fewer, no difference is called one: two always agree that one of them is the larger."""
+
+
+def effects_of(printed: PrintedTable, scores: Sequence[Mapping[Key, float]]) -> list[Effect]:
+    """Every pair of a table's systems by every metric, corrected for their number.
+
+    Args:
+        printed: The table, or the part of it that the scores have.
+        scores: Of each seed.
+    """
+    effects = []
+    for dataset, metric in printed.columns:
+        for pair in combinations(printed.systems, 2):
+            keys = [(system, dataset, metric) for system in pair]
+            if all(key in printed.cells for key in keys):
+                theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
+                gains = (printed.improvement(metric, *(item[k] for k in keys)) for item in scores)
+                effects.append(Effect(pair, metric, theirs, tuple(gains)))
+    if len(scores) == 1:
+        return effects
+    adjusted = holm([_t_test(effect.gains) for effect in effects])
+    return [replace(effect, adjusted=p) for effect, p in zip(effects, adjusted, strict=True)]
+
+
+def _t_test(gains: Sequence[float]) -> float:
+    """p of Student's t that the mean is 0; gains that are all the same number decide it."""
+    if len(set(gains)) == 1:
+        return float(gains[0] == 0)
+    from scipy.stats import ttest_1samp  # slow to import, and not needed for a single seed
+
+    return float(ttest_1samp(gains, 0.0).pvalue)
+
+
+def _directions(
+    printed: PrintedTable, scores: Sequence[Mapping[Key, float]], described: str
+) -> Iterator[Claim]:
+    effects = effects_of(printed, scores)
+    for dataset, metric in printed.columns:
+        facts = tuple(_fact(effect) for effect in effects if effect.metric == metric)
         if facts:
             yield Claim(
-                f"of two systems, the one with the better {metric} is the printed one",
+                f"{described}: " * bool(described)
+                + f"of two systems, the one with the better {metric} is the printed one",
                 f"{printed.citation.place}, {dataset}",
                 facts,
-                "Positive: the first system is better. "
-                + (
-                    f"Ours: mean of {len(scores)} seeds, with its 95% interval."
-                    if len(scores) > 1
-                    else "Ours: one seed, whose chance has no interval here."
-                ),
+                f"Positive: the first system is better. {_note(effects)}",
             )
 
 
-def _direction(
-    printed: PrintedTable,
-    scores: Sequence[Mapping[Key, float]],
-    dataset: str,
-    metric: str,
-    pair: tuple[str, str],
-) -> Fact:
-    keys = [(system, dataset, metric) for system in pair]
-    theirs = printed.improvement(metric, *(printed.value(*key) for key in keys))
-    gains = [printed.improvement(metric, *(item[key] for key in keys)) for item in scores]
-    ours, half = mean_and_half_width(gains)
+def _note(effects: Sequence[Effect]) -> str:
+    """How much the seeds carry, all metrics together."""
+    seeds = len(effects[0].gains)
+    if seeds == 1:
+        return "Ours: one seed, whose chance has no interval here."
+    excluding = sum(_t_test(effect.gains) < SIGNIFICANT for effect in effects)
+    kept = sum((effect.adjusted or 0.0) < SIGNIFICANT for effect in effects)
+    text = (
+        f"Ours: mean of {seeds} seeds, with its 95% interval by Student's t. Of the "
+        f"{len(effects)} intervals of all metrics {excluding} exclude 0, where about "
+        f"{SIGNIFICANT * len(effects):.0f} would by chance; after Holm's correction {kept} do."
+    )
+    few = f" With fewer than {LEAST_SEEDS} seeds none of them counts."
+    return text + few * (seeds < LEAST_SEEDS)
+
+
+def _fact(effect: Effect) -> Fact:
+    ours, half = mean_and_half_width(effect.gains)
     shown = f"{ours:+.2f}" + ("" if half is None else f" ± {half:.2f}")
-    same = ours * theirs > 0
-    outcome = "same" if same else "tie" if ours * theirs == 0 else "opposite"
-    if half is not None and abs(ours) <= half:
-        outcome += ", within chance"
-    return Fact(" against ".join(pair), f"{theirs:+.2f}", shown, outcome, same, decisive=False)
+    what, same = " against ".join(effect.pair), ours * effect.printed > 0
+    return Fact(what, f"{effect.printed:+.2f}", shown, effect.outcome, same, decisive=False)
 
 
 def _claims_of_paper(
@@ -124,12 +201,18 @@ def _claims_of_paper(
     whole = load_table(printed.name)
     if printed.systems != whole.systems or printed.metrics != whole.metrics:
         return
+
+    def claims(figures: Mapping[Key, float]) -> Iterable[Claim]:
+        cells = {key: PrintedCell(f"{figures[key]:.2f}", figures[key]) for key in printed.cells}
+        return _CLAIMS[printed.name](replace(printed, cells=cells))
+
     means = {key: fmean(item[key] for item in scores) for key in printed.cells}
-    ours = replace(
-        printed, cells={key: PrintedCell(f"{mean:.2f}", mean) for key, mean in means.items()}
-    )
-    for claim in _CLAIMS[printed.name](ours):
-        yield replace(claim, text=f"over our figures: {claim.text}")
+    for claim, *by_seed in zip(claims(means), *map(claims, scores), strict=True):
+        note = claim.note
+        if len(scores) > 1:
+            held = sum(one.verdict is Verdict.HOLDS for one in by_seed)
+            note = f"{note} Of the means; by itself it holds in {held} of {len(scores)} seeds."
+        yield replace(claim, text=f"over our figures: {claim.text}", note=note.strip())
 
 
 def score_claims(
@@ -138,6 +221,7 @@ def score_claims(
     ref: str | Path | None = None,
     src: str | Path | None = None,
     model: str | Path | None = None,
+    valid_ref: str | Path | None = None,
 ) -> Iterator[Claim]:
     """One claim a table: its scores come out again from the translations of the test set.
 
@@ -149,12 +233,13 @@ def score_claims(
         ref: The reference of the test set; by default the one in the run's folder.
         src: The source of the test set; by default the one in the run's folder.
         model: The word aligner that makes DROP's links; by default the run's.
+        valid_ref: The target side of the validation text, on which penalties were chosen.
 
     Raises:
         DataError: A text that is not the one the run was made with, or a damaged file.
     """
     texts = {}
-    for option, named in (("test_ref", ref), ("test_src", src)):
+    for option, named in (("test_ref", ref), ("test_src", src), ("valid_tgt", valid_ref)):
         path = Path(named) if named else run.path / option.replace("_", ".")
         if named or path.exists():
             check_source(path)
@@ -164,12 +249,15 @@ def score_claims(
             texts[option] = list(read_segments(path))
     aligner_path = Path(model) if model else run.path / "prepared" / WORD_ALIGNER
     aligned = "test_src" in texts and (model is not None or aligner_path.exists())
-    for table in _CLAIMS:
-        path = run.path / f"{table}.csv"
-        hypotheses = hypotheses_of(run, TABLES[table])
+    if "valid_tgt" in texts:
+        yield from _tuning_claims(run, texts["valid_tgt"])
+    for table, form in product(_CLAIMS, FORMS):
+        name = table_file(table, form)
+        path = run.path / f"{name}.csv"
+        hypotheses = hypotheses_of(run, TABLES[table], form)
         if not hypotheses or not path.exists():
             continue
-        claim = f"the scores of {table} come out again from the translations of the test set"
+        claim = f"the scores of {name} come out again from the translations of the test set"
         if "test_ref" not in texts:
             missing = "the references are not here; name them with --ref"
             yield Claim(claim, run.path.name, (), unchecked=missing)
@@ -193,6 +281,24 @@ def score_claims(
         yield Claim(claim, run.path.name, tuple(facts), " ".join(notes), unchecked)
 
 
+def _tuning_claims(run: RunFolder, references: Sequence[str]) -> Iterator[Claim]:
+    """That the chosen weights of penalties have the BLEU that the manifest says."""
+    facts = []
+    for system in TABLES["table1"]:
+        kept = run.path / f"{system.folder}.{VALID_HYPOTHESES}.gz"
+        paths = [p for p in (run.system(system.folder) / VALID_HYPOTHESES, kept) if p.exists()]
+        if paths:
+            lines = list(read_segments(paths[0]))
+            bleu = BLEU(tokenize="none", lowercase=True).corpus_score(
+                lines, references[: len(lines)]
+            )
+            was = run.manifest["made"][system.folder]["valid BLEU"]
+            facts.append(equal(f"{system.name}: BLEU", was, bleu.score, digits=4))
+    if facts:
+        claim = "weights of COVPENALTY were chosen by the BLEU that the validation text has"
+        yield Claim(claim, run.path.name, tuple(facts))
+
+
 def _kept_scores(path: Path) -> dict[tuple[str, str], float]:
     """The figures of ``TABLE.csv`` by system and metric."""
     try:
@@ -209,6 +315,7 @@ def audit_runs(
     ref: str | Path | None = None,
     src: str | Path | None = None,
     model: str | Path | None = None,
+    valid_ref: str | Path | None = None,
 ) -> Audit:
     """Replay the models of runs in NumPy, recompute scores, and set them beside the printed ones.
 
@@ -228,6 +335,7 @@ def audit_runs(
         ref: The reference of the test set, for scores of a run that was only kept.
         src: Its source, for DROP.
         model: The word aligner of a run, for DROP.
+        valid_ref: The target side of the validation text, for the weights of penalties.
 
     Raises:
         DataError: A folder without a run, with nothing finished, or runs that do not belong
@@ -241,7 +349,7 @@ def audit_runs(
             from coverage_eval.papers.reproduction.trained_system import replay_claim
 
             claims.append(replay_claim(run, segments=segments))
-        claims += score_claims(run, ref=ref, src=src, model=model)
+        claims += score_claims(run, ref=ref, src=src, model=model, valid_ref=valid_ref)
     claims += [claim for table in _CLAIMS for claim in comparison_claims(runs, table)]
     if not claims:
         raise DataError(f"{paths[0]}: no system is finished yet")

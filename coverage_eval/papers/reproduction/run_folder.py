@@ -40,6 +40,9 @@ RESCORED = "test.rescored.hyp"
 """The translations that rescoring n-best lists chooses, in the folder of a system with
 penalties."""
 
+VALID_HYPOTHESES = "valid.hyp"
+"""The validation text as the beam translates it with the weights that were chosen on it."""
+
 FERTILITIES = "test.fertilities"
 """The bounds of the test sources, their sinks' included; of systems that have bounds."""
 

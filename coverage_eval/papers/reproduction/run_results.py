@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coverage_eval.alignment.aligner import Aligner
 from coverage_eval.attention.penalties import coverage_penalty
 from coverage_eval.attention_maps.load import load
-from coverage_eval.attention_maps.rescoring import read_coverage, read_nbest
+from coverage_eval.attention_maps.rescoring import Candidates, read_coverage, read_nbest
 from coverage_eval.attention_maps.subwords import merge_subwords
 from coverage_eval.comparison.comparison import Comparison, compare
 from coverage_eval.comparison.presentation import present_comparison
@@ -26,6 +27,8 @@ from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.registry import default_metrics, make_metric
 from coverage_eval.metrics.rep import REP
+from coverage_eval.metrics.sacrebleu_adapters import BLEU
+from coverage_eval.metrics.score import Statistics
 from coverage_eval.papers.printed import load_table
 from coverage_eval.papers.reproduction.paper_systems import System, all_systems, find_system
 from coverage_eval.papers.reproduction.run_folder import (
@@ -33,6 +36,7 @@ from coverage_eval.papers.reproduction.run_folder import (
     HYPOTHESES,
     MANIFEST,
     RESCORED,
+    VALID_HYPOTHESES,
     WORD_ALIGNER,
     RunFolder,
 )
@@ -43,15 +47,77 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[str]]:
+FORMS = {
+    "": "as decoded",
+    "normalized": "with the length penalty of α = 1 for every system",
+    "equal": "at equal length",
+}
+"""Ending of a table's file → which translations it scores.
+
+How long a system's translations are moves BLEU, REP and DROP. So each system's n-best lists of the
+test set are ranked again by :math:`\\log P / lp`, with the same α for all, and with the α of each
+that brings all its words nearest to the number of the references' words. That is no tuning towards
+a score: the references give a length and nothing else.
+"""
+
+_ALPHAS = [step / 10 for step in range(31)]
+
+
+@dataclass(frozen=True)
+class RelativeLength(BLEU):
+    """Words of the translations for each word of the references, as BLEU counts them."""
+
+    name: ClassVar[str] = "length"
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """Σ |hypothesis| / Σ |reference|."""
+        return np.asarray(summed[..., 0] / summed[..., 1], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class BrevityPenalty(BLEU):
+    """The factor of BLEU that punishes short translations, 0 to 1."""
+
+    name: ClassVar[str] = "BP"
+
+    def formula(self, summed: Statistics) -> NDArray[np.float64]:
+        """exp(min(0, 1 − Σ |reference| / Σ |hypothesis|))."""
+        with np.errstate(divide="ignore"):  # translations without any word: 0
+            return np.asarray(np.exp(np.minimum(0.0, 1 - summed[..., 1] / summed[..., 0])))
+
+
+def candidates_of(path: Path) -> Candidates:
+    """N-best lists of pieces, with their coverage.
+
+    Args:
+        path: Of the lists, without the endings ``.nbest`` and ``.coverage.jsonl``.
+    """
+    lists = read_nbest(f"{path}.nbest")
+    return Candidates(lists, read_coverage(f"{path}.coverage.jsonl", lists), subwords="bpe")
+
+
+def hypotheses_of(
+    run: RunFolder, systems: Sequence[System], form: str = ""
+) -> dict[str, list[str]]:
     """The test set as each finished system translated it, by its name.
 
     A run's kept files work, too. If the beam used penalties, the translations that the penalties
     choose from the plain beam's lists come next.
+
+    Args:
+        run: The run, or what was kept of it.
+        systems: Rows of a table.
+        form: One of :data:`FORMS`; a kept run may have only the first.
     """
     found = {}
     for system in systems:
-        for name, file in ((system.name, HYPOTHESES), (f"{system.name}, rescoring", RESCORED)):
+        if form and run.has_decoded(system.folder):
+            found[system.name] = _ranked_again(run, system, form)
+            continue
+        files = {system.name: f"test.{form}.hyp" if form else HYPOTHESES}
+        if not form:
+            files[f"{system.name}, rescoring"] = RESCORED
+        for name, file in files.items():
             kept = run.path / f"{system.folder}.{file}.gz"
             paths = [path for path in (run.system(system.folder) / file, kept) if path.exists()]
             if not paths:
@@ -60,16 +126,30 @@ def hypotheses_of(run: RunFolder, systems: Sequence[System]) -> dict[str, list[s
     return found
 
 
+def _ranked_again(run: RunFolder, system: System, form: str) -> list[str]:
+    """What another α chooses of a system's n-best lists; β stays as the beam had it."""
+    candidates = candidates_of(run.system(system.folder) / "test")
+    beta = run.manifest["made"][system.folder]["beta"] if system.penalized else 0.0
+    if form == "normalized":
+        return candidates.chosen_texts(1.0, beta)
+    wanted = sum(len(tokenize(line)) for line in read_segments(run.path / "test.ref"))
+    texts = [candidates.chosen_texts(alpha, beta) for alpha in _ALPHAS]
+    return min(texts, key=lambda lines: abs(sum(len(tokenize(x)) for x in lines) - wanted))
+
+
 def table_metrics(aligner: Aligner | None) -> tuple[list[Metric], str | None]:
-    """The metrics of Table 1, and why METEOR is not among them; None if it is.
+    """The metrics of Table 1 with the translations' length, and why METEOR is not among them.
 
     BLEU is lowercased and of the tokens as they are, as the authors' scripts compute it; METEOR,
     REP and DROP have their defaults, and there is no DROP without an aligner.
     """
     names, missing = default_metrics(aligned=aligner is not None)
-    settings = {"bleu": {"tokenize": "none", "lowercase": True}}
-    made = [make_metric(name, {"aligner": aligner, **settings.get(name, {})}) for name in names]
-    return made, missing
+    bleu: dict[str, Any] = {"tokenize": "none", "lowercase": True}
+    made = [
+        make_metric(name, {"aligner": aligner, **(bleu if name == "bleu" else {})})
+        for name in names
+    ]
+    return [*made, RelativeLength(**bleu), BrevityPenalty(**bleu)], missing
 
 
 @dataclass(frozen=True)
@@ -88,7 +168,8 @@ class RunTable:
 def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable:
     """Score the systems that are finished, and write ``TABLE.csv`` and ``TABLE.scores.csv``.
 
-    DROP's links are by a model of the training text's words.
+    ``TABLE.normalized.csv`` and ``TABLE.equal.csv`` have the same scores of translations of
+    another length (:data:`FORMS`). DROP's links are by a model of the training text's words.
 
     Args:
         run: The run.
@@ -98,30 +179,35 @@ def score_run(run: RunFolder, table: str, systems: Sequence[System]) -> RunTable
     Raises:
         DataError: None of them is finished.
     """
-    hypotheses = hypotheses_of(run, systems)
-    if not hypotheses:
+    texts = {form: hypotheses_of(run, systems, form) for form in FORMS}
+    if not texts[""]:
         raise DataError(f"{run.path}: no system of {table} is finished yet")
+    references = list(read_segments(run.path / "test.ref"))
+    sources = list(read_segments(run.path / "test.src"))
+    printed = load_table(table).cells
+    comparisons = {}
     with Aligner.load(run.path / "prepared" / WORD_ALIGNER) as aligner:
         metrics, note = table_metrics(aligner)
-        comparison = compare(
-            hypotheses,
-            list(read_segments(run.path / "test.ref")),
-            list(read_segments(run.path / "test.src")),
-            aligner,
-            metrics=metrics,
-        )
-    with atomic_write(run.path / f"{table}.csv") as file:
-        file.write(render(present_comparison(comparison), "csv", width=6) + "\n")
-    printed = load_table(table).cells
-    with atomic_write(run.path / f"{table}.scores.csv") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("system", "dataset", "metric", "value"))
-        for system, cells in comparison.rows.items():
-            for cell in cells.values():
-                key = (system, run.settings.dataset, cell.score.metric)
-                if key in printed:  # Table 2 has neither REP nor DROP
-                    writer.writerow((*key, round(cell.score.score, 4)))
-    return RunTable(comparison, note)
+        for form, hypotheses in texts.items():
+            comparison = compare(hypotheses, references, sources, aligner, metrics=metrics)
+            comparisons[form] = comparison
+            name = table_file(table, form)
+            with atomic_write(run.path / f"{name}.csv") as file:
+                file.write(render(present_comparison(comparison), "csv", width=6) + "\n")
+            with atomic_write(run.path / f"{name}.scores.csv") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(("system", "dataset", "metric", "value"))
+                for system, cells in comparison.rows.items():
+                    for cell in cells.values():
+                        key = (system, run.settings.dataset, cell.score.metric)
+                        if key in printed:  # Table 2 has neither REP nor DROP
+                            writer.writerow((*key, round(cell.score.score, 4)))
+    return RunTable(comparisons[""], note)
+
+
+def table_file(table: str, form: str) -> str:
+    """The name of a table's files, without their endings."""
+    return f"{table}.{form}" if form else table
 
 
 _COLUMNS = ("system", "segment", "rank", "log_probability", "pieces", "coverage_penalty")
@@ -131,7 +217,9 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
     """Copy what may be published of a run: figures and translations.
 
     These are the tables with signatures, the manifest, the epochs, ``SYSTEM.test.hyp.gz`` with each
-    system's translations of the test set, and ``nbest_scores.csv.gz`` with the log-probability, the
+    system's translations of the test set (``SYSTEM.test.FORM.hyp.gz`` for the other
+    :data:`FORMS`), ``SYSTEM.valid.hyp.gz`` with those of the validation text that chose the weights
+    of penalties, and ``nbest_scores.csv.gz`` with the log-probability, the
     length in pieces and the coverage penalty (β = 1, ε = 0.1) of every hypothesis, which is
     everything that rescoring needs.
 
@@ -158,10 +246,15 @@ def keep_results(run: RunFolder, folder: Path) -> list[Path]:
     written = list(copied.values())
     decoded = [system for system in all_systems() if run.has_decoded(system.folder)]
     for system in decoded:
-        for file in (HYPOTHESES, RESCORED) if system.penalized else (HYPOTHESES,):
+        texts = {HYPOTHESES: hypotheses_of(run, [system])[system.name]}
+        texts |= {f"test.{form}.hyp": _ranked_again(run, system, form) for form in FORMS if form}
+        for file in (RESCORED, VALID_HYPOTHESES):
+            if (path := run.system(system.folder) / file).exists():
+                texts[file] = list(read_segments(path))
+        for file, lines in texts.items():
             written.append(folder / f"{system.folder}.{file}.gz")
             with _gzip_file(written[-1]) as packed:
-                packed.write((run.system(system.folder) / file).read_bytes())
+                packed.write("".join(f"{line}\n" for line in lines).encode())
     written.append(folder / "nbest_scores.csv.gz")
     with (
         _gzip_file(written[-1]) as packed,

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from coverage_eval.attention.losses import cross_entropy_and_gradient, sparsemax_loss_and_gradient
 from coverage_eval.metrics.score import Signature
 from coverage_eval.papers.printed import load_table, mean_and_half_width
-from coverage_eval.papers.reproduction.iris import load_iris
 from coverage_eval.papers.reproduction.multilabel import LabelledData
 from coverage_eval.tables.table import Printable, Table
 
@@ -167,13 +166,6 @@ def reproduce_timing(
             seconds = _measure(by_loss, repeats, _clock(name))
             timings.append(Timing(item.name, len(item.labels), len(item.classes), name, seconds))
     return TimingReproduction(tuple(timings), repeats)
-
-
-def iris_data() -> LabelledData:
-    """Fisher's flowers as a data set of one label each."""
-    features, species = load_iris()
-    classes = tuple(map(str, np.unique(species)))
-    return LabelledData("Iris", features, species[:, None] == np.array(classes), classes)
 
 
 def _works(

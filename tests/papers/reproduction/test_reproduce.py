@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sacrebleu
 
 torch = pytest.importorskip("torch", reason="PyTorch (the nmt extra) is not installed")
 pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not installed")
@@ -21,7 +23,9 @@ pytest.importorskip("tokenizers", reason="tokenizers (the nmt extra) is not inst
 import coverage_eval as ce
 from coverage_eval.attention_maps import load
 from coverage_eval.papers.printed import load_table
-from coverage_eval.papers.reproduction.paper_systems import find_system
+from coverage_eval.papers.reproduction.paper_systems import find_system, find_systems
+from coverage_eval.papers.reproduction.run_folder import RunFolder
+from coverage_eval.papers.reproduction.run_results import hypotheses_of
 from coverage_eval.papers.reproduction.training import load_checkpoint, save_checkpoint
 from tests.cli.test_report import Page
 from tests.conftest import COMMAND, RunCli
@@ -308,29 +312,71 @@ def test_what_is_kept_has_no_text_and_no_weights(
 
 
 def test_translations_are_kept_and_give_the_scores_again(
-    finished_run: Path, run_cli: RunCli, tmp_path: Path
+    finished_run: Path, corpus: dict[str, str], run_cli: RunCli, tmp_path: Path
 ) -> None:
     kept, again = tmp_path / "kept", tmp_path / "again"
     for folder in (kept, again):
         run_cli("reproduce", "keep", finished_run, "-o", folder)
     packed = sorted(path.name for path in kept.glob("*.hyp.gz"))
-    assert len(packed) == 10, "eight systems, and what rescoring chose for two of them"
+    assert len(packed) == 28, "eight systems in three forms; what rescoring and the beam chose"
     for name in (*packed, "nbest_scores.csv.gz"):
         assert (kept / name).read_bytes() == (again / name).read_bytes()
-        if name in packed:
-            folder, _, file = name.removesuffix(".gz").partition(".test.")
-            text = (finished_run / "systems" / folder / f"test.{file}").read_bytes()
+        if name.endswith((".test.hyp.gz", ".rescored.hyp.gz", ".valid.hyp.gz")):
+            folder, part, file = re.split(r"\.(test|valid)\.", name.removesuffix(".gz"))
+            text = (finished_run / "systems" / folder / f"{part}.{file}").read_bytes()
             assert gzip.decompress((kept / name).read_bytes()) == text
     done = run_cli(
         "audit", "run", kept, "--ref", finished_run / "test.ref", "--src",
         finished_run / "test.src", "--model", finished_run / "prepared" / "words.model",
-        "-f", "json",
+        "--valid-ref", corpus["valid_tgt"], "-f", "json",
     )  # fmt: skip
-    claim = json.loads(done.stdout)["claims"][0]
-    assert claim["claim"].startswith("the scores of table1 come out again")
-    assert claim["verdict"] == "holds"
+    weights, *claims = json.loads(done.stdout)["claims"]
+    assert weights["claim"].startswith("weights of COVPENALTY were chosen by the BLEU")
+    assert (weights["verdict"], len(weights["facts"])) == ("holds", 2)
+    for table, claim in zip(("table1", "table1.normalized", "table1.equal"), claims, strict=False):
+        assert claim["claim"].startswith(f"the scores of {table} come out again")
+        assert claim["verdict"] == "holds"
+        with (finished_run / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+            assert len(claim["facts"]) == len(list(csv.DictReader(file)))
+
+
+def test_lists_are_ranked_again_for_another_length(finished_run: Path) -> None:
+    """By the formula written out: log P over ((5 + length) / 6) ** α, of pieces without the end."""
+    run = RunFolder.existing(finished_run)
+    lists: dict[int, list[tuple[float, list[str]]]] = {}
+    for line in _lines(finished_run / "systems" / "softmax" / "test.nbest"):
+        segment, text, _, score = line.split(" ||| ")
+        lists.setdefault(int(segment), []).append((float(score), text.split()))
+
+    def chosen(alpha: float) -> list[str]:
+        best = (
+            max(items, key=lambda item: item[0] / ((5 + len(item[1])) / 6) ** alpha)[1]
+            for items in lists.values()
+        )
+        return [" ".join(pieces).replace("@@ ", "") for pieces in best]
+
+    (softmax,) = find_systems("table1", ["softmax"])
+    assert hypotheses_of(run, [softmax], "normalized") == {"softmax": chosen(1.0)}
+    wanted = sum(len(line.split()) for line in _lines(finished_run / "test.ref"))
+    (equal,) = hypotheses_of(run, [softmax], "equal").values()
+    off = abs(sum(len(line.split()) for line in equal) - wanted)
+    assert off == min(
+        abs(sum(len(line.split()) for line in chosen(step / 10)) - wanted) for step in range(31)
+    )
+
+
+def test_length_and_brevity_penalty_are_sacrebleus(finished_run: Path) -> None:
     with (finished_run / "table1.csv").open(encoding="utf-8", newline="") as file:
-        assert len(claim["facts"]) == len(list(csv.DictReader(file)))
+        scores = {(r["system"], r["metric"]): float(r["score"]) for r in csv.DictReader(file)}
+    for system, folder in (("softmax", "softmax"), ("sparsemax", "sparsemax")):
+        theirs = sacrebleu.corpus_bleu(
+            _lines(finished_run / "systems" / folder / "test.hyp"),
+            [_lines(finished_run / "test.ref")],
+            tokenize="none",
+            force=True,
+        )
+        assert scores[system, "length"] == pytest.approx(theirs.sys_len / theirs.ref_len, abs=1e-6)
+        assert scores[system, "BP"] == pytest.approx(theirs.bp, abs=1e-6)
 
 
 def test_a_finished_run_is_scored_again_at_once(
@@ -393,6 +439,16 @@ def test_a_killed_run_goes_on_to_the_same_files(tmp_path: Path, run_process: Run
         one, other = (run / "systems" / model / name for run in (unbroken, killed))
         assert one.read_bytes() == other.read_bytes(), name
     assert (unbroken / "table1.csv").read_bytes() == (killed / "table1.csv").read_bytes()
+    # Two runs of one seed on one machine are equal to the bit: every weight, every perplexity.
+    for name in ("fertility-predictor", model):
+        models = (run / "models" / name for run in (unbroken, killed))
+        (one, first), (other, second) = (
+            (load_checkpoint(folder / "best.pt"), _epochs(folder / "epochs.jsonl"))
+            for folder in models
+        )
+        torch.testing.assert_close(one, other, rtol=0, atol=0)
+        timed = {"seconds": None, "words_per_second": None}
+        assert [epoch | timed for epoch in first] == [epoch | timed for epoch in second]
     for run in (unbroken, killed):
         assert not list(run.rglob(".*")), "no temporary file is left"
 

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,11 @@ from coverage_eval.papers.printed import load_table
 from coverage_eval.papers.reproduction.run_audit import (
     audit_runs,
     comparison_claims,
+    effects_of,
     score_claims,
 )
 from coverage_eval.papers.reproduction.run_folder import PRESETS, RunFolder
+from coverage_eval.papers.user_scores import read_scores
 from tests.conftest import ROOT, RunCli
 
 PRINTED = load_table("table1")
@@ -80,6 +83,56 @@ def test_several_seeds_have_the_interval_of_students_t(tmp_path: Path) -> None:
     assert fact.against == f"{mean:+.2f} ± {(high - low) / 2:.2f}"
     assert math.isclose((low + high) / 2, mean)
     assert fact.outcome == "same, within chance"
+
+
+def test_intervals_that_exclude_0_are_counted_and_corrected(tmp_path: Path) -> None:
+    """Differences that hardly vary survive Holm's correction, those near chance do not."""
+    runs = [
+        _run(tmp_path / str(seed), seed, {"csparsemax": 20 + 0.01 * seed, "csoftmax": noise})
+        for seed, noise in enumerate([-1.0, 1.2, 0.4, -0.6])
+    ]
+    scores = [read_scores(run.path / "table1.scores.csv", [PRINTED]) for run in runs]
+    printed = replace(PRINTED, columns=tuple(c for c in PRINTED.columns if c == ("De-En", "BLEU")))
+    effects = {effect.pair: effect for effect in effects_of(printed, scores)}
+    assert len(effects) == 28
+    sure, unsure = effects["softmax", "csparsemax"], effects["softmax", "csoftmax"]
+    assert sure.outcome == "same, beyond chance"
+    assert unsure.outcome.endswith("within chance")
+    plain = {
+        pair: 0.0 if len(set(e.gains)) == 1 else float(stats.ttest_1samp(e.gains, 0).pvalue)
+        for pair, e in effects.items()
+    }
+    expected = _holm_by_hand(list(plain.values()))
+    assert [e.adjusted for e in effects.values()] == pytest.approx(expected)
+    (bleu, *_) = comparison_claims(runs, "table1")
+    assert "Of the 112 intervals of all metrics" in bleu.note
+    assert "about 6 would by chance" in bleu.note
+
+
+def _holm_by_hand(p_values: list[float]) -> list[float]:
+    """Holm's adjusted p-values, word by word from his paper: the k-th smallest times n - k + 1."""
+    ranked = sorted(p_values)
+    return [
+        min(1.0, max((len(ranked) - k) * q for k, q in enumerate(ranked) if q <= p))
+        for p in p_values
+    ]
+
+
+def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
+    runs = [_run(tmp_path / str(seed), seed, {"csparsemax": 20 + 1e-6 * seed}) for seed in (1, 2)]
+    (bleu, *_, last) = comparison_claims(runs, "table1")
+    assert {fact.outcome.partition(", ")[2] for fact in bleu.facts} == {"too few seeds"}
+    assert "With fewer than 3 seeds none of them counts." in bleu.note
+    assert "by itself it holds in" in last.note
+
+
+def test_tables_at_equal_length_have_claims_of_their_own(tmp_path: Path) -> None:
+    run = _run(tmp_path / "a", 1, {})
+    plain = (run.path / "table1.scores.csv").read_text(encoding="utf-8")
+    (run.path / "table1.equal.scores.csv").write_text(plain, encoding="utf-8")
+    texts = [claim.text for claim in comparison_claims([run], "table1")]
+    assert len(texts) == 11, "four more; section 5 speaks of translations as they were decoded"
+    assert sum(text.startswith("at equal length: of two systems") for text in texts) == 4
 
 
 REFERENCES = ["the cat sat on the mat .", "a dog ran to the old house .", "we saw it ."] * 5
@@ -196,7 +249,7 @@ def test_the_command_recomputes_kept_scores(kept: RunFolder, run_cli: RunCli) ->
     assert (first["verdict"], len(first["facts"])) == ("holds", 9)
     done = run_cli("audit", "table1", "--ref", texts / "test_ref", check=False)
     assert done.returncode == 2
-    assert "--ref, --src and --model go with 'run'" in done.stderr
+    assert "--ref, --src, --model and --valid-ref go with 'run'" in done.stderr
 
 
 def test_runs_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
+from coverage_eval.papers.reproduction.sparsemax_regression import iris_data
 from coverage_eval.papers.reproduction.timing import (
     Timing,
     TimingReproduction,
-    iris_data,
     reproduce_timing,
 )
 

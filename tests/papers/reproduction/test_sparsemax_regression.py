@@ -1,0 +1,160 @@
+"""Softmax and sparsemax regression: Iris, and data sets in the published forms."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from coverage_eval.errors import DataError
+from coverage_eval.papers.reproduction.multilabel import read_labelled
+from coverage_eval.papers.reproduction.sparsemax_regression import (
+    RegressionSettings,
+    cross_validate_regularizers,
+    load_iris,
+    reproduce_regression,
+)
+from tests.conftest import RunCli
+
+
+def test_the_flowers_are_those_of_scikit_learn() -> None:
+    theirs = pytest.importorskip("sklearn.datasets").load_iris()
+    measurements, species = load_iris()
+    np.testing.assert_array_equal(measurements, theirs.data)
+    np.testing.assert_array_equal(species, theirs.target_names[theirs.target])
+
+
+def test_fifty_flowers_of_each_species() -> None:
+    measurements, species = load_iris()
+    assert measurements.shape == (150, 4)
+    names, counts = np.unique(species, return_counts=True)
+    assert names.tolist() == ["setosa", "versicolor", "virginica"]
+    assert counts.tolist() == [50, 50, 50]
+    # The means of the species, as Fisher (1936) has them.
+    means = [measurements[species == name].mean(axis=0) for name in names]
+    np.testing.assert_allclose(
+        means,
+        [[5.006, 3.428, 1.462, 0.246], [5.936, 2.770, 4.260, 1.326], [6.588, 2.974, 5.552, 2.026]],
+        atol=1e-9,
+    )
+
+
+def test_reproduction(run_cli: RunCli) -> None:
+    rows = json.loads(run_cli("reproduce", "regression", "--splits", 1, "-f", "json").stdout)
+    assert [row["printed"] for row in rows[:4]] == [0.13, 0.01, 0.138, 20.0]
+    assert len(rows) == 8
+    soft, sparse = rows[0], rows[4]
+    adam, minimum = "Adam, 100 epochs", "minimum"
+    # Direction and size of the printed effect, where training stops early; gone at the minimum.
+    assert sparse[adam] < soft[adam] - 0.02
+    assert abs(soft[adam] - 0.13) < 0.06
+    assert abs(sparse[adam] - 0.09) < 0.06
+    assert max(soft[minimum], sparse[minimum]) < 0.06
+
+
+def test_the_old_name_is_a_hidden_alias(run_cli: RunCli) -> None:
+    by_name = [
+        run_cli("reproduce", name, "--splits", 1, "--epochs", 2).stdout
+        for name in ("regression", "iris")
+    ]
+    assert by_name[0] == by_name[1]
+    assert "iris" not in run_cli("reproduce", "--help").stdout.partition("Commands")[2]
+
+
+def _write_mulan(path: Path, rows: int, seed: int) -> Path:
+    """Two features and two labels; the first label is there where the first feature is positive."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(rows, 2))
+    lines = [f"{x:.3f},{y:.3f},{int(x > 0)},{int(y > 0.5)}" for x, y in features]
+    head = ["@relation scene", *(f"@attribute {n} numeric" for n in "xy")]
+    head += [f"@attribute {n} {{0,1}}" for n in ("beach", "field")]
+    path.write_text("\n".join([*head, "@data", *lines, ""]), encoding="utf-8")
+    labels = '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="beach"/>'
+    text = f'{labels}<label name="field"/></labels>'
+    path.with_suffix(".xml").write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_users_copy_of_scene_stands_beside_the_printed_figures(
+    run_cli: RunCli, tmp_path: Path
+) -> None:
+    train = _write_mulan(tmp_path / "scene-train.arff", 60, 1)
+    test = _write_mulan(tmp_path / "scene-test.arff", 40, 2)
+    picture = tmp_path / "figure1.png"
+    done = run_cli(
+        "reproduce", "regression", "--data", train, "--test", test, "--splits", 2, "--epochs", 3,
+        "--plot", picture, "-f", "json",
+    )  # fmt: skip
+    rows = json.loads(done.stdout)
+    assert [row["printed"] for row in rows] == [0.19, 0.021, 0.186, 0.19, 0.020, 0.181]
+    assert not any("error rate" in row["measure"] for row in rows), "labels do not exclude another"
+    assert picture.stat().st_size > 1000
+    shown = run_cli("reproduce", "regression", "--data", train, "--splits", 1, "--epochs", 1)
+    assert "λ = 1e-08 with softmax, 0.001 with sparsemax, as printed" in shown.stdout
+
+
+def _write_idx(folder: Path, part: str, images: NDArray[np.uint8], labels: list[int]) -> Path:
+    def packed(*shape: int, values: bytes) -> bytes:
+        return bytes((0, 0, 8, len(shape))) + np.array(shape, ">u4").tobytes() + values
+
+    content = packed(len(labels), values=bytes(labels))
+    (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(content))
+    path = folder / f"{part}-images-idx3-ubyte.gz"
+    path.write_bytes(gzip.compress(packed(*images.shape, values=images.tobytes())))
+    return path
+
+
+def test_mnists_own_files_are_read(run_cli: RunCli, tmp_path: Path) -> None:
+    """Digits of one lit pixel each, which a linear model tells apart."""
+    labels = [n % 3 for n in range(30)]
+    images = np.zeros((30, 2, 2), dtype=np.uint8)
+    for image, label in zip(images, labels, strict=True):
+        image.flat[label] = 255
+    train = _write_idx(tmp_path, "train", images, labels)
+    test = _write_idx(tmp_path, "t10k", images[:6], labels[:6])
+    data = read_labelled(train)
+    assert data.features.max() == 1.0
+    assert data.labels.argmax(axis=1).tolist() == labels
+    done = run_cli(
+        "reproduce", "regression", "--data", train, "--test", test, "--splits", 1, "-f", "json"
+    )
+    rows = {(row["activation"], row["measure"]): row for row in json.loads(done.stdout)}
+    error = rows["sparsemax", "error rate, test, %"]
+    assert (error["printed"], error["minimum"]) == (14.5, 0.0)
+
+
+def test_damaged_idx_files_are_refused(run_cli: RunCli, tmp_path: Path) -> None:
+    images = np.zeros((20, 2, 2), dtype=np.uint8)
+    path = _write_idx(tmp_path, "train", images, [0, 1] * 9)
+    failed = run_cli("reproduce", "regression", "--data", path, check=False)
+    assert failed.returncode == 1
+    assert "20 pictures, but" in failed.stderr
+    assert "has 18 labels" in failed.stderr
+    path.write_bytes(gzip.decompress(path.read_bytes())[:-1])
+    failed = run_cli("reproduce", "regression", "--data", path, check=False)
+    assert "is not an IDX file of bytes with 3 axes, or is cut short" in failed.stderr
+    path.write_bytes(b"\x1f\x8bdamaged")
+    failed = run_cli("reproduce", "regression", "--data", path, check=False)
+    assert (failed.returncode, failed.stderr.count("\n")) == (1, 1)
+
+
+def test_a_data_set_of_ones_own_has_its_regularizer_chosen(tmp_path: Path) -> None:
+    path = _write_mulan(tmp_path / "mine.arff", 50, 3)
+    data, settings = read_labelled(path), RegressionSettings(epochs=2, splits=1)
+    result = reproduce_regression(data, settings=settings)
+    curves = cross_validate_regularizers(data, settings, fitting="minimum")
+    assert result.penalties == {
+        name: curves.penalties[curves.means[name].argmin()] for name in ("softmax", "sparsemax")
+    }
+    assert result.printed == {}
+    assert {row[2] for row in result.rows()} == {None}
+    with pytest.raises(DataError, match="too few for 5 folds"):
+        reproduce_regression(replace(data, labels=data.labels[:9]))
+    other = replace(data, classes=("beach", "sea"))
+    with pytest.raises(DataError, match="has class 'sea', which mine has not"):
+        reproduce_regression(data, other, settings)
