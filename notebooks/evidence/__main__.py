@@ -17,7 +17,7 @@ from itertools import chain, starmap
 from pathlib import Path
 
 from corpora import SCORED, Corpus, Translator, load_corpora, train
-from figure import draw
+from figure import draw, draw_witnesses
 from probabilities import calibration
 from questions import when_it_misleads, which_score
 from repetitions import Areas, repetition_areas, repetition_table
@@ -36,12 +36,12 @@ HERE = Path(__file__).parent.parent
 
 HEAD = """# Which score to choose: evidence on real text
 
-`make evidence` prints this file and draws `figures/evidence.png`. The texts are German-English
+`make evidence` prints this file and draws its pictures. The texts are German-English
 captions (Multi30k) and Japanese-English sentences (small_parallel_enja), whose test set is joined
 by the last fifth of its training text. Correct outputs are made from the references: words give way
-to other translations of their source words (30 % of those that have some), words without a link go
-(30 %), frequent words come in (5 %), neighbours change places (5 %). Errors are put into them at
-known places; they concern 5 % of the words unless said otherwise. AUROC is the chance that a
+to other translations of their source words (30% of those that have some), words without a link go
+(30%), frequent words come in (5%), neighbours change places (5%). Errors are put into them at
+known places; they concern 5% of the words unless said otherwise. AUROC is the chance that a
 segment with an error is more suspicious than one without, 0.5 being no better than guessing.
 People's labels are harder, and lengths tell less where systems translate freely: what counts here
 is the order of the scores.
@@ -118,7 +118,10 @@ def main() -> None:
     pictured = (
         {corpus: own[name] for corpus, own in found.items()} for name in ("training", "rates")
     )
-    save_figure(draw(*pictured), arguments.folder / "figures" / "evidence.png")
+    pictures = arguments.folder / "figures"
+    save_figure(draw(*pictured), pictures / "evidence.png")
+    if witnesses:
+        save_figure(draw_witnesses(witnesses[::2]), pictures / "evidence_witnesses.png")
 
 
 def _by_name(found: Mapping[str, Mapping[str, Table]]) -> Iterator[tuple[str, Table]]:

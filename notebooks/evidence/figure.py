@@ -1,8 +1,8 @@
-"""The picture of the evidence: training text against AUROC, and scores against known rates."""
+"""The pictures of the evidence: AUROC by training text and by witnesses, scores by known rates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,6 +33,31 @@ def draw(training: Mapping[str, Table], rates: Mapping[str, Table]) -> Figure:
         )
     left.set(xscale="log", xlabel="training pairs", ylabel="AUROC, phrases left out")
     right.set(xlabel="words concerned, %", ylabel="score of the output", ylim=(0, 20))
+    return figure
+
+
+def draw_witnesses(tables: Sequence[Table]) -> Figure:
+    """Draw AUROC over the number of peers, a line for each run, dashed with the reference.
+
+    Args:
+        tables: The first of :func:`witnesses.witness_tables` of each corpus.
+    """
+    figure = new_figure(5.2, 3.6)
+    ax = figure.add_subplot()
+    columns = [
+        (name, [float(str(row[place])) for row in table.rows])
+        for table in tables
+        for place, name in enumerate(table.header[1:], start=1)
+    ]
+    counts = [0 if row[0] == "none" else int(str(row[0])) for row in tables[0].rows]
+    for number, (name, values) in enumerate(columns):
+        style = "--" if name.endswith("reference") else "-"
+        ax.plot(counts, values, style, marker="o", markersize=3, label=name,
+                color=colours.SYSTEMS[number // 2])  # fmt: skip
+    ax.set(xlabel="outputs of other systems", ylabel="AUROC, omissions put into real outputs")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(color=colours.GRID, linewidth=0.6)
+    ax.legend(frameon=False, fontsize=6)
     return figure
 
 

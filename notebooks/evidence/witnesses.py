@@ -1,6 +1,6 @@
 """Outputs of other systems as witnesses: how many help how much, on real outputs of ours.
 
-The eight systems of each kept reproduction run (``notebooks/reproduction/again``) translate one
+The eight systems of each kept reproduction run (``notebooks/reproduction``) translate one
 test set, with errors of their own. Omissions are put into one system's output, and the others say
 what can be covered. Nothing is tuned here; what systems leave out by themselves counts as correct,
 so no score can reach 1.
@@ -28,7 +28,7 @@ from coverage_eval.testbed.detection import Ranking, auroc
 
 Floats = NDArray[np.float64]
 
-RUNS = Path(__file__).parent.parent / "reproduction" / "again"
+RUNS = Path(__file__).parent.parent / "reproduction"
 KINDS = (("omission-phrase", "none"), ("omission-content", "none"))
 TARGETS = 2
 """Systems into whose outputs errors are put."""
@@ -116,7 +116,7 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
         for cells, area in zip(ways, np.concatenate(areas), strict=True):
             cells.append(float(area))
     notes = (
-        f"Phrases or content words are left out of {TARGETS} outputs of each run, 5 % of the "
+        f"Phrases or content words are left out of {TARGETS} outputs of each run, 5% of the "
         "words; the run's other outputs are peers.",
         "The outputs' own omissions count as correct.",
     )
@@ -139,7 +139,7 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
 
 def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
     """The outputs of a run's systems by name, as long as the test set is."""
-    files = {file.name.partition(".test.")[0]: file for file in sorted(run.glob("*.test*.hyp.gz"))}
+    files = {file.name.partition(".test.")[0]: file for file in sorted(run.glob("*.test.hyp.gz"))}
     return {name: list(read_segments(file))[: len(corpus.test)] for name, file in files.items()}
 
 
