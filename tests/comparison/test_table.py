@@ -223,8 +223,8 @@ def test_what_is_wrong_is_said() -> None:
         compare({"s": []}, [])
     with pytest.raises(ValueError, match="'other' is none of the systems s"):
         compare({"s": ["a"]}, ["a"], baseline="other")
-    with pytest.raises(ValueError, match="unknown metric 'ter'"):
-        compare({"s": ["a"]}, ["a"], metrics=["ter"])
+    with pytest.raises(ValueError, match="unknown metric 'wer'"):
+        compare({"s": ["a"]}, ["a"], metrics=["wer"])
     with pytest.raises(ValueError, match="no metric"):
         compare({"s": ["a"]}, ["a"], metrics=[])
     with pytest.raises(ValueError, match="DROP needs an aligner"):
