@@ -35,11 +35,13 @@ def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison: Comparison) -> Non
     assert comparison.rows["perfect"]["bleu"].adjusted < 0.05
 
 
-def test_a_difference_too_small_to_matter(comparison: Comparison) -> None:
-    difference = comparison.rows["worse"]["rep"].difference
+@pytest.mark.parametrize("name", ["rep", "bleu"])
+def test_a_difference_too_small_to_matter(comparison: Comparison, name: str) -> None:
+    difference = comparison.rows["worse"][name].difference
     assert difference is not None
-    assert found(comparison, rep=difference) == [("worse", "REP")]
-    assert found(comparison, rep=difference * 1.001) == []
+    metric = comparison.metrics[name].name
+    assert found(comparison, **{name: abs(difference)}) == [("worse", metric)]
+    assert found(comparison, **{name: abs(difference) * 1.001}) == []
 
 
 def test_a_difference_that_is_not_significant() -> None:
