@@ -142,3 +142,20 @@ def test_keys_are_carried_through(run_cli: RunCli, folder: Path) -> None:
         done = run_cli(*arguments, cwd=folder, check=False)
         assert done.returncode in {1, 2}
         assert said in done.stderr
+
+
+def test_keys_go_with_systems_in_rows(run_cli: RunCli, tmp_path: Path) -> None:
+    rows = ["sys\tid\th\tr\tbad"]
+    rows += [f"{name}\tk{n}\tx{name}\tr{n}\t{name}{n}" for n in (7, 9) for name in "ab"]
+    (tmp_path / "t.tsv").write_text("\n".join(rows) + "\n")
+    line = (
+        "compare", "--from", "t.tsv", "--system-col", "sys", "--hyp-col", "h", "--ref-col", "r",
+        "-m", "rep", "--sentence-level", "-f", "csv", "--resamples", 0, "--key-col",
+    )  # fmt: skip
+    found = list(csv.DictReader(run_cli(*line, "id", cwd=tmp_path).stdout.splitlines()))
+    assert [(row["id"], row["system"]) for row in found] == [
+        ("k7", "a"), ("k7", "b"), ("k9", "a"), ("k9", "b"),
+    ]  # fmt: skip
+    done = run_cli(*line, "bad", cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "row 2: another bad than in row 1" in done.stderr
