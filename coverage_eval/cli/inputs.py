@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -33,6 +33,7 @@ from coverage_eval.data.files import (
     check_target,
     find_test_set,
     read_parallel,
+    read_segments,
 )
 from coverage_eval.data.tables import ColumnFile, SystemTexts, check_columns
 from coverage_eval.data.tokenizers import TOKENIZERS, Tokenizer
@@ -247,7 +248,10 @@ class CorpusOptions:
         if not self.key_col:
             return {}
         if self._is_by_system():
-            raise click.UsageError("--key-col is for tables with a row a segment")
+            _, shared = self._by_system
+            if wrong := [name for name in self.key_col if name not in shared]:
+                raise click.UsageError(f"--key-col {wrong[0]} needs --system-col to be named")
+            return {name: list(read_segments(shared[name])) for name in self.key_col}
         check_readable_again(Column(self._file, self.key_col[0]))
         where = f"{self.table}: line 1"
         check_columns(where, self._file.names(), self.key_col)
@@ -290,24 +294,34 @@ class CorpusOptions:
 
     def _of_systems(self) -> dict[str, Any]:
         """Texts of systems that a column names."""
-        shared = {} if self.src_col is None else {"src": self.src_col}
+        by_system, columns = self._by_system
+        found: dict[str, Any] = {}
         if self.system_col is None:
-            from coverage_eval.testbed.labels import read_translations
-
-            texts, shared = read_translations(str(self.table)), {"src": "source"}
-        else:
-            texts = SystemTexts.read(
-                self._file, self.system_col, self.hyp_col[0],
-                [*shared.values(), *self.ref_col], self.segment_col,
-            )  # fmt: skip
-        chosen = self.system or [name for name in texts.systems if name not in self.ref_system]
-        by_system, columns = texts.columns([*chosen, *self.ref_system])
-        found: dict[str, Any] = {side: columns[name] for side, name in shared.items()}
+            found["src"] = columns["source"]
+        elif self.src_col is not None:
+            found["src"] = columns[self.src_col]
         references = [columns[name] for name in self.ref_col]
         references += [by_system[name] for name in self.ref_system]
         if references:
             found["ref"] = tuple(references)
-        return found | {"systems": {name: by_system[name] for name in chosen}}
+        systems = self.system or [name for name in by_system if name not in self.ref_system]
+        return found | {"systems": {name: by_system[name] for name in systems}}
+
+    @cached_property
+    def _by_system(self) -> tuple[dict[str, Column], dict[str, Column]]:
+        """Columns by system, and those that all systems share, keys among them, by name."""
+        if self.system_col is None:
+            from coverage_eval.testbed.labels import read_translations
+
+            texts = read_translations(str(self.table))
+        else:
+            own = [] if self.src_col is None else [self.src_col]
+            shared = dict.fromkeys([*own, *self.ref_col, *self.key_col])
+            texts = SystemTexts.read(
+                self._file, self.system_col, self.hyp_col[0], list(shared), self.segment_col
+            )
+        chosen = self.system or [name for name in texts.systems if name not in self.ref_system]
+        return texts.columns([*chosen, *self.ref_system])
 
     def _there_are(self) -> str:
         if self.table == STDIN:

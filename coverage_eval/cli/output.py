@@ -352,17 +352,22 @@ def present_profile(profile: Profile) -> Printable:
     )
 
 
-def present_profile_segments(profile: Profile) -> Printable:
+def present_profile_segments(profile: Profile, output: ScoreOutput) -> Printable:
     """One row a segment, numbered from 1, with a column for each figure.
 
-    An undefined value is an empty cell, in JSON null. JSON has the corpus figures too.
+    An undefined value is an empty cell, in JSON null. JSON has the corpus figures too. The worst
+    segments are those that are worst by the first figure.
     """
     columns = [
         LazyRows(nan_to_none, item.metric.formula(item.statistics)) for item in profile.figures
     ]
     header = ("segment", *(item.figure.key for item in profile.figures))
-    numbers = range(1, len(profile.figures[0].statistics) + 1)
-    rows = LazyRows(lambda *row: row, numbers, *columns)
+    shown = output.choose(
+        range(len(columns[0])),
+        columns[0],
+        higher_is_better=profile.figures[0].metric.higher_is_better,
+    )
+    rows = LazyRows(lambda index: (index + 1, *(column[index] for column in columns)), shown)
     data = {
         "scores": [item.to_dict() for item in profile.figures],
         "sentences": LazyRows(lambda row: dict(zip(header, row, strict=True)), rows),

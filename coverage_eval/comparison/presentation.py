@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TextIO
 from coverage_eval.comparison.comparison import Cell as Figure
 from coverage_eval.comparison.comparison import Comparison
 from coverage_eval.comparison.evidence import output_words, superfluous_words
+from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.files import write_lines
 from coverage_eval.data.sample import FEWEST_SEGMENTS
 from coverage_eval.data.wmt import SEGMENT_SCORES, score_lines, wmt_name
@@ -60,12 +61,15 @@ def present_comparison(comparison: Comparison, breakdowns: Sequence[Table] = ())
     )
 
 
-def present_comparison_segments(comparison: Comparison, worst: int | None = None) -> Printable:
+def present_comparison_segments(
+    comparison: Comparison, worst: int | None = None, *, texts: bool = False
+) -> Printable:
     """A row for each segment and system, with a column for each metric.
 
     Args:
         comparison: The systems.
         worst: Only so many rows, those that are worst by the first metric; None for all.
+        texts: For people, the texts with the errors in brackets instead of each row.
     """
     header, found = comparison.segment_rows()
     rows: Sequence[tuple[Cell, ...]] = found
@@ -79,11 +83,27 @@ def present_comparison_segments(comparison: Comparison, worst: int | None = None
     def plain(row: tuple[Cell, ...]) -> dict[str, Cell]:
         return dict(zip(header, row, strict=True))
 
+    table = Table(header, rows)
     return Printable(
-        (Table(header, rows),),
+        tuple(_texts_of(comparison, header, row) for row in rows) if texts else (table,),
+        records=table,
         data={"signatures": signatures, "sentences": LazyRows(plain, rows)},
         signatures=tuple(signatures.values()),
     )
+
+
+def _texts_of(comparison: Comparison, header: Sequence[str], row: tuple[Cell, ...]) -> Table:
+    """One system's row with its texts below it."""
+    segment, system, *scores = row
+    shown = (
+        f"{name} {format_figure(value) if isinstance(value, float) else 'undefined'}"
+        for name, value in zip(header[2:], scores, strict=True)
+    )
+    result = comparison.measured
+    index, place = int(str(segment)) - 1, result.systems.index(str(system))
+    names = [name for name, metric in comparison.metrics.items() if metric.evidence_name]
+    lines = segment_lines(result, names, index, place)
+    return Table((), (), notes=(f"segment {segment}  {system}  {', '.join(shown)}", *lines))
 
 
 def _main_table(comparison: Comparison) -> Table:

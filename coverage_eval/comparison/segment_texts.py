@@ -32,25 +32,37 @@ def repeated_phrases(tokens: Sequence[str], found: Sequence[Repetition]) -> list
     ]
 
 
-def segment_lines(result: Result, name: str, index: int) -> Iterator[str]:
-    """The texts of a segment of the first system, with what a metric finds in brackets.
+def segment_lines(
+    result: Result, names: Sequence[str], index: int, system: int = 0
+) -> Iterator[str]:
+    """The texts of a segment, with what metrics find in brackets, and the phrases repeated.
 
     Args:
         result: What was measured, with evidence.
-        name: The metric.
+        names: The metrics, which cut texts into the same words.
         index: The segment, from 0.
+        system: The system, from 0.
     """
-    metric: Any = result.metrics[name]
-    row, evidence = result.rows[index], result.evidence(name)[index][0]
-    aligner = getattr(metric, "aligner", None)
-    cut: Tokenizer = getattr(metric, "tokens", None) or (aligner or result).tokens
+    metrics: list[Any] = [result.metrics[name] for name in names]
+    aligner = next((m.aligner for m in metrics if hasattr(m, "aligner")), None)
+    cut: Tokenizer = next(
+        (m.tokens for m in metrics if hasattr(m, "tokens")), (aligner or result).tokens
+    )
     cut_source: Tokenizer = aligner.source_tokens if aligner else cut
-    output, source = _marks(evidence, additions=getattr(metric, "side", "") == "target")
+    row, output, source, phrases = result.rows[index], set[int](), set[int](), list[str]()
+    words = cut(row.hypotheses[system])
+    for name, metric in zip(names, metrics, strict=True):
+        evidence = result.evidence(name)[index][system]
+        of_output, of_source = _marks(evidence, additions=getattr(metric, "side", "") == "target")
+        output |= of_output
+        source |= of_source
+        phrases += repeated_phrases(words, evidence.get("repetitions", ()))
     if row.source is not None:
         yield f"source     {marked(cut_source(row.source), source)}"
     for reference in row.references:
         yield f"reference  {marked(cut(reference), ())}"
-    yield f"output     {marked(cut(row.hypotheses[0]), output)}"
+    yield f"output     {marked(words, output)}"
+    yield from dict.fromkeys(phrases)
 
 
 def _marks(evidence: Any, *, additions: bool) -> tuple[set[int], set[int]]:

@@ -389,8 +389,12 @@ def find_test_set(name: str, languages: str) -> FoundTestSet:
         sides = [side for side in data.fieldnames(languages) if side.startswith(("src", "ref"))]
     files = [data._get_txt_file_path(languages, side) for side in sides]
     if not all(Path(file).is_file() for file in files):
-        try:
-            data.process_to_text(languages)
+        from tqdm import tqdm
+
+        said = f"downloading test set {name} {languages}, once"
+        try:  # on a terminal, it says so
+            with tqdm(desc=said, bar_format="{desc}", leave=False, disable=None):
+                data.process_to_text(languages)
         except (OSError, SystemExit) as error:  # sacreBLEU exits where a certificate is refused
             folder = Path(files[0]).parent
             raise MissingDependencyError(

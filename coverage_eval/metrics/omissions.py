@@ -40,7 +40,12 @@ from coverage_eval.data.dataset import (
 )
 from coverage_eval.data.input_checks import warn_of
 from coverage_eval.errors import DataError, require_integer
-from coverage_eval.metrics.coverage_losses import Calibration, NormalCoverage, disjoint_runs
+from coverage_eval.metrics.coverage_losses import (
+    Calibration,
+    NormalCoverage,
+    WordRun,
+    disjoint_runs,
+)
 from coverage_eval.metrics.measure import ONE_SYSTEM, Metric, check_inputs
 from coverage_eval.metrics.score import Evidence, Signature, Statistics, ratio_of_sums
 
@@ -183,6 +188,9 @@ usual word."""
 MANY_PEERS = 3
 """As many peers, and more, have one calibration."""
 
+DEFAULT_PROBABILITY = 0.5
+"""Where segments begin to count, if there are probabilities."""
+
 LEAST_OTHERS = 2
 """As many other systems, and more, are witnesses by themselves."""
 
@@ -254,6 +262,8 @@ class OmissionFinder:
             probabilities.
         peers: Number of witnesses among the peers of a row and its other hypotheses, taken in this
             order.
+        threshold: Segments with at least this probability count, or score if there are no
+            probabilities; None for :data:`DEFAULT_PROBABILITY`, or the threshold of the scan.
     """
 
     units: tuple[Unit, ...]
@@ -261,6 +271,7 @@ class OmissionFinder:
     referenced: bool = False
     calibrations: Mapping[int, Calibration] = field(default_factory=dict)
     peers: int = 0
+    threshold: float | None = None
 
     @classmethod
     def of(
@@ -324,6 +335,17 @@ class OmissionFinder:
     def scan(self) -> Scan:
         """The constants that go with references, or without."""
         return WITH_REFERENCES if self.referenced else WITHOUT_REFERENCES
+
+    @property
+    def least(self) -> float:
+        """The probability from which segments count, or the score if there are no probabilities."""
+        if self.threshold is not None:
+            return self.threshold
+        return self.scan.threshold if self.calibration is None else DEFAULT_PROBABILITY
+
+    def counts(self, score: float, probability: float | None) -> bool:
+        """Whether a segment counts as one with an error."""
+        return (score if probability is None else probability) >= self.least
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -453,10 +475,11 @@ class OmissionFinder:
         probability = None
         if calibration is not None:
             probability = calibration.probability(score, source_length, target_length)
-        counts = score >= self.scan.threshold or (probability or 0) >= DEFAULT_PROBABILITY
         listed = [run for run in runs if run.sum >= self.scan.least_strength]
-        if not listed and runs and counts:  # a segment that counts shows where
-            listed = [max(runs, key=lambda run: run.sum)]
+        if not listed and len(losses) and self.counts(score, probability):  # it shows where
+            word = int(losses.argmax())
+            alone = WordRun(word, word + 1, float(losses[word]) - self.scan.penalty)
+            listed = [max(runs, key=lambda run: run.sum, default=alone)]
         spans = tuple(
             FoundSpan(run.start, run.end, tuple(words[run.start : run.end]), run.sum)
             for run in listed
@@ -488,10 +511,6 @@ def _share(words: Sequence[str], said: Sequence[Sequence[str]]) -> Floats:
 def _calibration_name(side: str, referenced: bool, peers: int) -> str:
     witnesses = f"{'.references' if referenced else ''}{f'.peers{peers}' if peers else ''}"
     return f"calibration.{side}{witnesses}.json"
-
-
-DEFAULT_PROBABILITY = 0.5
-"""Where segments begin to count, if there are probabilities."""
 
 
 @dataclass(frozen=True)
@@ -543,7 +562,8 @@ class Omissions(Metric):
     def finder(self) -> OmissionFinder:
         """What finds them, and signs."""
         peers = self.peers or 0
-        return OmissionFinder.of(self.aligner, self.side, referenced=self.referenced, peers=peers)
+        finder = OmissionFinder.of(self.aligner, self.side, referenced=self.referenced, peers=peers)
+        return replace(finder, threshold=self.threshold)
 
     @property
     def caveat(self) -> str | None:
@@ -579,7 +599,7 @@ class Omissions(Metric):
     def settings(self) -> Mapping[str, object]:
         """The finder's settings, then the threshold."""
         kind = "score" if self.finder.calibration is None else "P"
-        return {**self.finder.settings, "at": f"{kind}>={self._least:g}"}
+        return {**self.finder.settings, "at": f"{kind}>={self.finder.least:g}"}
 
     def sign(self, *, references: int) -> Signature:
         """As of any metric, but references that are not looked at are not named.
@@ -595,13 +615,6 @@ class Omissions(Metric):
         ]
         expect = "+".join(name for count, name in kinds if count)
         return Signature.of(self.name, **self.settings(), expect=expect)
-
-    @property
-    def _least(self) -> float:
-        if self.threshold is not None:
-            return self.threshold
-        has_none = self.finder.calibration is None
-        return self.finder.scan.threshold if has_none else DEFAULT_PROBABILITY
 
     def formula(self, summed: Statistics) -> Floats:
         """100 · segments found / segments, 0 to 100."""
@@ -636,8 +649,7 @@ class Omissions(Metric):
 
     def is_found(self, segment: FoundSegment) -> bool:
         """Whether a segment counts."""
-        value = segment.score if segment.probability is None else segment.probability
-        return value >= self._least
+        return self.finder.counts(segment.score, segment.probability)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from fast_align_wrapper.text import Segment
 if TYPE_CHECKING:
     import pandas as pd
 
+_NO_WORDS = StopWords()
 
 ROW = ("figure", "score", "low", "high", "better", "meaning")
 """The columns of a table of figures."""
@@ -114,10 +115,13 @@ def profile(
     sources: Sequence[Segment] | None = None,
     aligner: Aligner | None = None,
     *,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    stopwords: StopWords = _NO_WORDS,
+    denominator: str = DEFAULT_DENOMINATOR,
     jobs: int = 1,
     resamples: int = 0,
     seed: int = DEFAULT_SEED,
-    **options: Any,
 ) -> Profile:
     """Compute every cheap figure of one output that the given texts allow.
 
@@ -130,18 +134,27 @@ def profile(
         references: The reference's segments, or a list of several references.
         sources: The source's segments.
         aligner: What links them, for figures of uncovered source words.
+        tokenize: The tokeniser of the figures of text.
+        lowercase: Whether they lowercase the text first.
+        stopwords: Source words that the figures of links leave out of account.
+        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
         jobs: Number of processes; the result does not depend on it.
         resamples: Bootstrap resamples of intervals; 0 for none.
         seed: Their seed.
-        **options: ``tokenize``, ``lowercase``, ``stopwords`` and ``denominator``, as
-            :func:`make_figures` takes them.
 
     Raises:
         DataError: Unequal numbers of segments, or none at all.
     """
     dataset = Dataset.of_lists({ONE_SYSTEM: hypotheses}, references, sources)
     texts = {"references": dataset.references, "sources": dataset.source}
-    figures = make_figures({name for name, there in texts.items() if there}, aligner, **options)
+    figures = make_figures(
+        {name for name, there in texts.items() if there},
+        aligner,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        stopwords=stopwords,
+        denominator=denominator,
+    )
     result = measure(dataset, figures, jobs=jobs, checks=True)
     warn_of(result.findings)
     return profile_of(result, resamples, seed)
@@ -153,18 +166,18 @@ def make_figures(
     *,
     tokenize: str = "none",
     lowercase: bool = False,
-    stopwords: StopWords | None = None,
+    stopwords: StopWords = _NO_WORDS,
     denominator: str = DEFAULT_DENOMINATOR,
 ) -> dict[str, Metric]:
     """The metrics of all figures that can be had, by the figures' names.
 
     Args:
         have: Which texts there are, of ``references`` and ``sources``.
-        aligner: As in :func:`profile`.
-        tokenize: The tokeniser of the figures of text.
-        lowercase: Whether they lowercase the text first.
-        stopwords: Source words that the figures of links leave out of account.
-        denominator: What CDR is a percentage of, as in :class:`coverage_eval.DROP`.
+        aligner: As in :func:`profile`, like the settings.
+        tokenize: As there.
+        lowercase: As there.
+        stopwords: As there.
+        denominator: As there.
     """
     words = {"tokenize": tokenize, "lowercase": lowercase}
     found = {figure.key: figure.make(**words) for figure in select_figures(have)}
@@ -172,7 +185,7 @@ def make_figures(
         return found
     check_aligner(aligner)
     linked = have | {"links"} if aligner.links_references else (have | {"links"}) - {"references"}
-    settings = {"stopwords": stopwords or StopWords(), "denominator": denominator}
+    settings = {"stopwords": stopwords, "denominator": denominator}
     for figure in select_figures(linked):
         if "links" in figure.needs:
             own = {key: value for key, value in settings.items() if key in figure.settings}

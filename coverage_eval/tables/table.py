@@ -285,15 +285,16 @@ def cell_lines(cell: Cell, digits: int) -> list[str]:
     """A cell as text: the figure or the name, then what is shown below it in small print.
 
     Control characters are escaped; each format escapes the characters that it gives a meaning.
+    Spaces at the edges are left out, as tabulate does, which would measure and draw two widths.
     """
     if isinstance(cell, ScoreCell):
         p = [] if cell.p is None else [format_p(cell.p)]
         return [format_figure(cell.value, digits), *cell.interval(digits), *p]
     if isinstance(cell, RowLabel):
-        return [escape_controls(cell.name), escape_controls(cell.remark)]
+        return [escape_controls(text).strip() for text in (cell.name, cell.remark)]
     if isinstance(cell, float):
         return [format_figure(cell, digits)]
-    return ["" if cell is None else escape_controls(str(cell))]
+    return ["" if cell is None else escape_controls(str(cell)).strip()]
 
 
 @dataclass

@@ -64,6 +64,31 @@ def test_dropped_words_are_marked_in_the_source(run_cli: RunCli, tmp_path: Path)
                      "output     a"]  # fmt: skip
 
 
+def test_compare_shows_texts_of_systems(run_cli: RunCli, folder: Path) -> None:
+    (folder / "other").write_text("a house\nthe dog\none one two\nb\n")
+    (folder / "src").write_text("x y z\nu v w\nt\ns\n")
+    (folder / "ref.links").write_text("0-0 1-1 2-2\n0-0 1-1 2-2\n0-0\n0-0\n")
+    (folder / "hyp.links").write_text("0-0 1-1 2-3\n0-0 1-1 2-2\n0-0\n0-0\n")
+    (folder / "other.links").write_text("0-0 2-1\n0-0 1-1\n0-0\n0-0\n")
+    line = (
+        "compare", "-r", "ref", "-s", "src", "hyp", "other", "-m", "drop,rep,bleu",
+        "--resamples", 0, "--src-ref-align", "ref.links", "--src-hyp-align", "hyp.links",
+        "--src-hyp-align", "other.links", "--show",
+    )  # fmt: skip
+    shown = run_cli(*line, "--top", 3, cwd=folder).stdout.split("\n\n")
+    assert len(shown) == 3
+    first, *texts = shown[0].splitlines()
+    assert first.startswith("segment 1  other  DROP 33.33, REP 0.00, BLEU ")
+    assert texts == ["source     x [y] z", "reference  a red house", "output     a house"]
+    assert shown[1].splitlines()[1] == "source     u v [w]"
+    by_rep = [item if item != "drop,rep,bleu" else "rep,drop" for item in line]
+    shown = run_cli(*by_rep, "--top", 2, cwd=folder).stdout.split("\n\n")
+    assert "'one two three … eight nine' repeated at 10–18" in shown[0]
+    assert shown[1].splitlines()[-2:] == ["output     a red [red] house", "'red' repeated at 3"]
+    both = run_cli(*line, "--breakdown", "all", cwd=folder, check=False)
+    assert (both.returncode, "print segments" in both.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -117,3 +142,20 @@ def test_keys_are_carried_through(run_cli: RunCli, folder: Path) -> None:
         done = run_cli(*arguments, cwd=folder, check=False)
         assert done.returncode in {1, 2}
         assert said in done.stderr
+
+
+def test_keys_go_with_systems_in_rows(run_cli: RunCli, tmp_path: Path) -> None:
+    rows = ["sys\tid\th\tr\tbad"]
+    rows += [f"{name}\tk{n}\tx{name}\tr{n}\t{name}{n}" for n in (7, 9) for name in "ab"]
+    (tmp_path / "t.tsv").write_text("\n".join(rows) + "\n")
+    line = (
+        "compare", "--from", "t.tsv", "--system-col", "sys", "--hyp-col", "h", "--ref-col", "r",
+        "-m", "rep", "--sentence-level", "-f", "csv", "--resamples", 0, "--key-col",
+    )  # fmt: skip
+    found = list(csv.DictReader(run_cli(*line, "id", cwd=tmp_path).stdout.splitlines()))
+    assert [(row["id"], row["system"]) for row in found] == [
+        ("k7", "a"), ("k7", "b"), ("k9", "a"), ("k9", "b"),
+    ]  # fmt: skip
+    done = run_cli(*line, "bad", cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "row 2: another bad than in row 1" in done.stderr

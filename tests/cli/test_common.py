@@ -53,7 +53,8 @@ def _walk(command: click.Command, path: str) -> Iterator[tuple[str, click.Comman
         for name in command.list_commands(context):
             found = command.get_command(context, name)
             assert found is not None
-            yield from _walk(found, f"{path} {name}")
+            if not found.hidden:  # an old name, kept for one version; its help has the new one
+                yield from _walk(found, f"{path} {name}")
 
 
 ALL_COMMANDS = dict(_walk(cli, "coverage-eval"))

@@ -167,3 +167,12 @@ def test_links_without_their_texts_are_a_usage_error(
     )  # fmt: skip
     assert done.returncode == 2
     assert "needs --ref and --src-hyp-align" in done.stderr
+
+
+def test_the_worst_segments_by_the_first_figure(run_cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "hyp").write_text("a b c\na a a\n\na a b\n")
+    line = ("profile", "hyp", "--sentence-level", "-f", "json", "--sort", "worst")
+    whole = json.loads(run_cli(*line, cwd=tmp_path).stdout)["sentences"]
+    assert [item["segment"] for item in whole] == [2, 4, 1, 3]  # the empty one is undefined
+    two = json.loads(run_cli(*line, "--top", 2, cwd=tmp_path).stdout)["sentences"]
+    assert two == whole[:2]

@@ -35,11 +35,13 @@ def test_worse_is_higher_by_rep_and_lower_by_bleu(comparison: Comparison) -> Non
     assert comparison.rows["perfect"]["bleu"].adjusted < 0.05
 
 
-def test_a_difference_too_small_to_matter(comparison: Comparison) -> None:
-    difference = comparison.rows["worse"]["rep"].difference
+@pytest.mark.parametrize("name", ["rep", "bleu"])
+def test_a_difference_too_small_to_matter(comparison: Comparison, name: str) -> None:
+    difference = comparison.rows["worse"][name].difference
     assert difference is not None
-    assert found(comparison, rep=difference) == [("worse", "REP")]
-    assert found(comparison, rep=difference * 1.001) == []
+    metric = comparison.metrics[name].name
+    assert found(comparison, **{name: abs(difference)}) == [("worse", metric)]
+    assert found(comparison, **{name: abs(difference) * 1.001}) == []
 
 
 def test_a_difference_that_is_not_significant() -> None:
@@ -55,6 +57,11 @@ def test_no_difference_is_never_worse(comparison: Comparison) -> None:
     """A gate of 0 lets what is exactly equal pass, whatever its p-value."""
     for difference, expected in ((0.0, []), (1e-9, [("same", "REP")]), (-1e-9, [])):
         cell = replace(comparison.rows["same"]["rep"], difference=difference, adjusted=0.001)
+        rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
+        changed = replace(comparison, rows=rows)
+        assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
+    for p_value, expected in ((0.05, []), (0.0499, [("same", "REP")])):  # below the level
+        cell = replace(comparison.rows["same"]["rep"], difference=0.1, adjusted=p_value)
         rows = {**comparison.rows, "same": {**comparison.rows["same"], "rep": cell}}
         changed = replace(comparison, rows=rows)
         assert [pair for pair in found(changed, rep=0) if pair[0] == "same"] == expected
@@ -98,6 +105,8 @@ def test_what_it_says(comparison: Comparison) -> None:
     assert line.startswith("worse is worse than base by REP: ")
     assert "(+" in line
     assert f"most in segments {item.segments[0].segment}, " in line
+    assert "(+0.25)" in replace(item, difference=0.25).describe("base")
+    assert "(-0.25)" in replace(item, difference=-0.25).describe("base").replace("−", "-")
     outcome = gate_as_dict(gate, worse)
     assert outcome["passed"] is False
     assert outcome["level"] == 0.05
@@ -116,6 +125,7 @@ def test_fewer_resamples_could_find_nothing(systems: int, level: float) -> None:
 def test_a_gate_that_cannot_fail_is_refused(comparison: Comparison) -> None:
     with pytest.raises(ValueError, match=r"200 resamples cannot show p < 0.01: draw 300 or more"):
         find_worse(comparison, Gate({"rep": 0.0}, 0.01))
+    assert found(comparison, 0.015, rep=0) == [("worse", "REP")]  # 200 are enough
     with pytest.raises(ValueError, match="metric 'drop' is none of rep, bleu"):
         find_worse(comparison, Gate({"drop": 0.0}))
     for level in (0.0, 1.0, float("nan")):

@@ -48,6 +48,10 @@ def test_words_by_label() -> None:
     assert rows["D", "two"] == (4, 3, 75.0)
     assert rows["A", "two"] == (1, 0, 0.0)
     assert rows["V", "one"] == (3, 2, pytest.approx(200 / 3))
+    # Of a word that the reference has twice and the output once, the first is right.
+    once = compare({"s": ["cat the"]}, ["the cat the"], metrics=["rep"], resamples=0)
+    (counted,) = once.break_down(["word-labels"], word_labels=[["first", "noun", "second"]])
+    assert {row[0]: row[3] for row in counted.rows} == {"first": 1, "noun": 1, "second": 0}
     with pytest.raises(DataError, match="labels of 2 references, and there are 3"):
         table("word-labels", word_labels=LABELS[:2])
     with pytest.raises(DataError, match="line 2: 1 labels, and the reference has 4 words"):

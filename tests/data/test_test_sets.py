@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import socket
+import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from sacrebleu.dataset import DATASETS
 
 from coverage_eval.data.files import find_test_set
 from coverage_eval.errors import MissingDependencyError
+from tests.conftest import Terminal
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +87,22 @@ def test_what_sacrebleu_downloaded_becomes_text(
     assert Path(found.source).read_text() == "A house.\nA dog & a cat.\n"
     (reference,) = found.references
     assert Path(reference).read_text() == "Ein house.\nEin dog & eine cat.\n"
+
+
+@pytest.mark.parametrize("stream", [StringIO, Terminal])
+def test_a_terminal_is_told_of_a_download(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
+) -> None:
+    install(monkeypatch, tmp_path, "wmt20")
+    monkeypatch.setattr(sys, "stderr", stderr := stream())
+    seen = []
+    monkeypatch.setattr(
+        type(DATASETS["wmt20"]), "process_to_text", lambda *_: seen.append(stderr.getvalue())
+    )
+    find_test_set("wmt20", "de-en")
+    said = "downloading test set wmt20 de-en, once" in seen[0]  # before it is here
+    assert said == (stream is Terminal)
+    assert bool(stderr.getvalue()) == said
 
 
 def test_unknown_names() -> None:

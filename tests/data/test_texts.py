@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coverage_eval.data.files import read_parallel
-from coverage_eval.data.input_checks import LAGS, _moved, _shared, check_second_output, check_texts
+from coverage_eval.data.input_checks import (
+    LAGS,
+    _moved,
+    _shared,
+    check_second_output,
+    check_texts,
+    check_tokenised,
+    where,
+)
 from coverage_eval.data.sample import Sample, SampledText
 from fast_align_wrapper.text import tokenize
 from tests.data.spoil import (
@@ -143,7 +151,9 @@ def test_blank_outputs() -> None:
     )
     assert names(sample(None, targets()[:1], hyp=[["."]])) == ["says-little"]
     assert names(sample(None, None, hyp=[[]] * 5)) == ["says-little"]
-    assert names(sample(None, targets(), hyp=blank(OUTPUT, 0.6))) == ["says-little"]
+    seen = sample(None, targets(), hyp=blank(OUTPUT, 0.6))
+    assert names(seen) == ["says-little"]
+    assert "of the segments have no word" in messages(seen)
     seen = sample(None, targets(), good=OUTPUT, hyp=blank(OUTPUT))
     assert [(f.check, f.text) for f in check_texts(seen)] == [("blank", "hyp")]
     assert "hyp: 30% of the segments are blank" in messages(seen)
@@ -163,6 +173,9 @@ def test_outputs_that_are_much_too_short() -> None:
     assert names(sample(sources(), None, hyp=[row[:1] for row in OUTPUT])) == ["says-little"]
     assert names(sample(sources(), None, hyp=[row[: len(row) // 2] for row in OUTPUT])) == []
     assert names(sample(None, targets(), hyp=[row[: len(row) * 3 // 4] for row in OUTPUT])) == []
+    # Of two outputs alone, either can be the wrong one: the source decides.
+    shorter = [row[: len(row) * 2 // 5] for row in confuse(OUTPUT, 0.2, seed=9)]
+    assert names(sample(sources(), None, a=OUTPUT, hyp=shorter)) == []
 
 
 # --- an output in the place of a reference ---
@@ -236,6 +249,16 @@ def test_untokenised_text() -> None:
     # Abbreviations are right as they are.
     short = [["dr.", *row] for row in OUTPUT]
     assert names(sample(sources(), [["dr.", *row] for row in targets()], hyp=short)) == []
+
+
+@pytest.mark.parametrize(("number", "told"), [(19, []), (20, ["tokenised"])])
+def test_tokenised_text_for_metrics_that_cut_it_themselves(number: int, told: list[str]) -> None:
+    cut = [["a", "dog", "."]] * number
+    for rows in (cut, cut + [["a", "dog."]] * (number - 1)):
+        found = check_tokenised(sample(None, None, hyp=rows), ["BLEU"], alone=True)
+        assert [finding.check for finding in found] == told
+    half = sample(None, None, hyp=cut + [["a", "dog."]] * number)
+    assert list(check_tokenised(half, ["BLEU"], alone=True)) == []
 
 
 def test_untokenised_texts_that_are_shifted_too() -> None:
@@ -327,6 +350,21 @@ def test_lines_out_of_step(spoiled: Callable[[Rows], Rows], told: str) -> None:
     assert messages(seen).startswith("hyp: ")
 
 
+def test_lines_that_are_half_shifted_and_half_shuffled() -> None:
+    """No lag is that of most bad pieces."""
+    half = len(OUTPUT) // 2
+    seen = sample(None, targets(), hyp=[*shuffle(OUTPUT[:half]), *shift(OUTPUT[half:])])
+    assert names(seen) == ["out-of-step"]
+
+
+def test_where_pieces_are_bad() -> None:
+    seen = sample(None, targets(), hyp=OUTPUT)
+    blocks = list(seen.blocks)
+    assert where(seen, blocks, blocks) == "all over"
+    assert where(seen, blocks[-2:], blocks) == f"from about line {blocks[-2] + 1} on"
+    assert where(seen, blocks[1:3], blocks) == f"in 2 of {len(blocks)} places"
+
+
 def test_a_further_reference_out_of_step() -> None:
     references = [SampledText("ref", targets()), SampledText("ref2", shift(OUTPUT))]
     seen = Sample([SampledText("hyp", OUTPUT)], references, None, range(0, 500, 50))
@@ -352,6 +390,9 @@ def test_sources_of_any_length_that_share_names_are_in_step() -> None:
     assert names(sample([row[1:] for row in one], two, hyp=confuse(two, 0.1))) == [
         "source-out-of-step"
     ]
+    # Names that neighbouring lines share as often do not tell where a line belongs.
+    one, two = ([[f"name{i // 2}", *row[1:]] for i, row in enumerate(rows)] for rows in (one, two))
+    assert names(sample(one, two, hyp=confuse(two, 0.1))) == ["source-out-of-step"]
 
 
 WORDS = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=3, max_size=8)

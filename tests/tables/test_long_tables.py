@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coverage_eval.tables import text
 from coverage_eval.tables.formats import FORMATS, render
-from coverage_eval.tables.table import Cell, LazyRows, Printable, ScoreCell, Table
+from coverage_eval.tables.table import Cell, LazyRows, Printable, RowLabel, ScoreCell, Table
 
 CELLS = st.one_of(
     st.none(),
     st.integers(-9, 10**9),
     st.floats(0, 1e6),
     st.text(st.sampled_from("aé界 |*\n"), max_size=12),
+    st.builds(RowLabel, st.text("a \n", max_size=9), st.just("b")),
     st.builds(ScoreCell, st.floats(0, 9), st.floats(0, 9), st.floats(0, 99)),
 )
 
 
 @pytest.mark.parametrize("form", list(FORMATS))
+@example([(0, " aaaaa\n界", None), (0, ScoreCell(0.0, 0.0, 0.0), None)], 1, None)
+@example([(0, RowLabel("baseline   ", "b"), None), (0, "baseline", None)], 1, None)
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 99), CELLS, CELLS), max_size=9),

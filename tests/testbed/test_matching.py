@@ -121,6 +121,26 @@ def test_json_says_which_words(tmp_path: Path) -> None:
     assert column.higher_is_better
 
 
+def test_segments_without_a_label_have_no_error_where_only_errors_are_listed() -> None:
+    column = ScoreColumn("one", "one.csv", {("", 1): 1.0, ("", 2): 2.0, ("", 3): 3.0})
+    items = (Judgement(2, True, 2.5, source=2, line=2),)
+    found = match(Labels("errors.tsv", items, complete=False), [column])
+    assert [(i.segment, i.positive, i.grade) for i in found.judgements] == [
+        (1, False, 0.0),
+        (2, True, 2.5),
+        (3, False, 0.0),
+    ]
+
+
+def test_words_of_sources_are_counted_where_the_labels_lack_them() -> None:
+    column = ScoreColumn("one", "one.csv", {("", n): 1.0 for n in (1, 2, 3)})
+    items = tuple(
+        Judgement(n, False, 0.0, n, source_words=9 if n == 1 else None) for n in (1, 2, 3)
+    )
+    found = match(Labels("l", items), [column]).with_source_words(["a b", "c d e"], str.split)
+    assert [item.source_words for item in found.judgements] == [9, 3, None]
+
+
 def test_translations_that_a_score_leaves_undefined_are_left_out_for_all() -> None:
     one = ScoreColumn("one", "one.csv", {("", 1): 1.0, ("", 2): None, ("", 3): 3.0})
     other = ScoreColumn("other", "o.csv", {("", 1): 1.0, ("", 2): 5.0, ("", 3): 2.0}, True)

@@ -492,6 +492,11 @@ class ComparisonFiles:
     help="With --sentence-level, print the segments first that are worst by the first metric; "
     "--top of them.",
 )  # fmt: skip
+@option(
+    "--show", "show_texts", is_flag=True,
+    help="Print source, reference and output of the --top segments that are worst by the first "
+    "metric, with repeated and dropped words in brackets.",
+)  # fmt: skip
 @options_as("files", ComparisonFiles)
 @option(
     "--fail-if-worse", "guarded", metavar="LIST", type=NoFile(), callback=parse_differences,
@@ -514,6 +519,7 @@ def command(
     ref_labels: str | None,
     sentence_level: bool,
     sort: str | None,
+    show_texts: bool,
     files: ComparisonFiles,
     guarded: dict[str, float] | None,
     level: float,
@@ -540,15 +546,15 @@ def command(
     asked = breakdown or []
     if sort and not sentence_level:
         raise click.UsageError("--sort goes with --sentence-level")
-    if asked and sentence_level:
-        raise click.UsageError("--sentence-level prints segments: no --breakdown")
+    if asked and (sentence_level or show_texts):
+        raise click.UsageError("--sentence-level and --show print segments: no --breakdown")
     if asked:
         output.require_several("--breakdown")
         check_source(options.frequencies or options.alignment.train_src, ref_labels)
     _check_breakdowns(asked, options.columns)
     if "word-labels" in asked and ref_labels is None:
         raise click.UsageError("--breakdown word-labels needs --ref-labels")
-    result = options.measure(evidence=bool(asked or files.details))
+    result = options.measure(evidence=bool(asked or files.details or show_texts))
     comparison = compare_result(result, baseline=options.baseline, testing=options.how)
     tables = []
     if asked:
@@ -561,8 +567,10 @@ def command(
         )
         tables = break_down(result, None if "all" in asked else asked, chosen)
     printout = (
-        present_comparison_segments(comparison, top if sort else None)
-        if sentence_level
+        present_comparison_segments(
+            comparison, top if sort or show_texts else None, texts=show_texts
+        )
+        if sentence_level or show_texts
         else present_comparison(comparison, tables)
     )
     worse = _find_worse(comparison, gate) if gate else []

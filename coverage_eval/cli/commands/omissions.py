@@ -153,7 +153,7 @@ def command(
     if output.sentence_level:
         shown = np.flatnonzero(found) if output.errors_only else np.arange(result.segments)
         chosen = output.choose(shown.tolist(), LazyRows(itemgetter("score"), evidence))
-        texts = partial(segment_lines, result, metric.name) if output.show else None
+        texts = partial(segment_lines, result, [metric.name]) if output.show else None
         printout = present_found(
             score, evidence, chosen, "added" if additions else "spans",
             None if texts is None else lambda index: list(texts(index)),

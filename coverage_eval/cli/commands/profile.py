@@ -82,16 +82,16 @@ def command(
 
     HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
     unpacked), or a column of a table: --from. With the source, the reference, and a model or links
-    of any aligner there are more figures.
+    of any aligner there are more figures. With --sort worst, the segments that are worst by the
+    first figure come first.
 
     \b
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    if output.errors_only or output.sort or output.top:
+    if output.errors_only or output.show:
         raise click.UsageError(
-            "--errors-only, --sort, --top and --show are not for profile, whose figures are of "
-            "many kinds"
+            "--errors-only and --show are not for profile, whose figures are of many kinds"
         )
     if alignment.src_hyp_align and not alignment.src:
         raise click.UsageError("--src-hyp-align needs --src")
@@ -119,9 +119,13 @@ def command(
             f"(there are {', '.join(figures)})"
         )
     result = measure(dataset, figures, jobs=jobs, checks=True, progress=True)
-    present = present_profile_segments if output.sentence_level else present_profile
     profile = profile_of(result, output.resamples, output.seed)
-    show(warn(present(profile), result.findings, result.unknown_words, strict=strict), output)
+    printout = (
+        present_profile_segments(profile, output)
+        if output.sentence_level
+        else present_profile(profile)
+    )
+    show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
     if plot:
         values = {item.figure.key: item.metric.formula(item.statistics) for item in profile.figures}
         varied = {key: v for key, v in values.items() if np.nanmin(v) < np.nanmax(v)}

@@ -132,7 +132,7 @@ def present_result(result: Result, output: ScoreOutput) -> Printable:
         result.segment_scores(name),
         evidence=LazyRows(itemgetter(0), result.evidence(name)),
         output=output,
-        texts=lambda index: [*segment_lines(result, name, index), *phrases(index)],
+        texts=lambda index: list(segment_lines(result, [name], index)),
         phrases=phrases if result.metrics[name].evidence_name == "repetitions" else None,
     )
 

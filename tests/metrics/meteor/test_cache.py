@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import warnings
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from coverage_eval.metrics.meteor.paraphrases import (
 )
 from coverage_eval.metrics.meteor.statistics import FIELDS
 from fast_align_wrapper.files import held_file
+from tests.conftest import Terminal
 
 
 @pytest.fixture
@@ -53,6 +55,21 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "coverage-eval"
+
+
+@pytest.mark.parametrize("stream", [StringIO, Terminal])
+def test_a_terminal_is_told_of_the_index(
+    table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, stream: type[StringIO]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stderr := stream())
+    path = phrase_index(table)
+    assert path.parent == cache
+    said = "indexing METEOR's paraphrases, once:   0%" in stderr.getvalue()  # from the beginning
+    assert said == (stream is Terminal)
+    assert bool(stderr.getvalue()) == said
+    stderr.truncate(0)
+    assert phrase_index(table) == path
+    assert not stderr.getvalue()
 
 
 def test_the_index_is_built_once(table: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

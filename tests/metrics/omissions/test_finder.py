@@ -215,6 +215,21 @@ def test_found_segments_count_by_probability_or_score(special: ModelAligner) -> 
     assert share.formula(np.array([1, 4])) == 25
 
 
+@pytest.mark.parametrize("threshold", [0.0, 0.2, 2.0, None])
+def test_a_segment_that_counts_shows_where(special: ModelAligner, threshold: float | None) -> None:
+    metric = Omissions(special, threshold, referenced=False)
+    rows = without_references(spoilt("omission-word", 0.02)[0])
+    found = list(metric.finder.find(rows))
+    counting = [one for one in found if metric.is_found(one)]
+    assert counting
+    assert all(one.spans for one in counting)
+    for one in counting:
+        if len(one.spans) == 1 and one.spans[0].strength < 0:  # no run: the word that lacks most
+            assert one.spans[0].start == np.argmax(one.losses)
+    weak = any(one.spans[0].strength < 0 for one in counting)
+    assert weak == (threshold in {0.0, 0.2})
+
+
 def test_spans_as_they_are_printed() -> None:
     """Positions from 1; of one word its position, of several the first and the last."""
     assert str(FoundSpan(3, 4, ("a",), 1.5)) == "a at 4: 1.50"

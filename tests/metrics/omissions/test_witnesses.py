@@ -221,6 +221,19 @@ def test_too_few_peers_are_refused(special: ModelAligner) -> None:
         Omissions(special, peers=2).corpus_score(BAD, None, SOURCES)
     with pytest.raises(DataError, match="peer 1 has 3"):
         Omissions(special).corpus_score(BAD, None, SOURCES, peers=[PEERS[0][:3]])
+    with pytest.raises(DataError, match="3 peers are to be witnesses, and there are 2"):
+        Omissions(special, peers=3).for_texts(systems=2, references=0, peers=1)
+
+
+@pytest.mark.parametrize(
+    ("systems", "peers", "witnesses"), [(1, 0, 0), (2, 0, 0), (3, 0, 2), (1, 1, 1), (2, 1, 2)]
+)
+def test_how_many_are_witnesses(
+    special: ModelAligner, systems: int, peers: int, witnesses: int
+) -> None:
+    """All peers and other systems, but one other system is none by itself."""
+    used = Omissions(special).for_texts(systems=systems, references=0, peers=peers)
+    assert used.peers == witnesses
 
 
 def test_each_number_of_peers_has_a_calibration(tmp_path: Path) -> None:
