@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import coverage_eval as ce
+from coverage_eval.attention_maps.maps import AttentionMap
 from coverage_eval.comparison.comparison import Comparison, compare_statistics
 from coverage_eval.metrics.rep import REP
 from coverage_eval.report import html
-from coverage_eval.report.segments import agreement
+from coverage_eval.report.segments import _attention, agreement
 
 SOURCES = ["ein rotes haus", "", "der hund"]
 REFERENCES = ["a red house", "nothing", "the dog"]
@@ -173,3 +174,8 @@ def test_lone_surrogates_do_not_stop_it(tmp_path: Any) -> None:
     texts = ["a \ud800 b"]
     ce.compare({"a": texts}, texts, metrics=["rep"], resamples=0).to_report().save(tmp_path / "x")
     assert (tmp_path / "x").stat().st_size > 100_000
+
+
+def test_attention_is_in_hundredths() -> None:
+    weights = AttentionMap(np.array([[0.254, 0.746]]), source=("a", "b"), hypothesis=("c",))
+    assert _attention(weights)["weights"] == [[25, 75]]
