@@ -229,7 +229,7 @@ def fails_to_load(path):
 def test_what_is_no_model(tmp_path):
     path = tmp_path / "model"
     assert fails_to_load(path) == "no such file"
-    assert fails_to_load(tmp_path) == "cannot be read: Is a directory"
+    assert fails_to_load(tmp_path) == "is a folder; name a model file"
     path.write_text("w1 ||| W1\n")
     assert fails_to_load(path) == "is not an aligner model, or damaged (File is not a zip file)"
     with zipfile.ZipFile(path, "w") as archive:

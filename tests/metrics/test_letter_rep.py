@@ -125,7 +125,7 @@ def test_settings_are_checked_and_signed() -> None:
     for n in (0, 51):
         with pytest.raises(ValueError, match="n must be from 1 to 50"):
             LetterREP(n=n)
-    with pytest.raises(TypeError, match="REP-letters has no option letters"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'letters'"):
         ce.letter_rep(["a"], ["a"], letters=True)
     assert str(LetterREP(n=3, w1=0.5, tokenize="13a", lowercase=True).signature) == (
         "REP-letters|n:3|w1:0.5|w2:2.0|norm:refwords|case:lc|tok:13a|version:0.1.0"
