@@ -112,7 +112,7 @@ def main() -> None:
     )
     text = "\n\n".join([HEAD.rstrip("\n"), *starmap(_text, listed)])
     print(text)
-    (arguments.folder / "figures").mkdir(exist_ok=True)
+    (arguments.folder / "figures").mkdir(parents=True, exist_ok=True)
     with atomic_write(arguments.folder / "evidence.md") as file:
         file.write(f"{text}\n")
     pictured = (

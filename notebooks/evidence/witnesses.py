@@ -39,8 +39,12 @@ AGREED: dict[str, Callable[[Floats], Floats]] = {
     "mean": lambda found: found.mean(axis=0),
     "median": lambda found: np.median(found, axis=0),
     "smallest": lambda found: found.min(axis=0),
+    "mean by quality": lambda found: np.average(found, axis=0, weights=found.mean(axis=1) ** 4),
 }
-"""What several witnesses, ``[peers, words]`` in ascending order, are taken to expect."""
+"""What several witnesses, ``[peers, words]``, are taken to expect.
+
+By quality: a witness that covers more of the source itself counts more.
+"""
 
 AGREED_OF = (3, 7)
 
@@ -79,8 +83,7 @@ class Output:
             places = [row.peers.index(text) for text in texts if text not in row.hypotheses]
             if found.peers:
                 losses = [
-                    agree(np.sort([unit.peers[place] for place in places], axis=0))
-                    - unit.hypotheses[0]
+                    agree(np.array([unit.peers[place] for place in places])) - unit.hypotheses[0]
                     for unit in covered
                 ]
                 mean = np.mean(losses, axis=0) / PEERS_SPREAD
