@@ -192,11 +192,10 @@ def test_what_is_wrong_is_said(encoder: Path) -> None:
         list(aligner.cover([Row(("the",))]))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_gpu_gives_the_same(encoder: Path) -> None:
+def test_every_device_gives_the_same(encoder: Path) -> None:
+    """The processor that is asked for by name, and a graphics card where there is one."""
     rows = [Row(("red is the house",), ("the house is red",), "das haus ist rot")]
-    covered = [
-        next(Aligner.from_encoder(str(encoder), layer=1, device=device).cover(rows))
-        for device in ("cpu", "cuda")
-    ]
-    np.testing.assert_allclose(covered[0].hypotheses, covered[1].hypotheses, atol=1e-4)
+    expected = next(Aligner.from_encoder(str(encoder), layer=1).cover(rows))
+    for device in ("cpu", *["cuda"] * torch.cuda.is_available()):
+        found = next(Aligner.from_encoder(str(encoder), layer=1, device=device).cover(rows))
+        np.testing.assert_allclose(found.hypotheses, expected.hypotheses, atol=1e-4)
