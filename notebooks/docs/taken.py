@@ -149,7 +149,7 @@ def command_page(names: tuple[str, ...], command: click.Command) -> str:
         lines += ["## Commands", ""]
         for name in command.list_commands(context):
             found = command.get_command(context, name)
-            if found is not None:
+            if found is not None and not found.hidden:
                 page = f"{_file_name((*names, name))}.md"
                 lines.append(f"- [`{name}`]({page}): {_escaped(found.get_short_help_str(300))}")
     return "\n".join(lines) + "\n"
