@@ -623,7 +623,9 @@ class GivenCoverages(Aligner):
                 raise DataError(
                     f"soft links of {split} references and {len(self._hypotheses)} hypotheses and "
                     f"peers were given, for {len(row.references)} and "
-                    f"{len(row.hypotheses) + len(row.peers)}"
+                    f"{len(row.hypotheses) + len(row.peers)}; give a file for each reference with "
+                    "--ref-coverage, and one for each hypothesis, then for each peer, with "
+                    "--coverage"
                 )
             covered = tuple(
                 self._covered(array, source, self.tokens(text), side, f"{column.name}: line {line}")
