@@ -292,8 +292,10 @@ def test_equal_outputs_and_real_outputs_are_scored(
     typed(run_cli, folder, "compare x=a y=a --ref ref --metrics rep,bleu")
     corpus = shared / "data" / "multi30k-de-en"
     run_cli(*f"align train {corpus}/train.de {corpus}/train.en -o m30k".split(), cwd=folder)
-    kept = Path(__file__).parents[2] / "notebooks/reproduction/again/multi30k-de-en-seed1"
-    systems = [f"{file.name.split('.')[0]}={file}" for file in sorted(kept.glob("*.test.hyp.gz"))]
+    kept = Path(__file__).parents[2] / "notebooks/reproduction/multi30k-de-en-seed1"
+    hypotheses = sorted(kept.glob("*.test.hyp.gz"))
+    assert len(hypotheses) == 8
+    systems = [f"{file.name.removesuffix('.test.hyp.gz')}={file}" for file in hypotheses]
     test = corpus / "test_2016_flickr"
     line = f"compare --ref {test}.en --src {test}.de --model m30k --metrics rep,drop --resamples 0"
     stderr = typed(run_cli, folder, f"{line} {' '.join(systems)} --strict")[1]
