@@ -298,7 +298,7 @@ def test_equal_outputs_and_real_outputs_are_scored(
     typed(run_cli, folder, "compare x=a y=a --ref ref --metrics rep,bleu")
     corpus = shared / "data" / "multi30k-de-en"
     run_cli(*f"align train {corpus}/train.de {corpus}/train.en -o m30k".split(), cwd=folder)
-    kept = Path(__file__).parents[2] / "notebooks/reproduction/multi30k-de-en-seed1"
+    kept = Path(__file__).parents[2] / "notebooks/reproduction/multi30k-de-en-seed2"
     hypotheses = sorted(kept.glob("*.test.hyp.gz"))
     assert len(hypotheses) == 8
     systems = [f"{file.name.removesuffix('.test.hyp.gz')}={file}" for file in hypotheses]
