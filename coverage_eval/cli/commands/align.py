@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import chain
 from typing import Any, TypeVar
 
 import click
@@ -14,7 +13,7 @@ from coverage_eval.alignment.alignment_checks import check_gold
 from coverage_eval.alignment.gold_links import Gold, read_with_gold
 from coverage_eval.alignment.link_files import read_link_pairs
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import corpus_options, word_options
+from coverage_eval.cli.link_options import WORDS, single_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
@@ -22,14 +21,11 @@ from coverage_eval.cli.options import (
     OutputFile,
     ScoreOutput,
     WholeRange,
-    fast_align_option,
     gold_options,
     memory_option,
     output_option,
     scoring_options_without,
     strict_option,
-    symmetrize_option,
-    threads_option,
     timeout_option,
 )
 from coverage_eval.cli.output import (
@@ -40,6 +36,7 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset, Sampler
 from coverage_eval.data.files import (
     Text,
@@ -67,9 +64,9 @@ T = TypeVar("T")
 def command() -> None:
     """Train a word alignment model, align text, join and measure links.
 
-    Text files have one segment a line ('-' reads standard input, .gz and .zst are unpacked), and
-    texts may also be columns of a table: --from; files of links have one line a pair of segments,
-    such as "0-0 1-2", source-target, counted from 0.
+    Text files have one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked). Texts may also be columns of a table: --from. Files of links have one line per pair
+    of segments, such as "0-0 1-2": source-target, counted from 0.
 
     \b
     Example:
@@ -81,38 +78,90 @@ def command() -> None:
 
 @command.command("train")
 @corpus_options("src", "tgt")
-@option("-o", "--output", metavar="FILE", required=True, type=OutputFile(),
-              help="Write the model to this file.")  # fmt: skip
-@option("--forward-links", metavar="FILE", type=OutputFile(),
-              help="Write the text's forward links to this file.")  # fmt: skip
-@option("--reverse-links", metavar="FILE", type=OutputFile(),
-              help="Write the text's reverse links to this file.")  # fmt: skip
-@option("--links", metavar="FILE", type=OutputFile(),
-              help="Write the text's symmetrised links to this file.")  # fmt: skip
-@symmetrize_option
-@word_options()
-@option("--iterations", type=WholeRange(1), default=5, show_default=True,
-              help="Passes over the text, of which the last only reads off the links.")  # fmt: skip
-@option("--favor-diagonal/--no-favor-diagonal", default=True, show_default=True,
-              help="Prefer links near the diagonal, or IBM Model 1.")  # fmt: skip
-@option("--optimize-tension/--no-optimize-tension", default=True, show_default=True,
-              help="Fit how near links are to the diagonal, or keep --tension.")  # fmt: skip
-@option("--variational-bayes/--no-variational-bayes", default=True, show_default=True,
-              help="Put a Dirichlet prior on translation probabilities, or none.")  # fmt: skip
-@option("--p0", type=FiniteRange(0, 1, max_open=True), default=0.08, show_default=True,
-              help="Link a word to NULL with this probability.")  # fmt: skip
-@option("--alpha", type=FiniteRange(0, min_open=True), default=0.01, show_default=True,
-              help="Give the Dirichlet prior this concentration.")  # fmt: skip
-@option("--tension", type=FiniteRange(0, min_open=True), default=4.0, show_default=True,
-              help="Start with this tension: the greater, the nearer to the diagonal.")  # fmt: skip
-@option("--stem", type=WholeRange(0), default=0, show_default=True,
-              help="Keep so many letters of each word, 0 for all.")  # fmt: skip
+@option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=OutputFile(),
+    help="Write the model to this file.",
+)
+@option(
+    "--forward-links",
+    metavar="FILE",
+    type=OutputFile(),
+    help="Write the text's forward links to this file.",
+)
+@option(
+    "--reverse-links",
+    metavar="FILE",
+    type=OutputFile(),
+    help="Write the text's reverse links to this file.",
+)
+@option(
+    "--links",
+    metavar="FILE",
+    type=OutputFile(),
+    help="Write the text's symmetrised links to this file.",
+)
+@option(
+    "--iterations",
+    type=WholeRange(1),
+    default=5,
+    show_default=True,
+    help="Number of passes over the text; the last one only reads the links.",
+)
+@option(
+    "--favor-diagonal/--no-favor-diagonal",
+    default=True,
+    show_default=True,
+    help="Prefer links near the diagonal, or train IBM Model 1.",
+)
+@option(
+    "--optimize-tension/--no-optimize-tension",
+    default=True,
+    show_default=True,
+    help="Fit how near links are to the diagonal, or keep --tension.",
+)
+@option(
+    "--variational-bayes/--no-variational-bayes",
+    default=True,
+    show_default=True,
+    help="Put a Dirichlet prior on translation probabilities, or none.",
+)
+@option(
+    "--p0",
+    type=FiniteRange(0, 1, max_open=True),
+    default=0.08,
+    show_default=True,
+    help="Probability of a link to NULL.",
+)
+@option(
+    "--alpha",
+    type=FiniteRange(0, min_open=True),
+    default=0.01,
+    show_default=True,
+    help="Concentration of the Dirichlet prior.",
+)
+@option(
+    "--tension",
+    type=FiniteRange(0, min_open=True),
+    default=4.0,
+    show_default=True,
+    help="Initial tension: the greater, the nearer links are to the diagonal.",
+)
+@option(
+    "--stem",
+    type=WholeRange(0),
+    default=0,
+    show_default=True,
+    help="Keep this many letters of each word; 0 keeps all.",
+)
 @option("--prepare-for", "purpose", type=click.Choice(["omissions"]), old=["--for"],
-              help="Also train what `omissions` needs.")  # fmt: skip
-@threads_option
+        help="Also train what 'omissions' needs.")  # fmt: skip
+@single_options("symmetrize", "fast_align", "threads", *WORDS)
 @memory_option
 @timeout_option
-@fast_align_option
 @strict_option
 def train(
     src: Text,
@@ -130,7 +179,7 @@ def train(
     strict: bool,
     **settings: Any,
 ) -> None:
-    """Train both directions on SRC and TGT and write one model file.
+    """Train both directions on SRC and TGT, and write one model file.
 
     \b
     Example:
@@ -169,14 +218,12 @@ def train(
 @command.command("apply")
 @click.argument("model")
 @corpus_options("src", "tgt")
-@symmetrize_option
+@single_options("symmetrize", "fast_align", "threads", *WORDS)
 @option("--no-prune", is_flag=True, help="Use the tables in full precision.")
-@option("--scores", is_flag=True,
-              help="Add a tab and the log-probability, forward, reverse, or both.")  # fmt: skip
-@word_options()
-@threads_option
+@option(
+    "--scores", is_flag=True, help="Add a tab and the log-probabilities: forward, reverse or both."
+)
 @timeout_option
-@fast_align_option
 @strict_option
 @output_option
 def apply(
@@ -193,7 +240,7 @@ def apply(
     strict: bool,
     **options: Any,
 ) -> None:
-    """Align SRC and TGT by a trained MODEL: one line of links a pair.
+    """Align SRC and TGT with a trained MODEL: one line of links per pair.
 
     \b
     Example:
@@ -212,24 +259,22 @@ def apply(
             for row in dataset.rows()
         )
         rows = fast_align.align_with_scores(pairs, symmetrize, prune=not no_prune)
-        lines = (row.format(scores=scores) for row in _with_bar(rows, output))
 
-        def check() -> Iterator[str]:
-            echo_findings(
-                check_inputs(dataset, tokens=aligner.tokens, aligner=aligner)[0], strict=strict
-            )
-            yield from ()
+        def checked_lines() -> Iterator[str]:
+            yield from (row.format(scores=scores) for row in _with_bar(rows, output))
+            findings, _ = check_inputs(dataset, tokens=aligner.tokens, aligner=aligner)
+            echo_findings(findings, strict=strict)  # an error leaves no file
 
-        # The checks come after the last line: an error leaves no file.
-        print_lines(chain(lines, check()), output)
+        print_lines(checked_lines(), output)
 
 
 @command.command("symmetrize")
 @click.argument("fwd")
 @click.argument("rev")
-@option("--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
-              type=click.Choice(SYMMETRIZATIONS),
-              help="Join the links of the two directions in this way.")  # fmt: skip
+@option(
+    "--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
+    type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
+)  # fmt: skip
 @output_option
 def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> None:
     """Join the links of the two directions FWD and REV.
@@ -248,14 +293,8 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @gold_options
 @strict_option
 @scoring_options_without("show")
-def aer(
-    links: str,
-    gold: str,
-    strict: bool,
-    output: ScoreOutput,
-    **gold_form: Any,
-) -> None:
-    """AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
+def aer(links: str, gold: str, strict: bool, output: ScoreOutput, **gold_form: Any) -> None:
+    """Print AER, precision, recall and F1 (percentages) of LINKS against the links of GOLD.
 
     \b
     Example:

@@ -10,7 +10,7 @@ import click
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     Command,
@@ -23,6 +23,7 @@ from coverage_eval.cli.options import (
     strict_option,
 )
 from coverage_eval.cli.output import echo_findings, present_result, save_histograms, show, warn
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.input_checks import Finding

@@ -9,7 +9,7 @@ import numpy as np
 
 from coverage_eval.cli.gate import SegmentGate, gate_options
 from coverage_eval.cli.help import option, suggest
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options, corpus_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.options import (
     Command,
     FiniteRange,
@@ -27,6 +27,7 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
+from coverage_eval.cli.text_options import corpus_options
 from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset

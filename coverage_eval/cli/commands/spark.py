@@ -13,7 +13,7 @@ import click
 from coverage_eval.cli.commands.compare import TestingOptions
 from coverage_eval.cli.commands.score import choose_form, setting_options
 from coverage_eval.cli.help import option
-from coverage_eval.cli.inputs import AlignmentOptions, alignment_options
+from coverage_eval.cli.link_options import AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
