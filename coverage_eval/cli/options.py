@@ -275,7 +275,9 @@ def click_option(
         group: As in :func:`click_options`.
     """
     attributes = {"group": group, **item.metadata}
-    flags = attributes.pop("flags", None) or [attributes.pop("flag", _flag(item.name))]
+    flag = _flag(item.name)
+    own = f"{flag}/--no{flag[1:]}" if default is True else flag
+    flags = attributes.pop("flags", None) or [attributes.pop("flag", own)]
     help_text = cleandoc(attributes.pop("help"))
     for word, text in (words or {}).items():
         help_text = help_text.replace(f"{{{word}}}", text)
@@ -291,7 +293,7 @@ def click_option(
     elif "type" not in attributes and isinstance(default, float):
         attributes["type"] = FiniteRange(**limits)
     if not (attributes.get("multiple") or attributes.get("required")):
-        attributes |= {"default": default, "show_default": default not in {None, False}}
+        attributes["default"] = default
     return option(*flags, item.name, **attributes)
 
 
@@ -325,6 +327,11 @@ def options_as(
         return add_options(with_one, options)
 
     return add
+
+
+def options_of(kind: type[Any], *first: Option) -> Callable[[Any], Callable[..., Any]]:
+    """A decorator that adds options and those of a dataclass, which the command receives singly."""
+    return partial(add_options, options=[*first, *click_options(kind)])
 
 
 def given_options() -> set[str]:
@@ -477,7 +484,7 @@ scoring_options = scoring_options_without()
 output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
 
 jobs_option = option(
-    "-j", "--jobs", default=1, show_default=True, type=WholeRange(1, 1024), group="Advanced",
+    "-j", "--jobs", default=1, type=WholeRange(1, 1024), group="Advanced",
     help="Number of processes; the result does not depend on it.",
 )  # fmt: skip
 
@@ -520,7 +527,7 @@ memory_option = option(
 )  # fmt: skip
 timeout_option = option(
     "--timeout", type=FiniteRange(0, MOST_SECONDS, min_open=True), default=DEFAULT_TIMEOUT,
-    show_default=True, group="Advanced",
+    group="Advanced",
     help="Give up if the aligner shows no sign of life for this many seconds.",
 )  # fmt: skip
 
@@ -528,7 +535,7 @@ gold_options = partial(
     add_options,
     options=(
         option(
-            "--gold-format", "form", default="auto", show_default=True,
+            "--gold-format", "form", default="auto",
             type=click.Choice(GOLD_FORMATS),
             help="Format of the gold links; auto recognises it.",
         ),

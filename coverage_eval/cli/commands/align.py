@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -20,9 +21,9 @@ from coverage_eval.cli.options import (
     Group,
     OutputFile,
     ScoreOutput,
-    WholeRange,
     gold_options,
     memory_option,
+    options_of,
     output_option,
     scoring_options_without,
     strict_option,
@@ -48,6 +49,7 @@ from coverage_eval.data.files import (
 from coverage_eval.metrics.aer import AER, LINK_METRICS
 from coverage_eval.metrics.measure import check_inputs
 from coverage_eval.metrics.omissions import add_omission_data
+from coverage_eval.metrics.score import setting
 from fast_align_wrapper.aligner import FastAlign
 from fast_align_wrapper.links import (
     DEFAULT_SYMMETRIZATION,
@@ -58,6 +60,10 @@ from fast_align_wrapper.links import (
 )
 
 T = TypeVar("T")
+
+
+def _file(help_text: str, **more: Any) -> Any:
+    return setting(None, help_text, metavar="FILE", type=OutputFile(), **more)
 
 
 @click.group("align", cls=Group)
@@ -76,89 +82,46 @@ def command() -> None:
     """
 
 
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Further files of a training, and the settings of fast_align."""
+
+    output: str = _file("Write the model to this file.", flags=("-o", "--output"), required=True)
+    forward_links: str | None = _file("Write the text's forward links to this file.")
+    reverse_links: str | None = _file("Write the text's reverse links to this file.")
+    links: str | None = _file("Write the text's symmetrised links to this file.")
+    iterations: int = setting(
+        5, "Number of passes over the text; the last one only reads the links.", least=1
+    )
+    favor_diagonal: bool = setting(True, "Prefer links near the diagonal, or train IBM Model 1.")
+    optimize_tension: bool = setting(
+        True, "Fit how near links are to the diagonal, or keep --tension."
+    )
+    variational_bayes: bool = setting(True, "Put a Dirichlet prior on translations, or none.")
+    p0: float = setting(
+        0.08, "Probability of a link to NULL.", type=FiniteRange(0, 1, max_open=True)
+    )
+    alpha: float = setting(
+        0.01, "Concentration of the Dirichlet prior.", type=FiniteRange(0, min_open=True)
+    )
+    tension: float = setting(
+        4.0,
+        "Initial tension: the greater, the nearer links are to the diagonal.",
+        type=FiniteRange(0, min_open=True),
+    )
+    stem: int = setting(0, "Keep this many letters of each word; 0 keeps all.", least=0)
+    purpose: str | None = setting(
+        None,
+        "Also train what 'omissions' needs.",
+        flag="--prepare-for",
+        old=["--for"],
+        choices=["omissions"],
+    )
+
+
 @command.command("train")
 @corpus_options("src", "tgt")
-@option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    required=True,
-    type=OutputFile(),
-    help="Write the model to this file.",
-)
-@option(
-    "--forward-links",
-    metavar="FILE",
-    type=OutputFile(),
-    help="Write the text's forward links to this file.",
-)
-@option(
-    "--reverse-links",
-    metavar="FILE",
-    type=OutputFile(),
-    help="Write the text's reverse links to this file.",
-)
-@option(
-    "--links",
-    metavar="FILE",
-    type=OutputFile(),
-    help="Write the text's symmetrised links to this file.",
-)
-@option(
-    "--iterations",
-    type=WholeRange(1),
-    default=5,
-    show_default=True,
-    help="Number of passes over the text; the last one only reads the links.",
-)
-@option(
-    "--favor-diagonal/--no-favor-diagonal",
-    default=True,
-    show_default=True,
-    help="Prefer links near the diagonal, or train IBM Model 1.",
-)
-@option(
-    "--optimize-tension/--no-optimize-tension",
-    default=True,
-    show_default=True,
-    help="Fit how near links are to the diagonal, or keep --tension.",
-)
-@option(
-    "--variational-bayes/--no-variational-bayes",
-    default=True,
-    show_default=True,
-    help="Put a Dirichlet prior on translation probabilities, or none.",
-)
-@option(
-    "--p0",
-    type=FiniteRange(0, 1, max_open=True),
-    default=0.08,
-    show_default=True,
-    help="Probability of a link to NULL.",
-)
-@option(
-    "--alpha",
-    type=FiniteRange(0, min_open=True),
-    default=0.01,
-    show_default=True,
-    help="Concentration of the Dirichlet prior.",
-)
-@option(
-    "--tension",
-    type=FiniteRange(0, min_open=True),
-    default=4.0,
-    show_default=True,
-    help="Initial tension: the greater, the nearer links are to the diagonal.",
-)
-@option(
-    "--stem",
-    type=WholeRange(0),
-    default=0,
-    show_default=True,
-    help="Keep this many letters of each word; 0 keeps all.",
-)
-@option("--prepare-for", "purpose", type=click.Choice(["omissions"]), old=["--for"],
-        help="Also train what 'omissions' needs.")  # fmt: skip
+@options_of(TrainingOptions)
 @single_options("symmetrize", "fast_align", "threads", *WORDS)
 @memory_option
 @timeout_option
@@ -272,7 +235,7 @@ def apply(
 @click.argument("fwd")
 @click.argument("rev")
 @option(
-    "--method", default=DEFAULT_SYMMETRIZATION, show_default=True,
+    "--method", default=DEFAULT_SYMMETRIZATION,
     type=click.Choice(SYMMETRIZATIONS), help="Join the links of the two directions in this way.",
 )  # fmt: skip
 @output_option

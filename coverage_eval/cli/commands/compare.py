@@ -245,7 +245,7 @@ class ComparisonOptions(TestingOptions):
     )
     bleu_tokenize: str = setting(
         "13a",
-        "sacreBLEU's tokeniser for BLEU. BLEU, chrF and METEOR read untokenised text.",
+        "Apply this tokeniser of sacreBLEU for BLEU. BLEU, chrF and METEOR read untokenised text.",
         choices=TOKENIZERS,
     )
     meteor_norm: bool = setting(False, "METEOR tokenises, normalises and lowercases.")
@@ -297,8 +297,8 @@ class ComparisonOptions(TestingOptions):
         ):
             if files and len(files) != len(named):
                 raise click.UsageError(
-                    f"{flag}: {len(files)} files for {len(named)} {what}; give it once for each, "
-                    "in their order"
+                    f"{flag}: {len(files)} for {len(named)} {what}; give it once for each, in their "
+                    "order"
                 )
         for name in self.scores:
             if name in METRICS:

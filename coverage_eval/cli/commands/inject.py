@@ -58,7 +58,7 @@ from coverage_eval.testbed.word_pool import WordPool
     help="Leave out, replace or add this share of the words of HYP: 0.02 is 2%.",
 )  # fmt: skip
 @option(
-    "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
+    "--repair", default="none", type=click.Choice(REPAIRS),
     help="Replace omitted words by as many function words (filler) or words of another segment "
     "(detached), so that the length does not show the error.",
 )  # fmt: skip
@@ -67,7 +67,7 @@ from coverage_eval.testbed.word_pool import WordPool
     help="Take word frequencies and other segments from this text. Give the same pool for all "
     "parts of a text.  [default: HYP]",
 )  # fmt: skip
-@option("--seed", default=0, show_default=True, type=WholeRange(0),
+@option("--seed", default=0, type=WholeRange(0),
         help="Seed of the random choices.")  # fmt: skip
 @output_option
 @option("--gold", metavar="FILE", required=True, type=OutputFile(),

@@ -52,16 +52,16 @@ _evaluating = options_as(
     Evaluating,
     [
         option(
-            "--recall", default=0.5, show_default=True, type=FiniteRange(0, 1, min_open=True),
+            "--recall", default=0.5, type=FiniteRange(0, 1, min_open=True),
             help="Show precision where this share of the errors is found.",
         ),
         option(
-            "--resamples", default=DEFAULT_RESAMPLES, show_default=True,
+            "--resamples", default=DEFAULT_RESAMPLES,
             type=WholeRange(0, MOST_RESAMPLES), group="Statistics",
             help="Number of resamples of the sources for intervals and tests; 0 for neither.",
         ),
         option(
-            "--seed", default=DEFAULT_SEED, show_default=True, type=WholeRange(0),
+            "--seed", default=DEFAULT_SEED, type=WholeRange(0),
             group="Statistics", help="Seed of the resampling.",
         ),
     ],
@@ -126,11 +126,11 @@ _evaluating = options_as(
     f"each output.  [default: {', '.join(map(str, DEFAULT_RATES))}]",
 )  # fmt: skip
 @option(
-    "--repair", default="none", show_default=True, type=click.Choice(REPAIRS),
+    "--repair", default="none", type=click.Choice(REPAIRS),
     help="With --inject, replace omitted words by function words (filler) or words of another "
     "segment (detached).",
 )  # fmt: skip
-@option("--injection-seed", default=0, show_default=True, type=WholeRange(0),
+@option("--injection-seed", default=0, type=WholeRange(0),
         help="With --inject, seed of the errors.")  # fmt: skip
 @_evaluating
 @option(

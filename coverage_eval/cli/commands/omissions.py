@@ -48,7 +48,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
     "write the model with the probabilities to this file, for use as --model.",
 )  # fmt: skip
 @option(
-    "--rate", default=DEFAULT_RATE, show_default=True, group="Alignment",
+    "--rate", default=DEFAULT_RATE, group="Alignment",
     type=FiniteRange(0, 0.5, min_open=True),
     help="With --calibrate, the share of words to leave out or add: 0.02 is 2%.",
 )  # fmt: skip
