@@ -70,6 +70,7 @@ _ELSEWHERE = {
     "--detail": "the option is -f json",
     "--target": "the option is --hyp, or --tgt for a text to train on",
     "--systems": "systems are named without an option, or by -i",
+    "--key-col": "it is for commands with --sentence-level",
     "--errors-only": "it is for scores that find single errors, such as rep and drop",
 }
 """Options of other tools or commands, and what to use here."""

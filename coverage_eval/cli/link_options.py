@@ -13,13 +13,14 @@ from coverage_eval.alignment.aligner import Aligner, ModelAligner
 from coverage_eval.cli.options import (
     NoFile,
     Option,
-    OutputFile,
     WholeRange,
     add_options,
     click_options,
+    file_setting,
     given_options,
     listed_options,
     options_as,
+    output_file_setting,
 )
 from coverage_eval.data.files import (
     Text,
@@ -38,11 +39,6 @@ from fast_align_wrapper.links import DEFAULT_SYMMETRIZATION, SYMMETRIZATIONS
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _file(help_text: str, **more: Any) -> Any:
-    """A field for the name of a file."""
-    return setting(None, help_text, metavar="FILE", **more)
-
-
 def _files(help_text: str) -> Any:
     """A field for the names of files, one each time the option is given."""
     return setting((), help_text, metavar="FILE", multiple=True)
@@ -52,17 +48,19 @@ def _files(help_text: str) -> Any:
 class AlignmentOptions:
     """Where links come from, and which of them count."""
 
-    src: Text | None = _file(  # noqa: RUF009
+    src: Text | None = file_setting(  # noqa: RUF009
         "Read the source text from this file.", flags=("-s", "--src"), group="Options"
     )
-    model: str | None = _file("Align with this model, made by 'align train'.", group="Options")
-    train_src: str | None = _file("Train a model on this source text.")
-    train_tgt: str | None = _file("Train it on this target text.")
-    save_model: str | None = _file("Keep the trained model in this file.", type=OutputFile())
+    model: str | None = file_setting(
+        "Align with this model, made by 'align train'.", group="Options"
+    )
+    train_src: str | None = file_setting("Train a model on this source text.")
+    train_tgt: str | None = file_setting("Train it on this target text.")
+    save_model: str | None = output_file_setting("Keep the trained model in this file.")
     sink: bool = setting(
         False, "Append <SINK> to every source; it does not count.", group="Advanced"
     )
-    fast_align: str | None = _file(
+    fast_align: str | None = file_setting(
         "Run this fast_align executable, or the one in this folder.  "
         "[default: FAST_ALIGN, or the one included]",
         type=click.Path(),
@@ -109,7 +107,7 @@ class AlignmentOptions:
         "Join the links of the two directions in this way.",
         choices=SYMMETRIZATIONS,
     )
-    stopwords: str | None = _file(
+    stopwords: str | None = file_setting(
         "Ignore the source words in this file, one per line.", group="Metrics"
     )
     denominator: str = setting(

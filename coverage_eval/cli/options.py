@@ -96,6 +96,16 @@ class NoFile(click.types.StringParamType):
     """A name that is not a file's, such as a column's."""
 
 
+def file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that the command reads."""
+    return setting(None, help_text, metavar="FILE", **more)
+
+
+def output_file_setting(help_text: str, **more: Any) -> Any:
+    """A field for the name of a file that the command writes."""
+    return file_setting(help_text, **{"type": OutputFile(), **more})
+
+
 ENDINGS = (".png", ".svg", ".pdf")
 """File name endings that a figure can have."""
 
@@ -369,12 +379,8 @@ class Output:
         flags=("-b", "--score-only"),
         group="Output",
     )
-    output: str | None = setting(
-        None,
-        "Write to this file instead of standard output.",
-        flags=("-o", "--output"),
-        metavar="FILE",
-        type=OutputFile(),
+    output: str | None = output_file_setting(
+        "Write to this file instead of standard output.", flags=("-o", "--output")
     )
 
     def require_several(self, what: str) -> None:

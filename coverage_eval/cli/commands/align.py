@@ -19,11 +19,11 @@ from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
     FiniteRange,
     Group,
-    OutputFile,
     ScoreOutput,
     gold_options,
     memory_option,
     options_of,
+    output_file_setting,
     output_option,
     scoring_options_without,
     strict_option,
@@ -62,10 +62,6 @@ from fast_align_wrapper.links import (
 T = TypeVar("T")
 
 
-def _file(help_text: str, **more: Any) -> Any:
-    return setting(None, help_text, metavar="FILE", type=OutputFile(), **more)
-
-
 @click.group("align", cls=Group)
 def command() -> None:
     """Train a word alignment model, align text, join and measure links.
@@ -86,10 +82,12 @@ def command() -> None:
 class TrainingOptions:
     """Further files of a training, and the settings of fast_align."""
 
-    output: str = _file("Write the model to this file.", flags=("-o", "--output"), required=True)
-    forward_links: str | None = _file("Write the text's forward links to this file.")
-    reverse_links: str | None = _file("Write the text's reverse links to this file.")
-    links: str | None = _file("Write the text's symmetrised links to this file.")
+    output: str = output_file_setting(
+        "Write the model to this file.", flags=("-o", "--output"), required=True
+    )
+    forward_links: str | None = output_file_setting("Write the text's forward links to this file.")
+    reverse_links: str | None = output_file_setting("Write the text's reverse links to this file.")
+    links: str | None = output_file_setting("Write the text's symmetrised links to this file.")
     iterations: int = setting(
         5, "Number of passes over the text; the last one only reads the links.", least=1
     )

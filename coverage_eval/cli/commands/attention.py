@@ -376,8 +376,8 @@ PICTURES = (*ENDINGS, ".gif")
 @option("--title", metavar="TEXT", help="Title above the picture.")
 @option(
     "--scale", default="auto", type=click.Choice(get_args(Scale)),
-    help="Colours cover weights from 0 to 1 (fixed), up to the map's largest (max), or square roots "
-    "(sqrt). The last two show the structure of a map with only small weights.",
+    help="Colours cover weights from 0 to 1 (fixed), up to the map's largest (max), or their "
+    "square roots (sqrt). The last two show the structure of a map with only small weights.",
 )  # fmt: skip
 @option(
     "-o", "--output", metavar="FILE", required=True, type=PictureFile(PICTURES),

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from coverage_eval.cli.gate import CLOSED
-from coverage_eval.cli.help import option
+from coverage_eval.cli.help import GROUPS, option
 from coverage_eval.cli.link_options import WORDS, AlignmentOptions, alignment_options
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import (
@@ -20,14 +20,14 @@ from coverage_eval.cli.options import (
     FiniteRange,
     NoFile,
     Output,
-    OutputFile,
     PictureFile,
-    WholeRange,
     click_options,
+    file_setting,
     given_options,
     jobs_option,
     listed_options,
     options_as,
+    output_file_setting,
     output_options,
     parse_differences,
     parse_list,
@@ -236,11 +236,9 @@ class ComparisonOptions(TestingOptions):
     metrics: list[str] | None
     scores: Mapping[str, str]
     lower_is_better: list[str] | None
-    frequencies: str | None = setting(
-        None,
+    frequencies: str | None = file_setting(
         "Count source words in this text for their frequency classes.  "
         "[default: --train-src, or else --src]",
-        metavar="FILE",
         group="Advanced",
     )
     bleu_tokenize: str = setting(
@@ -249,10 +247,8 @@ class ComparisonOptions(TestingOptions):
         choices=TOKENIZERS,
     )
     meteor_norm: bool = setting(False, "METEOR tokenises, normalises and lowercases.")
-    leave_out: str | None = setting(
-        None,
+    leave_out: str | None = file_setting(
         "For rep: do not count n-grams with a word of this file, one per line.",
-        metavar="FILE",
     )
     leave_out_punctuation: bool = setting(
         False, "For rep: do not count n-grams with a token of punctuation."
@@ -297,8 +293,8 @@ class ComparisonOptions(TestingOptions):
         ):
             if files and len(files) != len(named):
                 raise click.UsageError(
-                    f"{flag}: {len(files)} for {len(named)} {what}; give it once for each, in their "
-                    "order"
+                    f"{flag}: {len(files)} for {len(named)} {what}; give it once for each, in "
+                    "their order"
                 )
         for name in self.scores:
             if name in METRICS:
@@ -398,36 +394,30 @@ class TableOptions:
         f"Add these tables, separated by commas, of: all, {', '.join(BREAKDOWNS)}.",
         metavar="LIST",
         callback=parse_list("breakdown", ("all", *BREAKDOWNS)),
-        group="Output",
     )
     top: int = setting(
-        DEFAULT_TOP,
-        "List this many words, n-grams or segments in a breakdown.",
-        type=WholeRange(1),
-        group="Output",
+        DEFAULT_TOP, "List this many words, n-grams or segments in a breakdown.", least=1
     )
-    ref_labels: str | None = setting(
-        None,
+    ref_labels: str | None = file_setting(
         "For --breakdown word-labels: read a label of each word of the first reference, such as "
         "its part of speech, from this file.",
-        metavar="FILE",
-        group="Output",
     )
     sentence_level: bool = setting(
         False,
         "Print a row for each segment and system with all metrics. With -o FILE, the signatures of "
         "CSV and JSON Lines are in FILE.signatures.",
+        group=GROUPS[0],
     )
     sort: str | None = setting(
         None,
         "With --sentence-level, print the --top segments that are worst by the first metric.",
         type=click.Choice(["worst"]),
-        group="Output",
     )
     show: bool = setting(
         False,
         "Print source, reference and output of the --top segments that are worst by the first "
         "metric, with repeated and dropped words in brackets.",
+        group=GROUPS[0],
     )
 
     def check(self, options: ComparisonOptions, output: Output) -> None:
@@ -480,12 +470,8 @@ class TableOptions:
 class ComparisonFiles:
     """Files that a comparison writes beside its table."""
 
-    details: str | None = setting(
-        None,
-        "Write all evidence to this file, one line per segment and system (JSON Lines).",
-        metavar="FILE",
-        type=OutputFile(),
-        group="Output",
+    details: str | None = output_file_setting(
+        "Write all evidence to this file, one line per segment and system (JSON Lines)."
     )
     wmt: str | None = setting(
         None,
@@ -493,21 +479,13 @@ class ComparisonFiles:
         "NAME-REF.seg.score and NAME-REF.sys.score. Scores where lower is better are negated.",
         metavar="FOLDER",
         type=NoFile(),
-        group="Output",
     )
-    plot: str | None = setting(
-        None,
-        "Draw the table as bars with intervals: .png, .svg or .pdf.",
-        metavar="FILE",
-        type=PictureFile(),
-        group="Output",
+    plot: str | None = file_setting(
+        "Draw the table as bars with intervals: .png, .svg or .pdf.", type=PictureFile()
     )
-    plot_differences: str | None = setting(
-        None,
+    plot_differences: str | None = file_setting(
         "Draw the differences from the baseline with their intervals: .png, .svg or .pdf.",
-        metavar="FILE",
         type=PictureFile(),
-        group="Output",
     )
 
     def check(self) -> None:
@@ -588,8 +566,8 @@ def _find_worse(comparison: Comparison, gate: Gate) -> list[Worsening]:
 
 @click.command("compare", cls=Command)
 @comparison_options
-@options_as("tables", TableOptions)
-@options_as("files", ComparisonFiles)
+@options_as("tables", TableOptions, click_options(TableOptions, group="Output"))
+@options_as("files", ComparisonFiles, click_options(ComparisonFiles, group="Output"))
 @options_as("worse_gate", WorseGate, click_options(WorseGate, group="Statistics"))
 @output_options
 def command(

@@ -96,7 +96,11 @@ def command(
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
         raise click.UsageError("--src-ref-align needs --ref and --src-hyp-align")
     alignment.check([hyp, *ref], needs_reference_links=False)
-    if gate.is_given != bool(above or below):
+    if gate.is_given and not (above or below):
+        raise click.UsageError(
+            "say what a bad segment is: --above or --below, such as --above seq-rep-4=20"
+        )
+    if (above or below) and not gate.is_given:
         raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
     alignment.check_files([hyp, *ref])
     gate.check(hyp)

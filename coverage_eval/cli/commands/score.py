@@ -146,7 +146,7 @@ def _checked(
     alignment.check(texts)
     if not alignment.is_given:
         raise click.UsageError(
-            "give exactly one of: --model M; --train-src F with --train-tgt F; "
+            f"{kind.name} needs --src, and one of: --model M; --train-src F with --train-tgt F; "
             "--src-ref-align A with --src-hyp-align B; --ref-coverage A with --coverage B"
         )
     if preset is None:
