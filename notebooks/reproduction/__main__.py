@@ -15,7 +15,7 @@ from coverage_eval.papers.reproduction.run_audit import LEAST_SEEDS, comparison_
 from coverage_eval.papers.reproduction.run_folder import RunFolder
 from coverage_eval.papers.reproduction.run_results import FORMS, table_file
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Printable, Table
+from coverage_eval.tables.table import SIGNIFICANT, Printable, Table
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- made by `make figures` -->\n", "<!-- end -->\n"
@@ -115,13 +115,19 @@ def _directions(runs: Sequence[RunFolder], table: str) -> str:
 def _claims(runs: Sequence[RunFolder], table: str) -> str:
     """The claims of section 5: in how many of our seeds each holds, and what that decides."""
     rows = []
+    seeds = len(runs)
     by_seed = [list(_claims_over(run, table)) for run in runs]
-    for place, text in enumerate(text for text, _ in by_seed[0]):
-        held = sum(claims[place][1] is Verdict.HOLDS for claims in by_seed)
+    for found in zip(*by_seed, strict=True):
+        verdicts = [verdict for _, verdict in found]
+        held = seeds - verdicts.count(Verdict.FAILS)
+        exceptions = verdicts.count(Verdict.EXCEPTIONS)
         verdict = "not decidable"
-        if len(runs) >= LEAST_SEEDS and held in (0, len(runs)):
-            verdict = "confirmed" if held else "not confirmed"
-        rows.append([text, f"{held} of {len(runs)}", verdict])
+        if not held and seeds >= LEAST_SEEDS:
+            verdict = "not confirmed"
+        elif held == seeds and 2 ** (1 - seeds) < SIGNIFICANT:  # the sign test, two-sided
+            verdict = "confirmed"
+        shown = f"{held} of {seeds}" + f", {exceptions} with exceptions" * bool(exceptions)
+        rows.append([found[0][0], shown, verdict])
     return _markdown(("claim", "seeds in which it holds", "verdict"), rows)
 
 
