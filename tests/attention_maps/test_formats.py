@@ -71,7 +71,7 @@ def test_texts_of_the_wrong_length_are_refused(name: str, tmp_path: Path) -> Non
         load(path, sources=sources[:2], hypotheses=hypotheses)
     longer = [(*s.source, "x", "y") for s in SAMPLES]
     if not case.hard:
-        with pytest.raises(DataError, match=r"dump.*(does not belong|tell what is EOS)"):
+        with pytest.raises(DataError, match=r"dump.*(does not fit|which of them are EOS)"):
             load(path, sources=longer, hypotheses=hypotheses)
 
 
@@ -231,7 +231,7 @@ def test_opennmt_gold_of_larger_batches_repeats_a_sentence(tmp_path: Path) -> No
     first = SAMPLES[0].weights[:, :-1]
     path = save(tmp_path, writers.python2_pickle([], [first] * 3))
     texts = {"sources": [s.source for s in SAMPLES], "hypotheses": [s.hypothesis for s in SAMPLES]}
-    with pytest.raises(DataError, match=r"gold array 2.*does not belong.*-batch_size 1"):
+    with pytest.raises(DataError, match=r"gold array 2.*does not fit.*-batch_size 1"):
         load(path, side="gold", **texts)
 
 
@@ -269,7 +269,7 @@ def test_json_without_flags_is_settled_by_the_texts(tmp_path: Path) -> None:
         load(path)
     assert load(path, hypotheses=["x y"])[0].tgt_eos
     assert not load(path, hypotheses=["x y z"])[0].tgt_eos
-    with pytest.raises(DataError, match="does not belong"):
+    with pytest.raises(DataError, match="does not fit"):
         load(path, hypotheses=["x"])
 
 

@@ -116,7 +116,7 @@ def test_three_dimensions_are_segments_until_a_head_is_chosen(tmp_path: Path) ->
 def test_formats_without_heads_say_so(tmp_path: Path) -> None:
     path = tmp_path / "dump"
     path.write_text("A-0\t0-0\n")
-    with pytest.raises(DataError, match="fairseq --print-alignment has one matrix a segment"):
+    with pytest.raises(DataError, match="fairseq --print-alignment has one matrix per segment"):
         load(path, head="mean")
 
 
@@ -135,10 +135,10 @@ def test_what_is_no_weight_is_refused_after_the_mean_too(tmp_path: Path) -> None
         ("[[1, 2], [3]]", "rows of attention differ in length"),
         ("[[[1, 2]], [[3]]]", "rows of attention differ in length"),
         ("[[1, [2]], [3, 4]]", "rows of attention differ in length"),
-        ("[[1, true]]", "something else than numbers"),
-        ('[["0.5"]]', "something else than numbers"),
-        ("[[null]]", "something else than numbers"),
-        ("[[1" + "0" * 400 + "]]", "a number too large"),
+        ("[[1, true]]", "something other than numbers"),
+        ('[["0.5"]]', "something other than numbers"),
+        ("[[null]]", "something other than numbers"),
+        ("[[1" + "0" * 400 + "]]", "a number that is too large"),
         ("[[[[[1]]]]]", "5 dimensions"),
         ("[" * 40 + "1" + "]" * 40, "differ in length|dimensions"),
         ("[[0.5]", "not JSON"),

@@ -171,16 +171,16 @@ def test_hugging_face_outputs_of_another_kind_name_the_cure() -> None:
     ("changed", "said"),
     [
         ({"sequences": [[1, 2], [3]]}, "sequences: not an array of numbers"),
-        ({"sequences": []}, r"sequences of shape \(0,\) are no table"),
-        ({"sequences": [["a"]]}, "sequences: not an array|no table"),
+        ({"sequences": []}, r"sequences of shape \(0,\) are not a table"),
+        ({"sequences": [["a"]]}, "sequences: not an array|not a table"),
         ({"beam_indices": [[0, 0, 0]]}, r"beam_indices of shape \(1, 3\) do not fit .* 1 steps"),
         ({"beam_indices": [[0], [0]]}, r"do not fit sequences of shape \(1, 2\)"),
         ({"beam_indices": [[4]]}, "a row that is not among the 1"),
-        ({"beam_indices": "x"}, "beam_indices: not an array|no table"),
+        ({"beam_indices": "x"}, "beam_indices: not an array|not a table"),
         ({"cross_attentions": ((np.ones((1, 1, 0, 1)),),)}, "have no head"),
         ({"cross_attentions": (("x",),)}, "cross_attentions: not an array|have no head"),
         ({"cross_attentions": ((np.ones((1, 1, 1, 1)),), (np.ones((1, 1, 1, 2)),))},
-         "another number of columns"),
+         "differ in columns between steps"),
     ],
 )  # fmt: skip
 def test_hugging_face_outputs_that_do_not_fit_together(changed: dict[str, Any], said: str) -> None:

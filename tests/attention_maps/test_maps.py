@@ -67,7 +67,7 @@ def test_tokens_must_be_as_many_as_rows_and_columns() -> None:
         AttentionMap(W, source=("a", "b"))
     with pytest.raises(DataError, match="2 rows, but 1 hypothesis"):
         AttentionMap(W, hypothesis=("a",))
-    with pytest.raises(DataError, match="cannot have the EOS"):
+    with pytest.raises(DataError, match="no entry that could be EOS"):
         AttentionMap(np.zeros((0, 2)), tgt_eos=True)
     with pytest.raises(DataError, match="level 'letters'"):
         AttentionMap(W, level="letters")  # type: ignore[arg-type]

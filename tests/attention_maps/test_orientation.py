@@ -73,7 +73,7 @@ def test_no_reading_says_what_was_seen() -> None:
     with pytest.raises(DataError) as caught:
         to_canonical("f", raws, BOTH, sources=[["a", "b"]], hypotheses=[["x"]])
     assert str(caught.value) == (
-        "f: line 3: a matrix of 5 rows and 2 columns does not belong to 1 target and 2 source "
+        "f: line 3: a matrix of 5 rows and 2 columns does not fit 1 target and 2 source "
         "tokens, with or without EOS (target-source or source-target); give the texts as the "
         "toolkit saw them, subwords included"
     )
