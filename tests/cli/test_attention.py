@@ -192,7 +192,8 @@ def test_ambiguous_shapes_are_refused_with_what_was_seen(run_cli: RunCli, tmp_pa
     assert result.stderr == (
         f"coverage-eval: error: {tmp_path / 'm.npy'}: ambiguous: every matrix fits both "
         "target-source and source-target; the first has 2 rows and 2 columns for 2 target and 2 "
-        "source tokens (each row sums to 1, as in target-source); say which orientation the file has\n"
+        "source tokens (each row sums to 1, as in target-source); say which orientation the file "
+        "has\n"
     )
     assert run_cli(*arguments, "--orientation", "target-source").returncode == 0
 

@@ -322,7 +322,7 @@ def test_bad_lists(tmp_path, nbest, message):
     [
         ('{"attention": [[1, 0]]}\n', "line 1: attention has 1 rows for a hypothesis of 2 tokens"),
         ('{"attention": [[1, 0], [1]]}\n', "line 1: not a rectangle"),
-        ('{"attention": [[1, 2], [1, 0]]}\n', "line 1: a weight of attention is not between 0 and 1"),
+        ('{"attention": [[1, 2], [1, 0]]}\n', "a weight of attention is not between 0 and 1"),
         ('{"attention": [[NaN, 1], [1, 0]]}\n', "line 1: not a rectangle of numbers"),
         ('{"attention": 3}\n', "line 1: 'attention' is not a list of rows"),
         ('{"coverage": [-1]}\n', "line 1: a total of attention is negative"),
