@@ -19,7 +19,15 @@ from coverage_eval.papers.reproduction.sparsemax_regression import (
     RegressionSettings,
 )
 from coverage_eval.tables.formats import FORMATS, Format, render
-from coverage_eval.tables.table import Cell, Printable, RowLabel, ScoreCell, Table, format_figure
+from coverage_eval.tables.table import (
+    Cell,
+    Printable,
+    RowLabel,
+    ScoreCell,
+    Table,
+    format_figure,
+    format_p,
+)
 
 PEOPLE = ("text", "markdown", "latex")
 SIGNATURE = "REP|n:2|version:0"
@@ -69,6 +77,7 @@ def test_every_format_shows_every_fact() -> None:
     assert f"- Bold: best figure.\n- A note \\& more.\n- `{SIGNATURE}`" in markdown
     latex = render(EVERYTHING, "latex")
     assert r"a\_b & \textbf{1.50} \\" in latex
+    assert r"c & 3.00 \\" in latex
     assert r" & {\scriptsize $p<0.001$} \\" in latex
     assert r"\caption{REP scores. Bold: best figure. A note \& more.}" in latex
     assert r"Only a title: 100\%" in latex
@@ -137,6 +146,12 @@ def test_figures_are_rounded_as_python_does(value: float, digits: int) -> None:
     expected = plain.removeprefix("-") if float(plain) == 0 else plain
     assert format_figure(value, digits) == expected
     assert format_figure(math.inf) == "inf"
+
+
+def test_p_values_have_three_digits_and_a_lower_bound() -> None:
+    assert [format_p(value) for value in (1.0, 0.0494, 0.0005, 0.0004)] == [
+        "p = 1.000", "p = 0.049", "p = 0.001", "p < 0.001",
+    ]  # fmt: skip
 
 
 def test_quotation_marks_stay_readable() -> None:
