@@ -24,6 +24,7 @@ from coverage_eval.comparison.evidence import find_metric
 from coverage_eval.comparison.presentation import (
     comparison_as_dict,
     comparison_notes,
+    drop_advice,
     error_share,
     find_differences,
     present_comparison,
@@ -93,6 +94,8 @@ def make_document(comparison: Comparison, options: ReportOptions) -> Document:
     best = break_down(result, telling, Options(TOP, baseline=comparison.baseline))
     breakdowns = [_linked(table) for table in (*parts, *best) if table.rows]
     scores = present_comparison(comparison).tables[0]
+    if advice := drop_advice(comparison):
+        scores = replace(scores, notes=(*scores.notes, advice))
     return Document(
         title=options.title or f"Coverage errors of {', '.join(comparison.rows)}",
         verdict=list(_verdict(comparison)),
