@@ -160,13 +160,14 @@ def js_divergence(q: ArrayLike, p: ArrayLike, *, axis: int = -1) -> FloatArray:
     first, second = _fitting(q, p)
     if not ((first >= 0).all() and (second >= 0).all()):
         raise AttentionError("probabilities must be at least 0, and not NaN")
-    middle = (first + second) / 2
-    terms = _relative_entropy(first, middle) + _relative_entropy(second, middle)
+    total = first + second
+    terms = _against_mean(first, total) + _against_mean(second, total)
     return np.asarray(terms.sum(axis=axis) / 2)
 
 
-def _relative_entropy(p: FloatArray, q: FloatArray) -> FloatArray:
-    ratio = np.divide(p, q, out=np.ones_like(p), where=p > 0)
+def _against_mean(p: FloatArray, total: FloatArray) -> FloatArray:
+    """p log(p / (total / 2)); halving the total itself would turn the smallest numbers into 0."""
+    ratio = np.divide(2 * p, total, out=np.ones_like(p), where=p > 0)
     return np.asarray(p * np.log(ratio))
 
 

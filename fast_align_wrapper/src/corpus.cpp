@@ -54,14 +54,14 @@ PairSizes count_pair_sizes(const Corpus& corpus) {
   return result;
 }
 
-/// A source word's place in the text.
+/// The place of one token of a source word.
 struct Occurrence {
   std::uint32_t pair;
   std::uint32_t position;
 };
 
-/// Where each source word occurs in a range of pairs, in the order of the text, so that rows of the
-/// table can be made one after the other.
+/// Where each source word occurs in a range of pairs, in text order. With it the table can be built
+/// row by row.
 struct WordOccurrences {
   WordOccurrences(const Side& side, std::uint64_t first_pair, std::uint64_t last_pair)
       : word_begin(side.words.size() + std::uint64_t{1}, 0) {
@@ -88,19 +88,19 @@ struct WordOccurrences {
   std::vector<Occurrence> places;
 };
 
-/// One thread's memory of where each target word is in the row at hand.
+/// One thread's record of the place of each target word in the current row.
 class RowPlaces {
  public:
   explicit RowPlaces(std::uint32_t target_words)
       : seen_in_(target_words, 0), place_(target_words) {}
 
-  /// Begins a row that has these words already.
+  /// Starts a row that already has these words.
   void start_row(const std::uint32_t* words, std::uint64_t count) {
     ++row_;
     size_ = 0;
     for (std::uint64_t at = 0; at < count; ++at) add(words[at]);
   }
-  /// Whether the word was new to the row.
+  /// Adds a word to the row unless it is there; returns whether it was new.
   bool add(std::uint32_t target_word) {
     if (seen_in_[target_word] == row_) return false;
     seen_in_[target_word] = row_;
@@ -118,10 +118,10 @@ class RowPlaces {
 
 namespace {
 
-// No range of words is divided into more pieces of work than one more than this.
+// A range of words is divided into at most this many pieces of work, plus one.
 constexpr std::size_t kPieces = 256;
 
-/// Consecutive words with about the same number of occurrences, as pieces of work: piece p has the
+/// Divides the words into pieces of work with about the same number of occurrences. Piece p is the
 /// words result[p] … result[p + 1] - 1.
 std::vector<std::uint32_t> divide_words(const WordOccurrences& occurrences) {
   std::vector<std::uint32_t> begin{0};

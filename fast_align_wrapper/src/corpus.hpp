@@ -1,4 +1,4 @@
-// A parallel corpus as numbers, read once for both directions, and which words meet in its pairs.
+// A parallel corpus as word ids, read once for both directions, and the table of its word pairs.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Side {
   const std::uint32_t* tokens_of(std::uint64_t pair) const { return tokens.data() + begin[pair]; }
 };
 
-/// Pairs that cannot be trained on (a side empty, or too large) keep their place with no tokens.
+/// Pairs that cannot be trained on (an empty side, or too many cells) stay in place without tokens.
 struct Corpus {
   Side source;
   Side target;
@@ -50,32 +50,32 @@ struct PairSize {
   std::uint64_t cells() const { return std::uint64_t{source_length} * target_length; }
 };
 
-/// The different sizes of a corpus: they are few, so priors are computed per size.
+/// The distinct sizes of a corpus's pairs. There are few of them, so priors are computed per size.
 struct PairSizes {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  /// In the order of their first occurrence.
+  /// In order of first occurrence.
   std::vector<PairSize> sizes;
-  /// For each pair the position in `sizes`; kNone for a pair that is not trained on.
+  /// For each pair its index in `sizes`, or kNone if it is not trained on.
   std::vector<std::uint32_t> of_pair;
 };
 
 PairSizes count_pair_sizes(const Corpus& corpus);
 
-/// Which source and target words occur in one pair. The table has a row per source word; a row
-/// lists the target words seen with it, in the order of their first occurrence. Both directions use
-/// the same entries. Entries row_begin[e] … row_begin[e + 1] - 1 belong to source word e.
+/// Which source and target words occur together in a pair. The row of source word e, entries
+/// row_begin[e] … row_begin[e + 1] - 1, lists the target words seen with it in order of first
+/// occurrence. Both directions use the same entries.
 struct PairTable {
   std::vector<std::uint64_t> row_begin;
   std::vector<std::uint32_t> target_words;
-  std::uint32_t columns = 0;  // different target words
+  std::uint32_t columns = 0;  // distinct target words
 
   std::uint64_t entries() const { return target_words.size(); }
 };
 
-/// Where in the table the cells (source position, target position) are of the pairs first_pair …
-/// last_pair - 1, each pair's cells source word by source word. A cell has its place in the row, so
-/// that 32 bits are enough.
+/// For each cell (source position, target position) of the pairs first_pair … last_pair - 1, its
+/// place in its row of the table. A pair's cells are stored source word by source word. A place in
+/// a row, unlike a place in the whole table, fits in 32 bits.
 struct CellIndex {
   std::uint64_t first_pair = 0;
   std::uint64_t last_pair = 0;
@@ -85,22 +85,22 @@ struct CellIndex {
 class RowPlaces;
 struct WordOccurrences;
 
-/// The table and the index over it, whole or chunk by chunk.
+/// The table and the cell index, whole or chunk by chunk.
 class Cooccurrence {
  public:
-  /// Builds the table. The index is kept whole if it fits in `memory_limit` bytes, else it is
-  /// rebuilt for one chunk of pairs at a time whenever it is asked for.
+  /// Builds the table. If the whole index fits in `memory_limit` bytes, it is built once and kept;
+  /// otherwise chunk() rebuilds it for one range of pairs at a time.
   Cooccurrence(const Corpus& corpus, std::uint64_t memory_limit, ThreadPool& threads);
 
   const PairTable& table() const { return table_; }
   std::uint64_t chunks() const { return chunk_begin_.size() - 1; }
-  /// The index of a chunk; the one returned before is gone.
+  /// The index of a chunk; it invalidates the one returned before.
   const CellIndex& chunk(std::uint64_t number);
-  /// The first cell of a pair in the numbering of all cells.
+  /// The number of a pair's first cell, counted over the whole corpus.
   std::uint64_t cell_begin(std::uint64_t pair) const { return cell_begin_[pair]; }
 
  private:
-  /// Builds the table, and the index with it if there is but one chunk.
+  /// Builds the table, and the index too if there is only one chunk.
   void build_table();
   void for_each_word(std::uint64_t first_pair, std::uint64_t last_pair,
                      const std::function<void(RowPlaces&, std::size_t piece, std::uint32_t word,

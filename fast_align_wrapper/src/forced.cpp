@@ -16,13 +16,13 @@ namespace aligner {
 
 namespace {
 
-/// Saved parameters, for aligning text that was not trained on.
+/// Saved translation probabilities, for aligning new text.
 class Parameters {
  public:
   static constexpr std::uint32_t kNull = 0;
 
-  /// Reads a file of "conditioning TAB generated TAB log θ"; throws Error naming the line that is
-  /// malformed.
+  /// Reads a file of "conditioning TAB generated TAB log θ" lines. Throws Error naming the first
+  /// malformed line.
   explicit Parameters(const std::string& path) : slots_(1024, Entry{kEmptySlot, 0}) {
     conditioning_.add(kNullWord);
     LineReader reader(path);
@@ -35,7 +35,7 @@ class Parameters {
       const std::string digits(line.substr(second + 1));
       char* end = nullptr;
       const double logarithm = std::strtod(digits.c_str(), &end);
-      // At most the logarithm of 1, and room for its rounding.
+      // A probability is at most 1; the rest is room for rounding.
       if (digits.empty() || end != digits.c_str() + digits.size() || !(logarithm <= 1e-3)) {
         throw Error(reader.position() + ": '" + digits + "' is not a log probability");
       }
@@ -46,14 +46,14 @@ class Parameters {
     if (used_ == 0) throw Error(path + ": no parameters in the file");
   }
 
-  /// The number of a conditioning word, Vocabulary::kUnknown if it has no parameters.
+  /// The id of a conditioning word, or Vocabulary::kUnknown if it has no parameters.
   std::uint32_t conditioning_id(std::string_view word) const {
     // A word of the text called <eps> is not NULL.
     return word == kNullWord ? Vocabulary::kUnknown : conditioning_.find(word);
   }
   std::uint32_t generated_id(std::string_view word) const { return generated_.find(word); }
 
-  /// θ, 1e-9 for a pair that was not saved or an unknown word.
+  /// θ; 1e-9 for an unknown word or a pair that was not saved.
   double probability(std::uint32_t conditioning, std::uint32_t generated) const {
     if (conditioning == Vocabulary::kUnknown || generated == Vocabulary::kUnknown) {
       return kUnseenProbability;
@@ -99,14 +99,14 @@ class Parameters {
   std::uint64_t used_ = 0;
 };
 
-/// A pair with its text, and what is said of it.
+/// A pair with its text and its results.
 struct Work {
   std::string line;
   SentencePair pair;
   bool is_oversize = false;
   Links links;
   double score = 0;
-  /// The record of the posteriors: m, n, the NULL column, the matrix (see the usage).
+  /// The posteriors in the output format (see the usage): m, n, the NULL column, the matrix.
   std::string posteriors;
 
   void put(std::size_t place, std::uint32_t bits) {
@@ -122,7 +122,7 @@ struct Work {
   }
 };
 
-/// One thread's aligner: it keeps the priors of lengths it has seen.
+/// One thread's aligner, with a cache of the priors of pair sizes it has seen.
 class PairAligner {
  public:
   PairAligner(const Parameters& parameters, const ForcedSettings& settings)
@@ -193,7 +193,7 @@ class PairAligner {
     return rows.data() + std::uint64_t{j} * n;
   }
 
-  /// Fills joint_ for a generated word; returns the sum with NULL's.
+  /// Fills joint_ for a generated word; returns its sum, NULL included.
   double compute_joint(std::uint32_t word, const double* prior, double null_prior) {
     joint_[0] = parameters_.probability(Parameters::kNull, word) * null_prior;
     double sum = joint_[0];
@@ -239,7 +239,7 @@ class ForcedRun {
     while (read_batch()) {
       align_batch();
       progress(reader_.line_number());
-      // Lines before a malformed one are not lost.
+      // Only now, so that the results of the lines before a malformed one are not lost.
       if (failure_) std::rethrow_exception(failure_);
     }
     out_.commit();
@@ -310,7 +310,7 @@ class ForcedRun {
   OutputFile out_;
   std::unique_ptr<OutputFile> posteriors_;
   std::vector<PairAligner> aligners_;
-  // Of one size for good: the pairs' words are views into the lines, which must not move.
+  // Never resized: a pair's words are views into its line, which must not move.
   std::vector<Work> batch_ = std::vector<Work>(kBatchPairs);
   std::size_t size_ = 0;
   std::string line_;

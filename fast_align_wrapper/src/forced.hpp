@@ -1,4 +1,4 @@
-// Forced alignment: new pairs aligned with saved parameters, batch by batch, in order.
+// Forced alignment: aligns new pairs with saved parameters, batch by batch and in order.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace aligner {
 struct ForcedSettings {
   std::string input;
   std::string parameters;
-  /// Where posteriors are written, "-" for standard output instead of the links; empty for none.
+  /// File for the posteriors, or empty; "-" writes them to standard output instead of the links.
   std::string posteriors;
   bool reverse = false;
   PriorSettings prior;
@@ -21,9 +21,9 @@ struct ForcedSettings {
   std::uint64_t max_cells = 0;
 };
 
-/// Reads pairs and writes "source ||| target ||| links ||| score" to standard output. What can be
-/// answered without waiting for more input is written at once. A pair with more than `max_cells`
-/// cells has no links and the score "nan", with a warning. Returns the sum of the other scores.
+/// Reads pairs and writes "source ||| target ||| links ||| score" to standard output. It never
+/// waits for more input while there is a complete line to answer. A pair with more than `max_cells`
+/// cells gets a warning, no links and the score "nan". Returns the sum of the other scores.
 double force_align(const ForcedSettings& settings,
                    const std::function<void(std::uint64_t)>& progress, ThreadPool& threads);
 

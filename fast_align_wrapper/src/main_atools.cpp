@@ -18,10 +18,10 @@
 namespace aligner {
 namespace {
 
-// Two directions' links made one (Och and Ney 2003; Koehn et al. 2003).
+// Symmetrisation (Och and Ney 2003; Koehn et al. 2003)
 
-/// A growing subset of the union of two sets of links. It is kept as the sorted union with a flag
-/// per link, because a pair can be far too long for a grid of source × target.
+/// A growing subset of the union of two sets of links. It is stored as the sorted union with a flag
+/// per link, because a source × target grid would be too large for long pairs.
 class Grower {
  public:
   Grower(const Links& forward, const Links& reverse) {
@@ -38,9 +38,9 @@ class Grower {
     for (const LinkPair& link : common) add(place_of(link));
   }
 
-  /// Passes over the sorted links, adding those with a neighbour already in and a side still
-  /// free, until a whole pass adds none. Only neighbours of links just added need a look: those
-  /// further on in this pass, the others in the next one.
+  /// Passes over the sorted links, adding those with a neighbour in the set and a side still
+  /// free, until a whole pass adds none. Only neighbours of added links need to be visited: those
+  /// that sort after the added link in the same pass, the others in the next one.
   void grow() {
     Places pass, next;
     for (std::size_t place = 0; place < links_.size(); ++place) {
@@ -86,7 +86,8 @@ class Grower {
     return static_cast<std::size_t>(std::lower_bound(links_.begin(), links_.end(), link) -
                                     links_.begin());
   }
-  /// Hands the links around one that are not in yet to those before and those behind it.
+  /// Pushes the neighbours of a link that are not in the set to the queue of those that sort before
+  /// it or the queue of those that sort behind it.
   void push_neighbours(std::size_t of, Places& before, Places& behind) const {
     const LinkPair& link = links_[of];
     // Rows source - 1 … source + 1; in each, links to target - 1 … target + 1 stand together.
@@ -112,7 +113,7 @@ class Grower {
   std::vector<bool> target_used_;
 };
 
-/// Joins sorted links by the method that atools calls by this name.
+/// Joins sorted links by one of the methods that atools has as commands.
 void symmetrize(const std::string& method, const Links& forward, const Links& reverse,
                 Links& result) {
   result.clear();
@@ -140,9 +141,9 @@ const char* const kAtoolsUsage =
 
 Links are "0-0 1-2 ...", one line a pair; "-" is standard input (for one of the two).
 
-Commands on -i:         convert (sorted, once each), invert, display
+Commands on -i:         convert (sort, remove duplicates), invert, display
 Commands on -i and -j:  intersect, union, grow-diag, grow-diag-final, grow-diag-final-and,
-                        fmeasure (-i is the reference, -j what is measured)
+                        fmeasure (of -j, with -i as the reference)
 
   -i, --input_1 FILE
   -j, --input_2 FILE
@@ -182,7 +183,7 @@ AtoolsOptions parse_atools_options(int argc, char** argv) {
   return options;
 }
 
-/// The links of a line, sorted, once each.
+/// Reads the links of a line, sorted and without duplicates.
 void parse_sorted_links(std::string_view line, const LineReader& reader, Links& links) {
   parse_links(line, reader.position(), links);
   std::sort(links.begin(), links.end());
@@ -227,7 +228,7 @@ void display(const Links& links, const std::string& input, OutputFile& out) {
   std::uint32_t columns = 0;
   for (const LinkPair& link : links) columns = std::max(columns, link.target + 1);
   const std::uint32_t rows = links.empty() ? 0 : links.back().source + 1;
-  // A link is a few letters, and can ask for any number of them.
+  // A link of a few characters can ask for a grid of any size.
   if (std::uint64_t{rows} * columns > kMostCells) {
     throw Error(input + ": links of " + std::to_string(rows) + " and " + std::to_string(columns) +
                 " words are too many to display");

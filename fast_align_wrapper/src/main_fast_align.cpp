@@ -30,37 +30,37 @@ FILE has one pair a line, "source ||| target"; with -f, "-" is standard input.
 Options of the original fast_align:
   -i, --input FILE            parallel text
   -d, --favor_diagonal        prefer links near the diagonal [recommended]
-  -o, --optimize_tension      fit how near (with -d) [recommended]
+  -o, --optimize_tension      fit the strength of that preference (with -d) [recommended]
   -v, --variational_bayes     Dirichlet prior on translation probabilities [recommended]
   -r, --reverse               condition on the target, generate the source
   -I, --iterations N          passes over the text (5)
   -q, --p0 P                  probability of NULL (0.08)
-  -N, --no_null_word          no NULL
-  -a, --alpha A               of the Dirichlet prior (0.01)
-  -T, --diagonal_tension T    to start with, or of the saved parameters (4)
+  -N, --no_null_word          train without NULL
+  -a, --alpha A               concentration of the Dirichlet prior (0.01)
+  -T, --diagonal_tension T    initial tension; with -f, that of the saved parameters (4)
   -p, --conditional_probabilities FILE   save the translation parameters
   -t, --beam_threshold B      save those with log p >= -B * log of the best (-4)
   -f, --force_align FILE      align with saved parameters
   -m, --mean_srclen_multiplier M   length ratio of the saved parameters (1)
-  -s, --print_scores          " ||| log-probability" after the links
-  -b, --thread_buffer_size N  accepted, without effect
+  -s, --print_scores          print " ||| log-probability" after the links
+  -b, --thread_buffer_size N  accepted for compatibility; no effect
 
 Further options:
-      --both                  train both directions from one reading, and write:
-      --forward-links F, --reverse-links F       links of each direction
-      --forward-params F, --reverse-params F     as -p
-      --forward-full F, --reverse-full F         all with p >= 1e-7, in full precision
-      --stats F                                  JSON
-      --posteriors F          with -f: binary posteriors: "CEPOST1\n", then for each pair, little
-                              endian, uint32 m (generated words), uint32 n (conditioning words),
-                              m float32 p(NULL), m * n float32 p(a_j = i), row by row; with F
-                              "-" on standard output instead of the links
-      --threads N             (all cores); the result does not depend on it
-      --memory BYTES          limit of the cell index (half of the machine's memory)
-      --max-cells N           leave out pairs with more source * target words (50000000): they
-                              get no links, and with -f the score nan and posteriors of 0 times 0
-      --parent PID            end when the calling process, PID, has ended (on Linux)
-      --progress              "progress DONE TOTAL LABEL" lines on standard error
+      --both                  read the text once, train both directions, and write:
+      --forward-links F, --reverse-links F       the links of each direction
+      --forward-params F, --reverse-params F     parameters, as -p
+      --forward-full F, --reverse-full F         parameters with p >= 1e-7, in full precision
+      --stats F                                  statistics of training, as JSON
+      --posteriors F          with -f: write posteriors in binary: "CEPOST1\n", then for each
+                              pair, little endian: uint32 m (generated words), uint32 n
+                              (conditioning words), m float32 p(NULL), m * n float32 p(a_j = i),
+                              row by row; F "-" is standard output, in place of the links
+      --threads N             number of threads (all cores); it does not change the result
+      --memory BYTES          memory limit of the cell index (half of the machine's memory)
+      --max-cells N           skip pairs with more than N source * target words (50000000); they
+                              get no links, and with -f the score nan and a 0 x 0 matrix
+      --parent PID            end when the calling process PID ends (on Linux)
+      --progress              print "progress DONE TOTAL LABEL" lines on standard error
       --version, --help
 )";
 
@@ -178,7 +178,7 @@ double parse_real(const std::string& option, const std::string& text, double lea
 
 constexpr unsigned kMostThreads = 1024;
 
-// Words are at most 1 apart, and exp(-708) is the least that a double holds with all its digits.
+// Distances are at most 1, and exp(-708) is about the smallest double with full precision.
 constexpr double kGreatestTension = 700;
 
 void apply(int code, const std::string& value, Options& options) {
@@ -221,7 +221,7 @@ void apply(int code, const std::string& value, Options& options) {
   }
 }
 
-/// Throws UsageError on options that do not go together.
+/// Throws UsageError if options conflict.
 void check(const Options& options) {
   const bool both = options.action == Options::Action::kTrainBoth;
   const bool forced = options.action == Options::Action::kForce;
@@ -230,15 +230,17 @@ void check(const Options& options) {
   if (options.input.empty()) throw UsageError("-i FILE is needed");
   if (both && (options.reverse || !options.parameters_to_write.empty() || options.print_scores ||
                !options.forced.parameters.empty())) {
-    throw UsageError("--both goes with none of -r, -p, -s and -f");
+    throw UsageError("--both cannot be combined with -r, -p, -s or -f");
   }
   if (!both && has_both_outputs) {
-    throw UsageError("the outputs of both directions need --both");
+    throw UsageError("outputs of both directions and --stats need --both");
   }
   if (both && !has_both_outputs) {
-    throw UsageError("--both needs an output, as --forward-links FILE");
+    throw UsageError("--both needs an output, such as --forward-links FILE");
   }
-  if (forced && !options.parameters_to_write.empty()) throw UsageError("-f does not go with -p");
+  if (forced && !options.parameters_to_write.empty()) {
+    throw UsageError("-f cannot be combined with -p");
+  }
   if (!forced && !options.forced.posteriors.empty()) throw UsageError("--posteriors needs -f");
 }
 
@@ -268,9 +270,9 @@ Options parse_options(int argc, char** argv) {
   return options;
 }
 
-// What is done
+// The actions
 
-/// "progress DONE TOTAL LABEL" lines, ten a second at most.
+/// Prints "progress DONE TOTAL LABEL" lines, at most ten a second.
 class ProgressLines {
  public:
   explicit ProgressLines(bool enabled) : enabled_(enabled) {}
@@ -304,7 +306,7 @@ void train_one(const Options& options, TrainingText& text) {
   write_pruned_parameters(options.parameters_to_write, text, direction, options.beam);
 }
 
-/// Trains a direction of both and writes its outputs; what only they needed is freed.
+/// Trains one of both directions, writes its outputs and frees what only they needed.
 TrainedDirection train_and_write(TrainingText& text, bool reverse, const Options& options) {
   std::cerr << (reverse ? "REVERSE\n" : "FORWARD\n");
   TrainedDirection direction = train_direction(text, reverse, options);
@@ -336,7 +338,7 @@ void force(const Options& options, ThreadPool& threads) {
   settings.reverse = options.reverse;
   settings.prior = options.training.prior;
   settings.max_cells = options.max_cells;
-  // How many pairs will come is not known: the total is 0.
+  // The number of pairs is not known in advance, so the total is 0.
   const auto progress = [&](std::uint64_t done) { lines.print(done, 0, "align"); };
   const double score = force_align(settings, progress, threads);
   std::cerr << "TOTAL LOG PROB " << score << '\n';

@@ -1,4 +1,4 @@
-// What training leaves behind: links, scores, statistics and parameters.
+// Writes the results of training: links, scores, statistics and parameters.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -78,8 +78,7 @@ void write_statistics(const std::string& path, const TrainingText& text,
 
 namespace {
 
-/// Writes the parameters with a log θ of at least `threshold`, a function of the best log θ of the
-/// conditioning word.
+/// Writes the parameters with log θ ≥ threshold(best log θ of the conditioning word).
 template <typename Threshold>
 void write_parameters(const std::string& path, const TrainingText& text,
                       const TrainedDirection& direction, const char* number_format,
@@ -115,7 +114,7 @@ void write_parameters(const std::string& path, const TrainingText& text,
   });
   for_each_entry([&](std::uint32_t e, std::uint32_t f, double value) {
     const std::string_view word = conditioning.word(e);
-    // The name is taken: read back, a word called <eps> would spoil the parameters of NULL.
+    // In the file <eps> stands for NULL, so a word of that name is left out.
     if (word != kNullWord) write_line(word, f, value, best[e]);
   });
   out.commit();

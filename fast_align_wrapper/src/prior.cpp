@@ -23,8 +23,8 @@ Sides sides_of_diagonal(std::uint32_t j, std::uint32_t m, std::uint32_t n) {
   const auto floor = static_cast<double>(std::uint64_t{j} * n / m);
   const double centre = static_cast<double>(j) / m;
   const double step = 1.0 / n;
-  // j can be past m when the caller has exchanged the lengths, as the reference does; the positions
-  // left above the diagonal are then fewer than none, and the reference's series never ends.
+  // j can exceed m, because size_feature() swaps the lengths as the reference does. The number of
+  // positions above the diagonal would then be negative; the reference sums an infinite series.
   const double above = floor <= n ? n - floor : std::numeric_limits<double>::infinity();
   return {{floor, centre - floor / n, step}, {above, (floor + 1) / n - centre, step}};
 }

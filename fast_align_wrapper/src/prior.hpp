@@ -1,7 +1,7 @@
-// Priors: of a link, near the diagonal or uniform, and of a length (Dyer et al. 2013, section 2).
+// Priors of links, diagonal or uniform, and of lengths (Dyer et al. 2013, section 2).
 //
-// Positions count from 1. The generated side has m words and is indexed by j, the conditioning
-// side has n words and is indexed by i.
+// Positions count from 1. The generated side has m words, indexed by j; the conditioning side has
+// n words, indexed by i.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ double diagonal_normalizer(std::uint32_t j, std::uint32_t m, std::uint32_t n, do
 /// Derivative of diagonal_normalizer with respect to the tension.
 double diagonal_normalizer_slope(std::uint32_t j, std::uint32_t m, std::uint32_t n, double tension);
 
-/// p(NULL) for any word generated from a side of n words. 1 when n is 0: nothing else is left.
+/// p(NULL) for any word generated from n words; 1 if n is 0, as NULL is then the only choice.
 double null_prior(const PriorSettings& settings, std::uint32_t n);
 
 /// Fills row[(i - 1) * stride] with p(i | j, m, n) for i = 1…n.
 void fill_prior_row(const PriorSettings& settings, std::uint32_t j, std::uint32_t m,
                     std::uint32_t n, std::uint64_t stride, double* row);
 
-/// log Poisson(m; 0.05 + n · multiplier): how likely n words are to give m.
+/// log Poisson(m; 0.05 + n · multiplier), the log-probability that n words generate m words.
 double log_length_probability(std::uint32_t m, std::uint32_t n, double multiplier);
 
 }  // namespace aligner

@@ -24,14 +24,14 @@ namespace aligner {
 
 namespace {
 
-/// "PATH: WHAT: reason" for a failed system call, the reason taken from errno.
+/// "PATH: WHAT: reason" for a failed system call, with the reason from errno.
 Error system_error(const std::string& path, const std::string& what) {
   const int reason = errno;
   return Error(path + ": " + what + ": " + std::strerror(reason));
 }
 
-/// How many bytes at the beginning are a character in UTF-8 that commands a terminal, turns text or
-/// is not seen: the same ones as in the messages of coverage-eval (tables/table.py).
+/// Bytes of the first UTF-8 character if it controls a terminal, changes the direction of text or
+/// is invisible; else 0. coverage-eval escapes the same characters (tables/table.py).
 std::size_t control_length(std::string_view text) {
   const auto byte = [&](std::size_t at) {
     return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
@@ -55,7 +55,7 @@ std::size_t control_length(std::string_view text) {
 void report(const std::string& tool, const std::string& message) {
   const char* const digits = "0123456789abcdef";
   std::string line;
-  std::size_t hidden = 0;  // bytes of a control character that are still to come
+  std::size_t hidden = 0;  // remaining bytes of a control character
   for (std::size_t at = 0; at < message.size(); ++at) {
     if (hidden == 0) hidden = control_length(std::string_view(message).substr(at));
     if (hidden == 0) {
@@ -78,14 +78,14 @@ int run_tool(const std::string& tool, const std::function<void()>& run) {
     return 2;
   } catch (const std::bad_alloc&) {
     std::cerr << tool << ": out of memory"
-              << (tool == "fast_align" ? ": a smaller --memory needs less\n" : "\n");
+              << (tool == "fast_align" ? "; try a smaller --memory\n" : "\n");
   } catch (const std::exception& error) {
     report(tool, error.what());
   }
   return 1;
 }
 
-// Lines read
+// Input
 
 namespace {
 constexpr std::size_t kReadSize = std::size_t{1} << 18;
@@ -131,8 +131,8 @@ bool LineReader::next(std::string_view& line) {
     }
     searched_ = buffer_.size();
     if (searched_ - begin_ > kLongestLine) {
-      throw Error(name_ + ":" + std::to_string(line_number_ + 1) + ": a line of more than " +
-                  std::to_string(kLongestLine) + " bytes is no segment");
+      throw Error(name_ + ":" + std::to_string(line_number_ + 1) + ": the line has more than " +
+                  std::to_string(kLongestLine) + " bytes; is this a text file?");
     }
     if (at_end_ || !fill()) break;
   }
@@ -143,14 +143,14 @@ bool LineReader::next(std::string_view& line) {
   return true;
 }
 
-// Files written
+// Output
 
 namespace {
 
-// Paths a signal handler may unlink: it can touch nothing but lock-free atomics and system calls.
+// The paths that a signal handler unlinks. It may use only lock-free atomics and system calls.
 std::array<std::atomic<const char*>, 32> live_temporaries;
 
-/// Puts `path` where `expected` is, if it is anywhere.
+/// Puts `path` in the first slot that holds `expected`, if there is one.
 void exchange_temporary(const char* expected, const char* path) {
   for (auto& slot : live_temporaries) {
     const char* found = expected;
@@ -160,7 +160,7 @@ void exchange_temporary(const char* expected, const char* path) {
 
 constexpr std::string_view kPrefix = ".fast_align.";
 
-/// Removes what killed runs left in a folder: a run holds a lock of its files as long as it lives.
+/// Removes temporary files of killed runs from a folder. A live run holds locks on its files.
 void remove_abandoned(const std::string& folder) {
   DIR* entries = ::opendir(folder.empty() ? "." : folder.c_str());
   if (entries == nullptr) return;
@@ -194,7 +194,7 @@ extern "C" void remove_and_die(int signal_number) {
 
 std::atomic<pid_t> first_parent;
 
-// The signal comes when the parent's thread ends that started this process, too.
+// The signal also comes when only the thread that started this process ends.
 extern "C" void die_if_orphan(int) {
   if (::getppid() != first_parent) remove_and_die(SIGTERM);
 }
@@ -203,7 +203,7 @@ extern "C" void die_if_orphan(int) {
 
 void remove_temporaries_on_signals() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(number, remove_and_die);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file grown too large is then an error of its write
+  std::signal(SIGXFSZ, SIG_IGN);  // write() then fails on a file that grows too large
 }
 
 void end_with_parent(std::uint64_t caller) {
@@ -230,9 +230,9 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     const std::string folder = path.substr(0, path.rfind('/') + 1);
     remove_abandoned(folder);
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    do {  // another run may take it for abandoned before it is locked
+    do {  // again if another run removed the file as abandoned before it was locked
       if (descriptor_ >= 0) ::close(descriptor_);
-      // A name that nobody can foresee, of a length that any folder takes.
+      // An unpredictable name, short enough for any file system.
       std::random_device random;
       temporary_ = folder + std::string(kPrefix) + std::to_string(random()) +
                    std::to_string(random());
@@ -245,7 +245,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
     throw system_error(path_, "cannot write");
   }
   if (temporary_.empty()) return;
-  // Whoever may not read the old file may not read the new one.
+  // The new file keeps the permissions of the old one.
   if (exists) ::fchmod(descriptor_, status.st_mode & 07777);
   exchange_temporary(nullptr, temporary_.c_str());
 }
@@ -260,7 +260,7 @@ OutputFile::~OutputFile() {
 
 void OutputFile::check_writable(const std::string& path) {
   struct stat status {};
-  // Opening a pipe can block.
+  // Pipes and devices are not tried: opening a pipe can block.
   const bool is_stream = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) &&
                          !S_ISDIR(status.st_mode);
   if (!path.empty() && path != "-" && !is_stream) OutputFile trial(path);
@@ -280,7 +280,7 @@ void OutputFile::flush() {
 void OutputFile::commit() {
   flush();
   if (temporary_.empty() && descriptor_ <= STDERR_FILENO) return;  // standard output
-  const int lock = temporary_.empty() ? -1 : ::dup(descriptor_);  // held until it has its name
+  const int lock = temporary_.empty() ? -1 : ::dup(descriptor_);  // kept until after the rename
   bool done = ::close(descriptor_) == 0;
   descriptor_ = -1;
   if (!temporary_.empty()) {
@@ -303,14 +303,14 @@ ThreadPool::ThreadPool(unsigned threads) {
       workers_.emplace_back([this, thread = size()] { work(thread); });
     } catch (const std::exception& error) {
       refusal = error.what();
-      // Half of those that there were leave memory for the work itself.
+      // Half as many as could be started, which leaves memory for the work itself.
       wanted = size() / 2;
       stop();
     }
   }
   if (!refusal.empty()) {
     report("fast_align", "warning: the system refuses " + std::to_string(threads) +
-                             " threads (" + refusal + "); going on with " +
+                             " threads (" + refusal + "); continuing with " +
                              std::to_string(size()));
   }
 }

@@ -1,4 +1,4 @@
-// What the aligner asks of the system: messages, lines read, files written, threads, a parent.
+// Services of the operating system: messages, input lines, output files, threads, the parent.
 #pragma once
 
 #include <atomic>
@@ -17,28 +17,28 @@ namespace aligner {
 
 inline constexpr const char* kVersion = "0.1.0";
 
-/// The data or the machine is at fault: exit status 1.
+/// A fault of the data or the machine: exit status 1.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The command line is at fault: exit status 2.
+/// A fault of the command line: exit status 2.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// "TOOL: MESSAGE" on standard error: one line, whatever files and command lines had in it.
+/// Prints "TOOL: MESSAGE" as one line on standard error; control characters are escaped.
 void report(const std::string& tool, const std::string& message);
 
-/// Runs a tool and returns its exit status; what it throws becomes one line on standard error.
+/// Runs a tool and returns its exit status; an exception becomes one line on standard error.
 int run_tool(const std::string& tool, const std::function<void()>& run);
 
-/// Lines of a file or of standard input; only '\n' ends a line, and NUL is a character like others.
+/// Lines of a file or of standard input; only '\n' ends a line, and NUL is an ordinary character.
 class LineReader {
  public:
-  /// Opens `path`; "-" is standard input. Throws Error when it cannot be opened.
+  /// Opens `path`; "-" is standard input. Throws Error if it cannot be opened.
   explicit LineReader(const std::string& path);
   ~LineReader();
   LineReader(const LineReader&) = delete;
@@ -47,7 +47,7 @@ class LineReader {
   /// The next line without its '\n', valid until the next call; false at the end.
   bool next(std::string_view& line);
 
-  /// Whether next() would answer without waiting for more input.
+  /// Whether next() would return without waiting for more input.
   bool has_buffered_line() const { return buffer_.find('\n', searched_) != std::string::npos; }
 
   std::uint64_t line_number() const { return line_number_; }
@@ -66,16 +66,17 @@ class LineReader {
   bool at_end_ = false;
 };
 
-/// Output that appears whole or not at all: a temporary file beside the target, renamed at the end.
+/// Output that appears complete or not at all: the file has a temporary name until commit().
 class OutputFile {
  public:
-  /// Opens for writing; "-" is standard output. Pipes and devices are written directly.
+  /// Opens a file for writing; "-" is standard output. Pipes and devices are written directly.
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Throws the Error now that would come at the end of long work; leaves no file behind.
+  /// Throws Error if `path` cannot be written, so that long work fails before it starts. Leaves no
+  /// file behind.
   static void check_writable(const std::string& path);
 
   void write(std::string_view bytes) {
@@ -84,7 +85,7 @@ class OutputFile {
   }
   void flush();
 
-  /// Writes what is left and gives the file its name. Without it, nothing remains of the file.
+  /// Writes the rest and renames the file to its final name. Without it the file is removed.
   void commit();
 
  private:
@@ -96,18 +97,18 @@ class OutputFile {
   std::string buffer_;
 };
 
-/// On SIGINT, SIGTERM, SIGHUP and SIGPIPE: remove the temporary files, then die of the signal.
+/// Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE remove the temporary files before the process ends.
 void remove_temporaries_on_signals();
 
-/// Ends this process as soon as the one that started it has ended (on Linux only). `caller` is the
-/// process that asked for it, which may have ended by now.
+/// Makes this process end when its parent ends (Linux only). `caller` is the process id given with
+/// --parent; if that process has already ended, this one ends now.
 void end_with_parent(std::uint64_t caller);
 
 /// A fixed set of threads that run the same function together.
 class ThreadPool {
  public:
-  /// `threads` counts the calling thread. If the system refuses some of them, there are fewer, and
-  /// a warning on standard error.
+  /// `threads` counts the calling thread. If the system refuses some of them, the pool has fewer,
+  /// and a warning on standard error says how many.
   explicit ThreadPool(unsigned threads);
   ~ThreadPool() { stop(); }
   ThreadPool(const ThreadPool&) = delete;
@@ -115,11 +116,11 @@ class ThreadPool {
 
   unsigned size() const { return static_cast<unsigned>(workers_.size()) + 1; }
 
-  /// Runs task(0) … task(size() - 1) at the same time, and returns when all have ended.
+  /// Runs task(0) … task(size() - 1) in parallel, and returns when all have ended.
   void run(const std::function<void(unsigned)>& task);
 
-  /// Runs task(thread, begin, end) for pieces of `step` out of 0 … count - 1, whoever is free
-  /// taking the next: for work whose result does not depend on who does it.
+  /// Divides 0 … count - 1 into pieces of `step` and runs task(thread, begin, end) on each. A free
+  /// thread takes the next piece, so the result must not depend on which thread that is.
   void for_each_range(std::uint64_t count, std::uint64_t step,
                       const std::function<void(unsigned, std::uint64_t, std::uint64_t)>& task);
 

@@ -9,7 +9,7 @@ namespace aligner {
 
 namespace {
 
-// FNV-1a, its halves folded together.
+// 64-bit FNV-1a, folded to 32 bits.
 std::uint32_t hash_of(std::string_view word) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char character : word) {
@@ -85,13 +85,13 @@ void split_pair(std::string_view line, const std::string& position, SentencePair
 std::string oversize_warning(const SentencePair& pair, const std::string& position,
                              std::uint64_t max_cells, const std::string& effect) {
   return "warning: " + position + ": " + std::to_string(pair.source.size()) + " times " +
-         std::to_string(pair.target.size()) + " words are more than --max-cells " +
-         std::to_string(max_cells) + ": " + effect;
+         std::to_string(pair.target.size()) + " words exceed --max-cells " +
+         std::to_string(max_cells) + "; " + effect;
 }
 
 namespace {
 
-// No segment is longer; a larger number is a mistake that would cost gigabytes.
+// No segment is this long; a larger number is a mistake that would cost gigabytes.
 constexpr std::uint32_t kMostPositions = 1U << 27;
 
 LinkPair parse_link(std::string_view text, const std::string& position) {

@@ -1,4 +1,4 @@
-// Text in and out: words and their numbers, pairs of segments, links.
+// Text in and out: words and their ids, pairs of segments, links.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace aligner {
 
-/// Words and their numbers, 0, 1, 2 … in the order of their first occurrence.
+/// Words and their ids 0, 1, 2 … in order of first occurrence.
 class Vocabulary {
  public:
   static constexpr std::uint32_t kUnknown = UINT32_MAX;
 
   Vocabulary() : slots_(1024, kUnknown) {}
 
-  /// The number of a word, a new one if it was not seen before.
+  /// The id of a word, a new one if the word is new.
   std::uint32_t add(std::string_view word);
-  /// The number of a word, or kUnknown.
+  /// The id of a word, or kUnknown.
   std::uint32_t find(std::string_view word) const;
   std::string_view word(std::uint32_t id) const;
   std::uint32_t size() const { return static_cast<std::uint32_t>(ends_.size()); }
@@ -40,14 +40,14 @@ struct SentencePair {
 };
 
 /// Splits a line. Space and tab separate tokens; the token "|||", or a tab, separates the sides.
-/// `position` names the line in the Error thrown when it does not have exactly one separator.
+/// Throws Error, naming `position`, unless the line has exactly one separator of sides.
 void split_pair(std::string_view line, const std::string& position, SentencePair& pair);
 
-/// What is said of a pair with more than `max_cells` cells, and what becomes of it.
+/// The warning about a pair with more than `max_cells` cells; `effect` says what happens to it.
 std::string oversize_warning(const SentencePair& pair, const std::string& position,
                              std::uint64_t max_cells, const std::string& effect);
 
-/// A link of a source and a target word, counted from 0.
+/// A link between a source and a target word, by position counted from 0.
 struct LinkPair {
   std::uint32_t source;
   std::uint32_t target;
@@ -65,7 +65,7 @@ using Links = std::vector<LinkPair>;
 /// Appends "0-0 1-2 …", without a line end.
 void format_links(const Links& links, std::string& out);
 
-/// Reads a Pharaoh line; `position` names it in the Error thrown when it is malformed.
+/// Reads a Pharaoh line. Throws Error, naming `position`, if it is malformed.
 void parse_links(std::string_view line, const std::string& position, Links& links);
 
 }  // namespace aligner

@@ -1,4 +1,4 @@
-// Expectation maximisation of one direction, and what it leaves behind.
+// Expectation maximisation of one direction, and the writing of its results.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace aligner {
 
-/// The probability that every pair of words starts with, and that pairs never seen keep.
+/// The initial probability of every pair of words, and that of pairs never seen in training.
 inline constexpr double kUnseenProbability = 1e-9;
 
-/// How saved parameters write NULL.
+/// NULL in files of saved parameters.
 inline constexpr std::string_view kNullWord = "<eps>";
 
 /// How expected counts become probabilities.
@@ -41,7 +41,8 @@ struct EntryValues {
 /// A generated word's link: 0 for NULL, else 1 + position of the conditioning word.
 using Link = std::uint32_t;
 
-/// What a final pass gives: a link per generated word in corpus order, a log-likelihood per pair.
+/// The result of the final pass: a link per generated word in corpus order, and a log-likelihood
+/// per pair.
 struct BestLinks {
   std::vector<Link> links;
   std::vector<double> log_likelihoods;
@@ -49,14 +50,14 @@ struct BestLinks {
 
 struct TrainedDirection {
   bool reverse = false;
-  PriorSettings prior;  // with the tension reached
+  PriorSettings prior;  // with the final tension
   double length_multiplier = 1;
   std::vector<double> log_likelihood;  // of each iteration, natural logarithm
   EntryValues probabilities;
   BestLinks best;
 };
 
-/// What the two directions share: everything computed from the text alone.
+/// Everything that is computed from the text alone, which both directions share.
 struct TrainingText {
   TrainingText(const Corpus& read, std::uint64_t memory_limit, ThreadPool& pool)
       : corpus(read), sizes(count_pair_sizes(read)), cooccurrence(read, memory_limit, pool),
@@ -71,29 +72,29 @@ struct TrainingText {
   ThreadPool& threads;
 };
 
-/// Called with the work done and the whole of it, in passes over pairs.
+/// Called with the number of pairs processed so far and in all, over all iterations.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-/// Trains, writing the quantities that the reference logs, in its words, to `log`. The numbers do
-/// not depend on the number of threads.
+/// Trains a model, and writes to `log` the same lines as the reference. The result does not depend
+/// on the number of threads.
 TrainedDirection train(TrainingText& text, bool reverse, const TrainingSettings& settings,
                        const Progress& progress, std::ostream& log);
 
-/// One line of links per input line; with `scores`, " ||| log-probability" after them.
+/// Writes one line of links per input line, followed by " ||| log-probability" if `scores`.
 void write_training_links(const std::string& path, const TrainingText& text,
                           const TrainedDirection& direction, bool scores);
 
-/// The figures of both directions as JSON, every number in full precision.
+/// Writes the statistics of both directions as JSON, with numbers in full precision.
 void write_statistics(const std::string& path, const TrainingText& text,
                       const TrainedDirection& forward, const TrainedDirection& reverse,
                       const TrainingSettings& settings);
 
-/// Parameters as the reference saves them, "conditioning TAB generated TAB log θ" with
-/// log θ ≥ -beam · log max_f θ(f|e), six significant digits.
+/// Writes parameters as the reference does: "conditioning TAB generated TAB log θ" for
+/// log θ ≥ -beam · log max_f θ(f|e), with six significant digits.
 void write_pruned_parameters(const std::string& path, const TrainingText& text,
                              const TrainedDirection& direction, double beam);
 
-/// All parameters with θ ≥ 1e-7, digits enough to read the same numbers back.
+/// Writes all parameters with θ ≥ 1e-7, with enough digits to read back the same numbers.
 void write_full_parameters(const std::string& path, const TrainingText& text,
                            const TrainedDirection& direction);
 

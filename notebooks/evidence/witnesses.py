@@ -23,6 +23,7 @@ from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.data.dataset import Batch, Row
 from coverage_eval.data.files import read_segments
 from coverage_eval.metrics.omissions import PEERS_SPREAD, FoundSegment, OmissionFinder
+from coverage_eval.papers.reproduction.paper_systems import TABLES
 from coverage_eval.tables.table import Cell, Table
 from coverage_eval.testbed.detection import Ranking, auroc
 
@@ -141,9 +142,12 @@ def witness_tables(corpus: Corpus, aligner: ModelAligner) -> list[Table]:
 
 
 def _outputs(run: Path, corpus: Corpus) -> dict[str, list[str]]:
-    """The outputs of a run's systems by name, as long as the test set is."""
-    files = {file.name.partition(".test.")[0]: file for file in sorted(run.glob("*.test.hyp.gz"))}
-    return {name: list(read_segments(file))[: len(corpus.test)] for name, file in files.items()}
+    """The outputs of the systems of Table 1 by name, cut to the length of the test set."""
+    files = sorted(run / f"{system.folder}.test.hyp.gz" for system in TABLES["table1"])
+    return {
+        file.name.partition(".test.")[0]: list(read_segments(file))[: len(corpus.test)]
+        for file in files
+    }
 
 
 def _spoilt(systems: dict[str, list[str]], corpus: Corpus) -> Iterator[Output]:

@@ -1,6 +1,6 @@
-"""Write the results in this folder's README from what was kept of the runs: ``make figures``.
+"""Write the tables in this folder's README from the kept runs: ``make figures``.
 
-Between the two marks of the README stand tables that this script makes; a test makes them again.
+They stand between two marks; a test checks that they are up to date.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from coverage_eval.papers.reproduction.run_audit import LEAST_SEEDS, comparison_
 from coverage_eval.papers.reproduction.run_folder import RunFolder
 from coverage_eval.papers.reproduction.run_results import FORMS, table_file
 from coverage_eval.tables.formats import render
-from coverage_eval.tables.table import Printable, Table
+from coverage_eval.tables.table import SIGNIFICANT, Printable, Table
 
 HERE = Path(__file__).parent
 BEGIN, END = "<!-- made by `make figures` -->\n", "<!-- end -->\n"
 
+TABLES = {"table1": "Table 1", "table2": "Table 2"}
 NAMES = {
     "multi30k-de-en": "German–English (Multi30k, test_2016_flickr)",
     "small-ja-en": "Japanese–English (small_parallel_enja)",
@@ -39,16 +40,16 @@ def results() -> str:
     """All tables, in Markdown."""
     parts = []
     for corpus, runs in runs_by_corpus().items():
-        seeds = f"{len(runs)} seeds" if len(runs) > 1 else "one seed"
-        parts += [f"### {NAMES[corpus]}, {seeds}\n"]
-        for form, described in FORMS.items():
-            parts += [f"**Table 1, {described}.**\n", _scores(runs, "table1", form)]
-        parts += ["**Directions.**\n", _directions(runs), "**The paper's claims.**\n"]
-        parts += [_claims(runs)]
-        with_second = [run for run in runs if (run.path / "table2.csv").exists()]
-        if with_second:
-            parts += [f"**Table 2, {len(with_second)} of these seeds.**\n"]
-            parts += [_scores(with_second, "table2", "")]
+        for table, named in TABLES.items():
+            own = [run for run in runs if (run.path / f"{table}.csv").exists()]
+            if not own:
+                continue
+            seeds = f"{len(own)} seeds" if len(own) > 1 else "one seed"
+            parts += [f"### {NAMES[corpus]}, {named}, {seeds}\n"]
+            for form, described in FORMS.items():
+                parts += [f"**{named}, {described}.**\n", _scores(own, table, form)]
+            parts += ["**Directions.**\n", _directions(own, table)]
+            parts += ["**The paper's claims.**\n", _claims(own, table)]
     return "\n".join(parts)
 
 
@@ -62,7 +63,7 @@ def _kept(run: RunFolder, name: str) -> dict[tuple[str, str], float]:
 
 
 def _scores(runs: Sequence[RunFolder], table: str, form: str) -> str:
-    """Printed figures, and ours: mean and half the 95 % interval over the seeds."""
+    """Printed figures, and ours: mean and half the 95% interval over the seeds."""
     printed, dataset = load_table(table), runs[0].settings.dataset
     scores = [_kept(run, table_file(table, form)) for run in runs]
     metrics = list(dict.fromkeys(metric for _, metric in scores[0]))
@@ -87,10 +88,10 @@ def _spread(values: Sequence[float]) -> str:
     return f"{mean:.2f}" + ("" if half is None else f" ± {half:.2f}")
 
 
-def _directions(runs: Sequence[RunFolder]) -> str:
-    """Of how many pairs of systems the better one is the printed one."""
+def _directions(runs: Sequence[RunFolder], table: str) -> str:
+    """In how many pairs of systems the better one is the same as in print."""
     rows = []
-    claims = [c for c in comparison_claims(runs, "table1") if "of two systems" in c.text]
+    claims = [c for c in comparison_claims(runs, table) if "of two systems" in c.text]
     for claim in claims:
         form, _, rest = claim.text.rpartition(": ")
         metric = rest.split("better ")[1].split(" ")[0]
@@ -111,21 +112,27 @@ def _directions(runs: Sequence[RunFolder]) -> str:
     return f"{_markdown(header, rows)}\n{listed}\n"
 
 
-def _claims(runs: Sequence[RunFolder]) -> str:
-    """Each claim of section 5 over our figures: in how many seeds, and what that decides."""
+def _claims(runs: Sequence[RunFolder], table: str) -> str:
+    """The claims of section 5: in how many of our seeds each holds, and what that decides."""
     rows = []
-    by_seed = [list(_claims_over(run)) for run in runs]
-    for place, text in enumerate(text for text, _ in by_seed[0]):
-        held = sum(claims[place][1] is Verdict.HOLDS for claims in by_seed)
+    seeds = len(runs)
+    by_seed = [list(_claims_over(run, table)) for run in runs]
+    for found in zip(*by_seed, strict=True):
+        verdicts = [verdict for _, verdict in found]
+        held = seeds - verdicts.count(Verdict.FAILS)
+        exceptions = verdicts.count(Verdict.EXCEPTIONS)
         verdict = "not decidable"
-        if len(runs) >= LEAST_SEEDS and held in (0, len(runs)):
-            verdict = "confirmed" if held else "not confirmed"
-        rows.append([text, f"{held} of {len(runs)}", verdict])
+        if not held and seeds >= LEAST_SEEDS:
+            verdict = "not confirmed"
+        elif held == seeds and 2 ** (1 - seeds) < SIGNIFICANT:  # the sign test, two-sided
+            verdict = "confirmed"
+        shown = f"{held} of {seeds}" + f", {exceptions} with exceptions" * bool(exceptions)
+        rows.append([found[0][0], shown, verdict])
     return _markdown(("claim", "seeds in which it holds", "verdict"), rows)
 
 
-def _claims_over(run: RunFolder) -> Iterator[tuple[str, Verdict]]:
-    for claim in comparison_claims([run], "table1"):
+def _claims_over(run: RunFolder, table: str) -> Iterator[tuple[str, Verdict]]:
+    for claim in comparison_claims([run], table):
         text = claim.text.partition("over our figures: ")[2]
         if text:
             yield text, claim.verdict

@@ -102,7 +102,7 @@ def configure(build: Path, **settings: str) -> subprocess.CompletedProcess[str]:
 def test_without_a_compiler_there_is_no_aligner_unless_it_is_asked_for(tmp_path: Path) -> None:
     done = configure(tmp_path / "auto")
     assert done.returncode == 0, done.stderr
-    assert "no C++17 compiler: coverage-eval goes without its word aligner" in done.stderr
+    assert "no C++17 compiler: coverage-eval is built without its word aligner" in done.stderr
     assert (
         subprocess.run(["cmake", "--install", str(tmp_path / "auto")], check=False).returncode == 0
     )

@@ -84,6 +84,7 @@ def test_cross_entropy_values() -> None:
 def test_js_divergence() -> None:
     assert js_divergence([1, 0], [0, 1]) == pytest.approx(np.log(2))
     assert js_divergence([0.3, 0.7], [0.3, 0.7]) == 0
+    assert js_divergence([5e-324, 1], [0, 1]) == 0, "the smallest number that is not 0"
     p, q = np.array([0.2, 0.5, 0.3]), np.array([0.0, 0.9, 0.1])
     middle = (p + q) / 2
     expected = (p @ np.log(p / middle) + q[1:] @ np.log(q[1:] / middle[1:])) / 2

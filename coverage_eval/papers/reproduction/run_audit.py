@@ -210,8 +210,11 @@ def _claims_of_paper(
     for claim, *by_seed in zip(claims(means), *map(claims, scores), strict=True):
         note = claim.note
         if len(scores) > 1:
-            held = sum(one.verdict is Verdict.HOLDS for one in by_seed)
-            note = f"{note} Of the means; by itself it holds in {held} of {len(scores)} seeds."
+            verdicts = [one.verdict for one in by_seed]
+            held = len(verdicts) - verdicts.count(Verdict.FAILS)
+            note += f" Of the means. In single seeds it holds in {held} of {len(verdicts)}"
+            exceptions = verdicts.count(Verdict.EXCEPTIONS)
+            note += f", {exceptions} with exceptions." if exceptions else "."
         yield replace(claim, text=f"over our figures: {claim.text}", note=note.strip())
 
 

@@ -123,7 +123,7 @@ def test_two_seeds_decide_nothing(tmp_path: Path) -> None:
     (bleu, *_, last) = comparison_claims(runs, "table1")
     assert {fact.outcome.partition(", ")[2] for fact in bleu.facts} == {"too few seeds"}
     assert "With fewer than 3 seeds none of them counts." in bleu.note
-    assert "by itself it holds in" in last.note
+    assert "In single seeds it holds in 2 of 2." in last.note
 
 
 def test_tables_at_equal_length_have_claims_of_their_own(tmp_path: Path) -> None:
