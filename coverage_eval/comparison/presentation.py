@@ -201,7 +201,7 @@ def comparison_notes(comparison: Comparison) -> list[str]:
 
 
 def drop_advice(comparison: Comparison) -> str:
-    """Why DROP needs another metric beside it; empty unless its links are joined as in the paper."""
+    """Why DROP needs another metric beside it; empty unless links are joined as in the paper."""
     metrics: Iterable[Any] = comparison.metrics.values()
     if not any(m.name == "DROP" and m.aligner.symmetrize.startswith("grow-diag") for m in metrics):
         return ""
