@@ -317,7 +317,7 @@ def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
     options = ("--ref", "ref", "hyp", "--resamples", 0)
     kept = ("--metrics", "bleu,rep", "--tokenize", "none")
     (message,) = scores(run_cli, tmp_path, *options, *kept)["warnings"]
-    assert "punctuation hangs on words" in message
+    assert "punctuation is attached to words" in message
     for more in ("bleu,chrf", "rep", "bleu,rep"):
         found = scores(run_cli, tmp_path, *options, "--metrics", more)
         assert found["warnings"] == []
