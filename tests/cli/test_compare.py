@@ -373,7 +373,11 @@ def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
     with (
         os.fdopen(terminal, "rb", buffering=0) as screen,
         subprocess.Popen(
-            [COMMAND, *arguments], cwd=corpus, stdout=subprocess.PIPE, stderr=end
+            [COMMAND, *arguments],
+            cwd=corpus,
+            stdout=subprocess.PIPE,
+            stderr=end,
+            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         ) as process,
     ):
         os.close(end)
