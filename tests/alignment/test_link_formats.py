@@ -1,4 +1,4 @@
-"""Gold links in every published form; the same links whatever the form; exact messages."""
+"""Gold links in every published format give the same links; exact messages."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_naacl_without_kinds_is_sure(tmp_path: Path):
 
 
 def giza(number, rows):
-    """Three lines; a word may look like the syntax around it."""
+    """The three lines of a pair; words may look like syntax."""
     body = " ".join(f"{word} ({{ {''.join(f'{n} ' for n in row)}}})" for word, row in rows)
     return f"# Sentence pair ({number}) source length 3 alignment score : 1e-5\nx\n{body}\n"
 
@@ -96,7 +96,7 @@ def test_giza_in_any_order_and_with_a_word_like_syntax(tmp_path: Path):
 def test_giza_uses_the_first_of_repeated_pairs_and_says_so(tmp_path: Path):
     path = tmp_path / "a3"
     path.write_text(giza(1, [("NULL", []), ("a", [1])]) + giza(1, [("NULL", []), ("a", [2])]))
-    message = "line 4: pair 1 comes again; the first one is used"
+    message = "line 4: pair 1 is repeated; the first one is used"
     with pytest.warns(CorpusWarning, match=message):
         assert read(path) == [Gold(((0, 0),), ((0, 0),))]
 
@@ -158,7 +158,7 @@ def test_a_missing_giza_pair(tmp_path: Path):
     path.write_text(giza(1, [("NULL", [])]) + giza(3, [("NULL", [])]))
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value) == f"{path}: pair 2 is missing, though there is a pair 3"
+    assert str(caught.value) == f"{path}: pair 2 is missing, but there is a pair 3"
 
 
 def test_an_unknown_form(tmp_path: Path):
@@ -166,7 +166,7 @@ def test_an_unknown_form(tmp_path: Path):
         read_gold(tmp_path / "gold", "moses")
 
 
-def test_naacl_may_end_early_others_may_not(tmp_path: Path):
+def test_only_naacl_files_may_have_fewer_pairs(tmp_path: Path):
     links, naacl, talp = tmp_path / "links", tmp_path / "naacl", tmp_path / "talp"
     links.write_text("0-0\n1-1\n")
     naacl.write_text("1 1 1\n")

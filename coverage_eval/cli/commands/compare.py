@@ -124,9 +124,8 @@ class ChosenMetrics:
             say(f"no METEOR in the table: {missing}", "note")
         if not self.alignment.has_coverage:
             return list(names)
-        # Soft links are no links, and rows of coverage tell nothing about additions.
-        names = ["softdrop" if name == "drop" else name for name in names]
-        return [name for name in names if name != "additions"]
+        # Soft links make no hard links, and show no additions.
+        return [name for name in names if name not in {"drop", "additions"}]
 
     def _check_given(self) -> None:
         """Refuse options of words or links that no column uses."""
@@ -359,8 +358,8 @@ _OPTIONS = (
     option(
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
-        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English; without "
-        "--ref rep-peers,length-ratio, and omissions,additions with a model]",
+        "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
+        "for English; without --ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
     option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
