@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 @click.group("align", cls=Group)
 def command() -> None:
-    """Train a word alignment model, align text, join and measure links.
+    """Train a word alignment model, align text, join links and measure them.
 
     Text files have one segment per line ('-' reads standard input; .gz and .zst files are
     unpacked). Texts may also be columns of a table: --from. Files of links have one line per pair
