@@ -1,4 +1,4 @@
-"""Commands of README and site print what is shown below them, their Python gives what is shown."""
+"""Commands and Python examples in the README and on the site give the output shown below them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ with_examples = pytest.mark.parametrize(
 
 @pytest.fixture
 def folder(demonstration: Path, tmp_path: Path) -> Path:
-    """A folder with what README and site ask for: the demonstration, and the tutorial's texts."""
+    """A folder with the files that the examples use: the demonstration and the tutorial's texts."""
     shutil.copytree(demonstration, tmp_path / "demo")
     shutil.copytree(ROOT / "notebooks" / "tanaka", tmp_path / "tanaka")
     return tmp_path
 
 
 def blocks(language: str, page: Path = ROOT / "README.md") -> list[str]:
-    """The code of a language; a block with a title is a file, no example."""
+    """The code blocks in a language; a block with a title is a file and no example."""
     text = page.read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
@@ -56,27 +56,27 @@ def commands(page: Path) -> list[tuple[str, str]]:
 
 
 def comparable(text: str) -> str:
-    """Without the model's hash, whose last bits depend on the processor's exp and log."""
+    """The text without the model's hash, which depends on the processor's exp and log."""
     return re.sub(r"model:[0-9a-f]{12}", "model:…", text.rstrip("\n"))
 
 
 @with_examples
 def test_commands_print_what_is_shown(page: Path, folder: Path, run_cli: RunCli) -> None:
-    """In one test, as later commands use files of earlier ones."""
+    """All commands of a page in one test, because later ones use files of earlier ones."""
     for command, output in commands(page):
         printed = _run(command, folder, run_cli)
         assert comparable(printed) == comparable(output), command
 
 
 def _run(command: str, folder: Path, run_cli: RunCli) -> str:
-    """What a command prints; what needs a shell is run by one."""
+    """What a command prints; a shell runs it only where its syntax needs one."""
     if re.fullmatch(r"coverage-eval [^|&;<>()$`*?~#!\n]*(\\\n[^|&;<>()$`*?~#!\n]*)*", command):
         return run_cli(*shlex.split(command)[1:], cwd=folder).stdout
     return _in_shell(command, folder)
 
 
 def _in_shell(command: str, folder: Path) -> str:
-    """What a shell prints, in which the command is installed."""
+    """What a shell with the command on its PATH prints."""
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
@@ -105,7 +105,7 @@ def test_the_job_stops_a_release(folder: Path, run_cli: RunCli) -> None:
 
 
 def test_the_first_block_can_be_pasted_into_an_empty_folder(tmp_path: Path) -> None:
-    """A reader copies it as it is, and sees what is shown below it."""
+    """A reader who copies it unchanged sees the output shown below it."""
     code = re.findall(
         r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S
     )
@@ -120,7 +120,7 @@ def test_python_gives_what_is_shown(
     page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    # Examples with PyTorch are run by tests/torch/test_readme_example.py.
+    # Examples with PyTorch are run by tests/torch/test_page_example.py.
     text = "\n".join(block for block in blocks("python", page) if "torch" not in block)
     example = doctest.DocTestParser().get_doctest(text, {}, page.stem, page.name, 0)
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
@@ -158,8 +158,8 @@ def options_of(words: list[str]) -> tuple[str, set[str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_what_is_only_shown_has_commands_and_options_that_exist(page: Path) -> None:
-    """Commands that would take too long, or that need what is not here, are not run."""
+def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
+    """Commands that take too long, or that need missing files, are not run."""
     for block in blocks("sh", page):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
@@ -171,13 +171,24 @@ def test_what_is_only_shown_has_commands_and_options_that_exist(page: Path) -> N
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
-    """On a code host; those of the site are looked at when it is built."""
+    """Links as a code host shows them; tests/site follows those of the built site."""
     for name in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / name).exists() or name == "sample-report.html", name
 
 
+def test_the_page_on_the_engine_names_files_that_exist() -> None:
+    text = (SITE / "engine.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:coverage_eval|fast_align_wrapper|tests)/[\w/.]*)`", text)
+    assert len(paths) > 20
+    for path in paths:
+        assert (ROOT / path).exists(), path
+    rooms = set(re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE))))
+    folders = {path.parent.name for path in ROOT.glob("coverage_eval/*/__init__.py")}
+    assert folders <= rooms
+
+
 def test_it_names_every_command() -> None:
-    """Each command is run or at least named in code."""
+    """The README runs or names each command."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     names = cli.list_commands(click.Context(cli))
     assert {"rep", "compare", "audit"} <= set(names)

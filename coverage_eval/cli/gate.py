@@ -1,4 +1,4 @@
-"""Segments with an error: a gate that closes at a share of them, and files to part them."""
+"""Segments with an error: a gate that fails above a share of them, and files to split them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import click
 
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FiniteRange, OutputFile, click_options, options_as
-from coverage_eval.data.dataset import Dataset, Row
+from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Column, Text, check_readable_again, check_target
 from coverage_eval.data.tables import ColumnFile, write_records
+from coverage_eval.metrics.measure import Metric
 from coverage_eval.metrics.score import setting
 
 CLOSED = 3
@@ -23,36 +24,39 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True)
 class SegmentGate:
-    """What becomes of segments with an error, as the command line says it."""
+    """What to do with segments that have an error."""
 
     fail_above: float | None = setting(
         None,
-        "End with exit status 3 if more than this percentage of the segments has an error; they "
-        "are named.",
+        "End with exit status 3 if more than this percentage of the segments have an error, and "
+        "name these segments.",
         metavar="PERCENT",
         type=FiniteRange(0, 100),
     )
     keep: str | None = setting(
         None,
-        "Write the segments without an error to this file, with all columns of the input: JSON "
-        "Lines, or by its ending TSV or CSV.",
+        "Write the segments without an error to this file, with all columns of the input: TSV or "
+        "CSV if its name ends so, else JSON Lines.",
         metavar="FILE",
         type=OutputFile(),
     )
     reject: str | None = setting(
-        None, "Write those with an error to this file.", metavar="FILE", type=OutputFile()
+        None,
+        "Write the segments with an error to this file.",
+        metavar="FILE",
+        type=OutputFile(),
     )
 
     @property
     def is_given(self) -> bool:
-        """Whether anything is to be done."""
+        """Whether a gate or a file was asked for."""
         return self.fail_above is not None or bool(self.keep or self.reject)
 
     def check(self, hyp: Text) -> None:
-        """Refuse what cannot be done with this output, before any long work.
+        """Refuse what cannot work with this output, before any long work.
 
         Raises:
-            click.UsageError: A file that is standard output, or rows of a table of systems.
+            click.UsageError: A file is standard output, or the output is of a table of systems.
             DataError: A file cannot be written, or the table cannot be read again.
         """
         for file in filter(None, (self.keep, self.reject)):
@@ -77,7 +81,7 @@ class SegmentGate:
             dataset: The texts.
             hyp: The output among them.
             bad: Whether each segment has an error.
-            figures: Columns to be added to the rows, such as scores.
+            figures: Columns to add to the rows, such as scores.
         """
         for file, wanted in ((self.keep, False), (self.reject, True)):
             if file is not None:
@@ -100,27 +104,52 @@ class SegmentGate:
             )
 
 
+@dataclass(frozen=True)
+class ScoreGate(SegmentGate):
+    """The same, where a score decides which segments have an error."""
+
+    threshold: float | None = setting(
+        None,
+        "For --fail-above, --keep and --reject: a segment has an error if its score is worse than "
+        "this.  [default: 0]",
+        type=FiniteRange(),
+    )
+
+    def check_threshold(self, kind: type[Metric]) -> None:
+        """Raise a usage error where a threshold is needed and there is none."""
+        if self.is_given and self.threshold is None and kind.higher_is_better:
+            raise click.UsageError(f"say what a bad segment is: --threshold, as {kind.name} cannot")
+
+    def is_bad(self, score: float | None, kind: type[Metric]) -> bool:
+        """Whether a segment's score is worse than the threshold; an undefined score is not."""
+        sign = -1 if kind.higher_is_better else 1
+        return score is not None and sign * score > sign * (self.threshold or 0.0)
+
+
 gate_options = options_as("gate", SegmentGate, click_options(SegmentGate, group="Output"))
 """Adds the options; the command receives them as one ``gate``."""
 
+score_gate_options = options_as("gate", ScoreGate, click_options(ScoreGate, group="Output"))
+"""The same with ``--threshold``."""
+
 
 def close(reason: str, segments: Sequence[int]) -> None:
-    """End the run with the status of a closed gate, and say which segments closed it."""
+    """Say which segments closed the gate, and end the run with exit status 3."""
     more = f" and {len(segments) - _MOST_NAMED} more" if len(segments) > _MOST_NAMED else ""
     say(f"{reason}: segments {', '.join(map(str, segments[:_MOST_NAMED]))}{more}", "failed")
     click.get_current_context().exit(CLOSED)
 
 
 def _records(dataset: Dataset, hyp: Text) -> Iterable[dict[str, Any]]:
-    """Each segment's row of the input, with all its columns."""
+    """Each segment's row of the input, with all its columns; plain files make rows of texts."""
     if isinstance(hyp, Column) and isinstance(hyp.columns, ColumnFile):
         return hyp.columns.records()
-    return (_record(number, row) for number, row in enumerate(dataset.rows(), start=1))
-
-
-def _record(number: int, row: Row) -> dict[str, Any]:
-    """The texts of plain files as a row of a table."""
-    references = ["reference", *(f"reference{n}" for n in range(2, len(row.references) + 1))]
-    source = {} if row.source is None else {"source": row.source}
-    texts = {"segment": number, **source, "hypothesis": row.hypotheses[0]}
-    return texts | dict(zip(references, row.references, strict=False))
+    return (
+        {
+            "segment": number,
+            **({} if row.source is None else {"source": row.source}),
+            "hypothesis": row.hypotheses[0],
+            **{f"reference{n if n > 1 else ''}": text for n, text in enumerate(row.references, 1)},
+        }
+        for number, row in enumerate(dataset.rows(), start=1)
+    )

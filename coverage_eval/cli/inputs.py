@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial, wraps
 from pathlib import Path
@@ -654,6 +654,23 @@ class AlignmentOptions:
             check_stdin(*files)
         except DataError as error:
             raise click.UsageError(str(error)) from None
+
+    def check_fits(self, label: str, needs: Collection[str]) -> None:
+        """Raise a usage error if a metric cannot use links of this kind.
+
+        Args:
+            label: The metric, for the message.
+            needs: What it needs.
+        """
+        if "links" in needs and self.has_coverage:
+            raise click.UsageError(
+                f"{label} needs links, and --coverage gives soft links: use 'drop --soft', or "
+                "softdrop in 'compare'"
+            )
+        if "coverages" in needs and self.has_links:
+            raise click.UsageError(
+                f"{label} needs a model or --coverage: links have no probabilities"
+            )
 
     def check_files(self, texts: Sequence[Text]) -> None:
         """Refuse files that are not there, after :meth:`check` and before minutes of training.

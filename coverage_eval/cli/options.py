@@ -431,6 +431,11 @@ class ScoreOutput(Output):
         if self.errors_only and not self.sentence_level:
             raise click.UsageError("--errors-only goes with --sentence-level")
 
+    @property
+    def wants_errors(self) -> bool:
+        """Whether only segments with an error are printed: a list of the worst has no others."""
+        return self.errors_only or self.show or bool(self.sort and self.top)
+
     def choose(
         self,
         shown: Sequence[int],
@@ -475,8 +480,12 @@ def output_options(
     return add if command is None else add(command)
 
 
-scoring_options = options_as("output", ScoreOutput)
-"""Adds the options of a score; the command receives them as one ``output``."""
+def scoring_options_without(*unfit: str) -> Callable[[F], Callable[..., Any]]:
+    """Add the options of a score but for some; the command receives them as one ``output``."""
+    return options_as("output", ScoreOutput, click_options(ScoreOutput, without=unfit))
+
+
+scoring_options = scoring_options_without()
 
 output_option = click_option(next(item for item in fields(Output) if item.name == "output"), None)
 

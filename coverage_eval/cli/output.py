@@ -8,6 +8,7 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,13 @@ import click
 from coverage_eval.cli.inputs import KEYS
 from coverage_eval.cli.messages import say
 from coverage_eval.cli.options import FORCED, Output, ScoreOutput, checked_ending
+from coverage_eval.comparison.evidence import output_words
+from coverage_eval.comparison.segment_texts import repeated_phrases, segment_lines
 from coverage_eval.data.files import atomic_path, write_lines
 from coverage_eval.data.input_checks import Finding, Gravity
 from coverage_eval.errors import DataError
+from coverage_eval.metrics.measure import Result
+from coverage_eval.metrics.omissions import Additions
 from coverage_eval.metrics.profile import ROW, Profile
 from coverage_eval.metrics.score import (
     Evidence,
@@ -236,79 +241,125 @@ def present_scores(scores: Sequence[Score]) -> Printable:
     )
 
 
+def present_result(
+    result: Result, output: ScoreOutput, *, has_error: Sequence[bool] | None = None
+) -> Printable:
+    """The corpus score of one system by one metric, or its segment scores with their evidence.
+
+    Args:
+        result: What was measured, with evidence if segments are printed.
+        output: What to print.
+        has_error: As for :func:`present_segments`.
+    """
+    ((name, metric),) = result.metrics.items()
+    score = result.score(name, resamples=output.resamples, seed=output.seed)
+    if not output.sentence_level:
+        return present_scores([score])
+
+    def phrases(index: int) -> list[str]:
+        found = result.evidence(name)[index][0].get("repetitions", ())
+        return repeated_phrases(output_words(result, result.systems[0], index), found)
+
+    def named(row: Sequence[Evidence]) -> Evidence:
+        return {"added" if key == "spans" else key: cell for key, cell in row[0].items()}
+
+    return present_segments(
+        score,
+        result.segment_scores(name),
+        evidence=LazyRows(
+            named if isinstance(metric, Additions) else itemgetter(0), result.evidence(name)
+        ),
+        output=output,
+        has_error=has_error,
+        texts=lambda index: list(segment_lines(result, [name], index)),
+        phrases=phrases if metric.evidence_name == "repetitions" else None,
+    )
+
+
 def present_segments(
     corpus: Score,
     values: Sequence[float | None],
     *,
     evidence: Sequence[Evidence] | None = None,
     output: ScoreOutput | None = None,
+    has_error: Sequence[bool] | None = None,
     texts: Callable[[int], Sequence[str]] | None = None,
     phrases: Callable[[int], Sequence[str]] | None = None,
 ) -> Printable:
-    """Segment scores, segments numbered from 1; an undefined score is empty, in JSON null.
+    """Segment scores; segments count from 1, and an undefined score is empty (null in JSON).
 
     Args:
         corpus: The corpus score, whose signature the segments share.
-        values: One score a segment, None where it is undefined.
-        evidence: One mapping of further columns a segment, all with the same keys; a list of
-            dataclasses is shown as text in tables, with positions from 1, and as objects in JSON,
-            with positions from 0. It is gone through again for each format.
-        output: Which segments, by default all. ``errors_only`` leaves out those without an error:
-            where lower is better, those whose score is 0 or undefined and that have no evidence.
-        texts: The lines that show a segment with its errors, for ``show``.
-        phrases: On a terminal, the first column of evidence in fewer words.
+        values: One score per segment, None where it is undefined.
+        evidence: One mapping of further columns per segment, all with the same keys. A list of
+            dataclasses is text in tables, with positions from 1, and objects in JSON, with
+            positions from 0. Each format reads it again.
+        output: Which segments to print; by default all.
+        has_error: Which segments have an error, where lower is better; by default those that have
+            evidence, or a score other than 0.
+        texts: The lines that show a segment with its errors, for ``--show``.
+        phrases: The first column of evidence in fewer words, for a terminal.
     """
     extra = LazyRows(lambda _: {}, values) if evidence is None else evidence
     shown: Sequence[int] = range(len(values))
     output = output or ScoreOutput(sentence_level=True)
-    if output.errors_only:
-        rows = enumerate(zip(values, extra, strict=True))
-        shown = array("q", (i for i, row in rows if _has_error(corpus, *row)))
-
+    if output.wants_errors and not corpus.higher_is_better:
+        flags = LazyRows(_has_error, values, extra) if has_error is None else has_error
+        shown = array("q", (i for i, flag in enumerate(flags) if flag))
     shown = output.choose(shown, values, higher_is_better=corpus.higher_is_better)
+    first = extra[0] if extra else {}
+    columns = [key for key in first if key not in _JSON_ALONE]
+    if first.get("probability", 0) is None:
+        columns.remove("probability")
 
     def cells(index: int) -> tuple[Cell, ...]:
-        return index + 1, values[index], *map(_as_text, extra[index].values())
+        found = extra[index]
+        return index + 1, values[index], *(_as_text(found[name]) for name in columns)
 
     def plain(index: int) -> dict[str, Any]:
         return {"segment": index + 1, "score": values[index], **plain_evidence(extra[index])}
 
-    table = Table(("segment", "score", *(extra[0] if extra else ())), LazyRows(cells, shown))
-    seen = table
+    signature = (str(corpus.signature),)
+    records = Table(("segment", "score", *columns), LazyRows(cells, shown))
+    seen = replace(records, signatures=signature)
     if phrases and has_rich(output):
         brief = LazyRows(lambda i: (i + 1, values[i], "; ".join(phrases(i)), *cells(i)[3:]), shown)
-        seen = replace(table, rows=brief)
+        seen = replace(seen, rows=brief)
     return Printable(
-        _texts_of(corpus, shown, values, texts) if output.show and texts else (seen,),
-        records=table,
+        _texts_of(corpus.metric, shown, values, texts) if output.show and texts else (seen,),
+        records=records,
         data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
         numbers=LazyRows(values.__getitem__, shown),
-        signatures=(str(corpus.signature),),
+        signatures=signature,
     )
 
 
+_JSON_ALONE = {"score", "losses"}
+"""Evidence that tables do not show: they have the score already, and losses are one per word."""
+
+
 def _texts_of(
-    corpus: Score,
+    metric: str,
     shown: Sequence[int],
     values: Sequence[float | None],
     texts: Callable[[int], Sequence[str]],
 ) -> tuple[Table, ...]:
     """The texts of each segment, below its number and score."""
+    if not shown:
+        return (Table((), (), notes=("no segment has an error",)),)
     scores = {i: "undefined" if values[i] is None else f"{values[i]:.2f}" for i in shown}
     return tuple(
-        Table((), (), notes=(f"segment {i + 1}  {corpus.metric} {scores[i]}", *texts(i)))
-        for i in shown
+        Table((), (), notes=(f"segment {i + 1}  {metric} {scores[i]}", *texts(i))) for i in shown
     )
 
 
-def _has_error(corpus: Score, value: float | None, evidence: Evidence) -> bool:
-    lists = [cell for cell in evidence.values() if isinstance(cell, list)]
-    return any(lists) or corpus.higher_is_better or value not in {None, 0.0}
+def _has_error(value: float | None, evidence: Evidence) -> bool:
+    return any(isinstance(cell, list) and cell for cell in evidence.values()) or bool(value)
 
 
 def _as_text(cell: Any) -> Cell:
     """A list of evidence in one cell of a table."""
-    return "; ".join(str(item) for item in cell) if isinstance(cell, list) else cell
+    return "; ".join(map(str, cell)) if isinstance(cell, list) else cell
 
 
 def present_counted(
@@ -323,8 +374,6 @@ def present_counted(
         return present_scores([score])
     columns = {other.name: other.segment_scores(rows) for other, rows in others}
     evidence = LazyRows(lambda *row: dict(zip(columns, row, strict=True)), *columns.values())
-    if output.show:
-        raise click.UsageError("--show is for scores of texts")
     values = formula.segment_scores(statistics)
     return present_segments(score, values, evidence=evidence, output=output)
 
@@ -352,65 +401,38 @@ def present_profile(profile: Profile) -> Printable:
     )
 
 
-def present_profile_segments(profile: Profile, output: ScoreOutput) -> Printable:
-    """One row a segment, numbered from 1, with a column for each figure.
+def present_profile_segments(
+    profile: Profile, output: ScoreOutput, texts: Callable[[int], Sequence[str]]
+) -> Printable:
+    """One row per segment with a column for each figure; JSON has the corpus figures, too.
 
-    An undefined value is an empty cell, in JSON null. JSON has the corpus figures too. The worst
-    segments are those that are worst by the first figure.
+    Segments count from 1, and an undefined value is empty (null in JSON). The worst segments are
+    the worst by the first figure.
+
+    Args:
+        profile: The figures.
+        output: Which segments to print.
+        texts: The lines that show a segment with its errors, for ``--show``.
     """
     columns = [
         LazyRows(nan_to_none, item.metric.formula(item.statistics)) for item in profile.figures
     ]
     header = ("segment", *(item.figure.key for item in profile.figures))
-    shown = output.choose(
-        range(len(columns[0])),
-        columns[0],
-        higher_is_better=profile.figures[0].metric.higher_is_better,
-    )
+    first, values = profile.figures[0], columns[0]
+    higher_is_better = first.metric.higher_is_better
+    shown: Sequence[int] = range(len(values))
+    if output.wants_errors and not higher_is_better:
+        shown = [i for i, value in enumerate(values) if value]
+    shown = output.choose(shown, values, higher_is_better=higher_is_better)
     rows = LazyRows(lambda index: (index + 1, *(column[index] for column in columns)), shown)
-    data = {
-        "scores": [item.to_dict() for item in profile.figures],
-        "sentences": LazyRows(lambda row: dict(zip(header, row, strict=True)), rows),
-    }
-    return Printable((Table(header, rows),), data=data)
-
-
-def present_found(
-    corpus: Score,
-    evidence: Sequence[Evidence],
-    shown: Any,
-    name: str = "spans",
-    texts: Callable[[int], Sequence[str]] | None = None,
-) -> Printable:
-    """The scores of segments with their spans; positions from 1 in tables, from 0 in JSON.
-
-    Args:
-        corpus: The figure of the corpus, whose signature the segments share.
-        evidence: What was found in each segment.
-        shown: Indices of the segments that are shown.
-        name: What the spans are called.
-        texts: The lines that show a segment with its errors, to print these instead.
-    """
-    has_probabilities = any(evidence[int(i)]["probability"] is not None for i in shown)
-    header = ("segment", "score", *(["probability"] if has_probabilities else []), name)
-
-    def cells(index: int) -> tuple[Cell, ...]:
-        found = evidence[int(index)]
-        probability = [found["probability"]] if has_probabilities else []
-        return int(index) + 1, found["score"], *probability, "; ".join(map(str, found["spans"]))
-
-    def plain(index: int) -> dict[str, Any]:
-        found = plain_evidence(evidence[int(index)])
-        spans = {name if key == "spans" else key: value for key, value in found.items()}
-        return {"segment": int(index) + 1, **spans}
-
-    table = Table(header, LazyRows(cells, shown), signatures=(str(corpus.signature),))
-    scores = LazyRows(lambda found: found["score"], evidence)
+    records = Table(header, rows)
     return Printable(
-        _texts_of(corpus, shown, scores, texts) if texts else (table,),
-        records=table,
-        data={"scores": [{**corpus.to_dict(), "sentences": LazyRows(plain, shown)}]},
-        numbers=LazyRows(lambda index: evidence[int(index)]["score"], shown),
+        _texts_of(first.figure.key, shown, values, texts) if output.show else (records,),
+        records=records,
+        data={
+            "scores": [item.to_dict() for item in profile.figures],
+            "sentences": LazyRows(lambda row: dict(zip(header, row, strict=True)), rows),
+        },
     )
 
 

@@ -45,9 +45,9 @@ class Gravity(IntEnum):
 _MEANINGLESS = ("swapped-sides", "wrong-model", "shifted")
 _DOUBTS = (
     "says-little", "blank", "sides", "second-output", "no-links", "model-fit", "out-of-step",
-    "nearer-source", "source-out-of-step", "equal",
+    "nearer-source", "source-out-of-step", "equal", "plain-model",
 )  # fmt: skip
-_NOTES = ("words-cut", "tokenised-beside", "plain-model", "equal-outputs")
+_NOTES = ("words-cut", "tokenised-beside", "equal-outputs")
 
 GRAVITY: Mapping[str, Gravity] = {
     **dict.fromkeys(_MEANINGLESS, Gravity.MEANINGLESS),

@@ -572,12 +572,13 @@ class Omissions(Metric):
             return None
         if not isinstance(self.aligner, ModelAligner):
             return (
-                "soft links do not say how far each word is normally covered, so less is found: a "
-                "reference, or outputs of other systems, help"
+                "soft links do not tell how far each word is normally covered, so few omissions "
+                "are found without a reference or other systems' outputs: give --ref or --peer"
             )
         return (
-            "the model was not made for omissions: how far each word is normally covered is not "
-            "known, and less is found; train one by align train --prepare-for omissions"
+            "the model was not made for omissions and finds few of them without a reference or "
+            "other systems' outputs: train one with 'align train --prepare-for omissions', or give "
+            "--ref or --peer"
         )
 
     def for_texts(self, *, systems: int, references: int, peers: int) -> Omissions:

@@ -159,7 +159,7 @@ def test_damaged_files(run_cli: RunCli, tmp_path: Path, line: str, said: str) ->
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["drop", *TEXTS, *GIVEN], "DROP needs links: soft links are none; --soft takes them"),
+        (["drop", *TEXTS, *GIVEN], "DROP needs links, and --coverage gives soft"),
         (["drop", "--soft", "hyp", "ref", *GIVEN], "--coverage needs --src"),
         (["drop", "--soft", *TEXTS, *GIVEN[2:]], "--ref-coverage goes with --coverage"),
         (["drop", "--soft", *TEXTS, *GIVEN, "--model", "model"], "give only one of: --model"),

@@ -201,8 +201,14 @@ def test_what_three_segments_cannot_show(run_cli: RunCli, folder: Path) -> None:
 
 
 def test_omissions_with_a_plain_model(run_cli: RunCli, folder: Path) -> None:
-    said = typed(run_cli, folder, "omissions a --src src --model model")[1]
-    assert said.startswith("coverage-eval: note: the model was not made for omissions")
+    line = "omissions a --src src --model model"
+    said = typed(run_cli, folder, line)[1]
+    assert said.startswith("coverage-eval: warning: the model was not made for omissions")
+    assert "train one with 'align train --prepare-for omissions', or give --ref or --peer" in said
+    refused = run_cli(*line.split(), "--strict", cwd=folder, check=False)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "the model was not made for omissions" in refused.stderr
+    assert "not made for omissions" not in run_cli(*line.split(), "--ref", "ref", cwd=folder).stderr
 
 
 # --- the Python interface ---

@@ -49,7 +49,25 @@ def test_show_marks_errors_in_place(run_cli: RunCli, folder: Path) -> None:
     assert shown[0].splitlines()[-1] == "'one two three … eight nine' repeated at 10–18"
     assert "nine [one two three" in shown[0]
     data = json.loads(run_cli("rep", "hyp", "ref", "--show", "-f", "json", cwd=folder).stdout)
-    assert [item["segment"] for item in data["scores"][0]["sentences"]] == [3, 1, 2, 4]
+    assert [item["segment"] for item in data["scores"][0]["sentences"]] == [3, 1]
+
+
+def test_profile_shows_the_worst_segments_by_its_first_figure(
+    run_cli: RunCli, folder: Path
+) -> None:
+    shown = run_cli("profile", "hyp", "--ref", "ref", "--show", cwd=folder).stdout.split("\n\n")
+    assert [text.splitlines()[0] for text in shown] == [
+        "segment 3  REP 88.89",
+        "segment 1  REP 66.67",
+    ]
+    assert shown[1].splitlines()[1:] == [
+        "reference  a red house",
+        "output     a red [red] house",
+        "'red' repeated at 3",
+    ]
+    alone = run_cli("profile", "hyp", "--show", "--top", 1, cwd=folder).stdout.splitlines()
+    assert alone[0] == "segment 3  seq-rep-1 50.00"
+    assert "[one two three" in alone[1]
 
 
 def test_dropped_words_are_marked_in_the_source(run_cli: RunCli, tmp_path: Path) -> None:
@@ -94,7 +112,8 @@ def test_compare_shows_texts_of_systems(run_cli: RunCli, folder: Path) -> None:
     [
         ("rep hyp ref --sort worst", "--sort and --top go with --sentence-level, or --show"),
         ("rep hyp ref --top 2", "--sort and --top go with --sentence-level, or --show"),
-        ("profile hyp --show", "not for profile"),
+        ("profile hyp --errors-only", "there is no option --errors-only"),
+        ("align aer a b --show", "there is no option --show"),
     ],
 )
 def test_usage(run_cli: RunCli, folder: Path, line: str, said: str) -> None:

@@ -38,7 +38,10 @@ def test_segments_as_csv_and_json(run_cli: RunCli, corpus: Path) -> None:
     (score,) = json.loads(run_cli(*arguments, "json", cwd=corpus).stdout)["scores"]
     assert [row["segment"] for row in table] == [str(n) for n in range(1, 201)]
     assert [float(row["score"]) for row in table] == [s["score"] for s in score["sentences"]]
-    assert {row["signature"] for row in table} == {score["signature"]}
+    assert list(table[0]) == ["segment", "score", "spans"]
+    run_cli(*arguments, "csv", "-o", "found.csv", cwd=corpus)
+    assert (corpus / "found.csv.signatures").read_text() == f"{score['signature']}\n"
+    assert score["signature"] in run_cli(*arguments, "text", cwd=corpus).stdout
     sources = (corpus / "test.source").read_text().splitlines()
     spans = 0
     for source, row, sentence in zip(sources, table, score["sentences"], strict=True):
@@ -62,17 +65,35 @@ def test_the_corpus_figure_is_the_share_of_segments(run_cli: RunCli, corpus: Pat
     assert len(rows(only)) == share * 2
 
 
+def test_a_list_of_the_worst_has_a_span_in_each_row(run_cli: RunCli, corpus: Path) -> None:
+    line = ("omissions", *TEXTS, "--model", "model")
+    found = json.loads(run_cli(*line, "-f", "json", cwd=corpus).stdout)["scores"][0]
+    number = found["statistics"]["segments_found"]
+    worst = run_cli(
+        *line, "--sentence-level", "--sort", "worst", "--top", 200, "-f", "csv", cwd=corpus
+    ).stdout
+    assert 0 < len(rows(worst)) == number < 200
+    assert all(row["spans"] for row in rows(worst))
+    shown = run_cli(*line, "--show", "--top", 200, cwd=corpus).stdout.split("\n\n")
+    assert len(shown) == number
+    assert all("[" in text.splitlines()[1] for text in shown)
+    none = run_cli(*line, "--show", "--threshold", 1000, cwd=corpus).stdout
+    assert none == "no segment has an error\n"
+
+
 def test_a_reference_tells_more_apart(run_cli: RunCli, corpus: Path) -> None:
     bad = (corpus / "bad").read_text().splitlines()
     clean = (corpus / "test.target").read_text().splitlines()
     right = {}
+    signature = "found.csv.signatures"
     for reference in ((), ("--ref", "test.target")):
         arguments = (*TEXTS, *reference, "--model", "model", "--sentence-level", "-f", "csv")
-        table = rows(run_cli("omissions", *arguments, cwd=corpus).stdout)
+        run_cli("omissions", *arguments, "-o", "found.csv", cwd=corpus)
+        table = rows((corpus / "found.csv").read_text())
         worst = sorted(table, key=lambda row: -float(row["score"]))[:40]
         places = [int(row["segment"]) - 1 for row in worst]
         right[reference] = sum(bad[n] != clean[n] for n in places)
-        assert ("|refs:1|" in table[0]["signature"]) == bool(reference)
+        assert ("|refs:1|" in (corpus / signature).read_text()) == bool(reference)
     assert right["--ref", "test.target"] >= right[()] > 30
 
 
@@ -109,7 +130,7 @@ def test_calibration_is_written_where_it_is_told(run_cli: RunCli, corpus: Path) 
     assert run_cli(*clean, "mine", cwd=corpus).stdout == done.stdout
     arguments = ("omissions", *TEXTS, "--sentence-level", "-f", "csv", "--model")
     table = rows(run_cli(*arguments, "mine", cwd=corpus).stdout)
-    assert list(table[0]) == ["segment", "score", "probability", "spans", "signature"]
+    assert list(table[0]) == ["segment", "score", "probability", "spans"]
     assert all(0 <= float(row["probability"]) <= 1 for row in table)
     plain = run_cli(*arguments, "model", cwd=corpus).stdout
     assert [row["score"] for row in rows(plain)] == [row["score"] for row in table]

@@ -26,7 +26,7 @@ from coverage_eval.cli.options import (
     gold_options,
     memory_option,
     output_option,
-    scoring_options,
+    scoring_options_without,
     strict_option,
     symmetrize_option,
     threads_option,
@@ -247,7 +247,7 @@ def symmetrize_command(fwd: str, rev: str, method: str, output: str | None) -> N
 @click.argument("gold")
 @gold_options
 @strict_option
-@scoring_options
+@scoring_options_without("show")
 def aer(
     links: str,
     gold: str,

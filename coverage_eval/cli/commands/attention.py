@@ -38,7 +38,7 @@ from coverage_eval.cli.options import (
     options_as,
     output_option,
     output_options,
-    scoring_options,
+    scoring_options_without,
     strict_option,
     threshold_option,
 )
@@ -322,7 +322,7 @@ def links(maps: Sequence[AttentionMap], threshold: float | None, output: str | N
 @gold_options
 @threshold_option
 @strict_option
-@scoring_options
+@scoring_options_without("show")
 def aer(
     maps: Sequence[AttentionMap],
     gold: str,

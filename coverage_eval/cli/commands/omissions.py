@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from operator import itemgetter
 
 import click
-import numpy as np
 
 from coverage_eval.alignment.aligner import ModelAligner
 from coverage_eval.cli.gate import SegmentGate, close, gate_options
@@ -24,25 +22,13 @@ from coverage_eval.cli.options import (
     scoring_options,
     strict_option,
 )
-from coverage_eval.cli.output import (
-    echo_findings,
-    present_found,
-    present_scores,
-    save_histograms,
-    show,
-    warn,
-)
-from coverage_eval.comparison.segment_texts import segment_lines
+from coverage_eval.cli.output import echo_findings, present_result, save_histograms, show, warn
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, check_readable_again, check_target, source_name
 from coverage_eval.data.input_checks import Finding
 from coverage_eval.errors import DataError
 from coverage_eval.metrics.measure import measure
-from coverage_eval.metrics.omissions import (
-    Additions,
-    Omissions,
-    add_omission_data,
-)
+from coverage_eval.metrics.omissions import Additions, Omissions, add_omission_data
 from coverage_eval.tables.table import LazyRows
 from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibrated_finders
 
@@ -51,31 +37,24 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
 @corpus_options("hyp", options=("ref",))
 @option(
     "--peer", "peers", multiple=True, metavar="FILE",
-    help="Expect of HYP what this other system's output covers; give it once for each. With "
-    "several witnesses, references among them, their mean is expected.",
+    help="Expect HYP to cover what this other system's output covers; give it once for each "
+    "system. With several witnesses (references count too), their mean is expected.",
 )  # fmt: skip
-@option(
-    "--additions",
-    is_flag=True,
-    help="Find words of HYP that nothing in the source supports, instead.",
-)
+@option("--additions", is_flag=True, help="Find words of HYP that the source does not support.")
 @option(
     "--calibrate", "calibrated", metavar="FILE", type=OutputFile(), group="Alignment",
-    help="Learn probabilities from errors put into HYP, which is taken to be right, and write the "
-    "model with them to this file, to be used as --model.",
+    help="Put errors into HYP, which must be correct text, learn probabilities from them, and "
+    "write the model with the probabilities to this file, for use as --model.",
 )  # fmt: skip
 @option(
-    "--rate",
-    default=DEFAULT_RATE,
-    show_default=True,
+    "--rate", default=DEFAULT_RATE, show_default=True, group="Alignment",
     type=FiniteRange(0, 0.5, min_open=True),
-    help="With --calibrate, the share of words that texts lack, or have added: 0.02 is 2%.",
-    group="Alignment",
-)
+    help="With --calibrate, the share of words to leave out or add: 0.02 is 2%.",
+)  # fmt: skip
 @option(
     "--threshold", type=FiniteRange(0),
-    help="Count segments with at least this probability, or score if there are no probabilities.  "
-    "[default: 0.5, or a score of 4, with --ref of 1.5]",
+    help="Count segments with at least this probability; with a model that was not calibrated, at "
+    "least this score.  [default: 0.5; a score of 4, or of 1.5 with --ref]",
 )  # fmt: skip
 @option(
     "--fail-if-probability", "least_probability", type=FiniteRange(0, 1, min_open=True),
@@ -86,7 +65,7 @@ from coverage_eval.testbed.learn_calibration import DEFAULT_RATE, ENOUGH, calibr
 @alignment_options(links=False)
 @option(
     "--plot", metavar="FILE", type=PictureFile(), group="Output",
-    help="Draw how scores and probabilities are distributed over the segments: .png, .svg or .pdf.",
+    help="Draw histograms of the segments' scores and probabilities: .png, .svg or .pdf.",
 )  # fmt: skip
 @strict_option
 @scoring_options
@@ -107,13 +86,15 @@ def command(
 ) -> None:
     """Find source words that a hypothesis leaves out, or words that it adds.
 
-    HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
-    unpacked), or a column of a table: --from. Prints the percentage of segments with an omission;
-    with --sentence-level, each segment's score and the spans of source words that are missing,
-    positions from 1 (in JSON from 0). Outputs of other systems help (--peer), three of them more
-    than a reference; what all of them leave out, too, they do not show. So does a model that was
-    trained here or by 'align train --prepare-for omissions'. Once calibrated, a model gives each
-    segment the probability of an omission.
+    HYP is a text file with one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked), or a column of a table: --from. The command prints the percentage of segments with an
+    omission. With --sentence-level it prints each segment's score and the spans of source words
+    that are missing; positions count from 1, in JSON from 0.
+
+    Use a model that was trained here or by 'align train --prepare-for omissions'. Other models find
+    few omissions unless there is a --ref or --peer. Outputs of other systems help more than a
+    reference if there are three of them, but an omission that all of them share is not found.
+    A calibrated model gives each segment the probability of an omission.
 
     \b
     Example:
@@ -127,9 +108,9 @@ def command(
     aligner = alignment.make(add_omission_data)
     assert aligner is not None
     dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src, peers)
-    side = "target" if additions else "source"
     if calibrated:
         assert isinstance(aligner, ModelAligner)
+        side = "target" if additions else "source"
         _calibrate(aligner, side, dataset, rate, calibrated, strict=strict)
     metric = (
         Additions(aligner, threshold) if additions else Omissions(aligner, threshold, bool(ref))
@@ -146,36 +127,21 @@ def command(
         checks=True,
         progress=True,
     )
-    score = result.score(metric.name, resamples=output.resamples, seed=output.seed)
-    printout = present_scores([score])
-    found = result.statistics_of(metric.name)[:, 0]
-    evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
-    if output.sentence_level:
-        shown = np.flatnonzero(found) if output.errors_only else np.arange(result.segments)
-        chosen = output.choose(shown.tolist(), LazyRows(itemgetter("score"), evidence))
-        texts = partial(segment_lines, result, [metric.name]) if output.show else None
-        printout = present_found(
-            score, evidence, chosen, "added" if additions else "spans",
-            None if texts is None else lambda index: list(texts(index)),
-        )  # fmt: skip
-    show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
+    found = result.statistics_of(metric.name)[:, 0].tolist()
+    printed = present_result(result, output, has_error=found)
+    show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
     figures = {"score": result.segment_scores(metric.name)}
     if metric.finder.calibration is not None:
+        evidence = LazyRows(itemgetter(0), result.evidence(metric.name))
         figures["probability"] = [item["probability"] for item in evidence]
     if plot:
-        strengths = [item["score"] for item in evidence]
-        panels = {"strength of what is missing": strengths}
-        if "probability" in figures:
-            panels["probability of an error"] = figures["probability"]
-        save_histograms(panels, plot)
+        names = {"score": "strength of what is missing", "probability": "probability of an error"}
+        save_histograms({names[key]: values for key, values in figures.items()}, plot)
     if gate.is_given:
-        gate.apply(dataset, hyp, found.tolist(), figures)
+        gate.apply(dataset, hyp, found, figures)
     if least_probability is not None:
-        probable = [
-            number
-            for number, item in enumerate(evidence, start=1)
-            if item["probability"] >= least_probability
-        ]
+        rows = enumerate(figures["probability"], start=1)
+        probable = [number for number, value in rows if (value or 0.0) >= least_probability]
         if probable:
             close(
                 f"{len(probable)} of {result.segments} segments have an error with a probability "
@@ -187,7 +153,7 @@ def command(
 def _check(
     texts: Sequence[Text], alignment: AlignmentOptions, has_unfit_ref: bool, calibrated: str | None
 ) -> None:
-    """Refuse what is wrong before any work."""
+    """Refuse wrong options and missing files before any work."""
     alignment.check(texts)
     if not (alignment.has_model or alignment.has_coverage):
         raise click.UsageError(
@@ -201,7 +167,7 @@ def _check(
         raise click.UsageError("--rate goes with --calibrate")
     alignment.check_files(texts)
     if calibrated:
-        assert alignment.src is not None  # the check above asks for it
+        assert alignment.src is not None  # alignment.check asks for it
         check_readable_again(*texts, alignment.src)
         check_target(calibrated)
 
@@ -215,8 +181,8 @@ def _calibrate(
         assert calibration is not None
         if calibration.segments < ENOUGH and not finder.peers:
             said = (
-                f"calibrated on {calibration.segments} segments, which is too few to rely on the "
-                f"probabilities: use {ENOUGH} or more, of text beside the one that is judged"
+                f"calibrated on {calibration.segments} segments, which is too few for reliable "
+                f"probabilities: use {ENOUGH} or more, other than those to be judged"
             )
             echo_findings([Finding("small-calibration", said)], strict=strict)
         plural = "s" if finder.peers > 1 else ""

@@ -17,7 +17,7 @@ from coverage_eval.cli.options import (
     PictureFile,
     ScoreOutput,
     jobs_option,
-    scoring_options,
+    scoring_options_without,
     strict_option,
 )
 from coverage_eval.cli.output import (
@@ -27,6 +27,8 @@ from coverage_eval.cli.output import (
     show,
     warn,
 )
+from coverage_eval.comparison.evidence import find_metric
+from coverage_eval.comparison.segment_texts import segment_lines
 from coverage_eval.data.dataset import Dataset
 from coverage_eval.data.files import Text, source_name
 from coverage_eval.metrics.measure import measure
@@ -36,7 +38,7 @@ from coverage_eval.metrics.profile import make_figures, profile_of
 def _limits(
     context: click.Context, parameter: click.Parameter, values: Sequence[str]
 ) -> dict[str, float]:
-    """A callback for numbers by the name of a figure."""
+    """A callback for ``FIGURE=X``: numbers by the names of figures."""
     found = {}
     for value in values:
         name, equals, number = value.partition("=")
@@ -50,12 +52,12 @@ def _limits(
 @corpus_options("hyp", options=("ref",))
 @option(
     "--above", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
-    help="With --fail-above, --keep or --reject, take segments with more than this for bad, such "
-    "as seq-rep-4=20; give it once for each.",
+    help="For --fail-above, --keep and --reject: a segment has an error if this figure is above X, "
+    "as in seq-rep-4=20; give it once for each figure.",
 )  # fmt: skip
 @option(
     "--below", metavar="FIGURE=X", multiple=True, type=NoFile(), callback=_limits, group="Output",
-    help="Take segments with less than this for bad.",
+    help="A segment has an error if this figure is below X.",
 )  # fmt: skip
 @gate_options
 @alignment_options(coverage=False)
@@ -63,9 +65,9 @@ def _limits(
 @strict_option
 @option(
     "--plot", metavar="FILE", type=PictureFile(), group="Output",
-    help="Draw how each figure that varies is distributed over segments: .png, .svg or .pdf.",
+    help="Draw a histogram over the segments of each figure that varies: .png, .svg or .pdf.",
 )  # fmt: skip
-@scoring_options
+@scoring_options_without("errors_only")
 def command(
     hyp: Text,
     ref: tuple[Text, ...],
@@ -80,19 +82,14 @@ def command(
 ) -> None:
     """Print every cheap figure of one output: repetition, length, coverage.
 
-    HYP is a text file with one segment a line ('-' reads standard input, .gz and .zst are
-    unpacked), or a column of a table: --from. With the source, the reference, and a model or links
-    of any aligner there are more figures. With --sort worst, the segments that are worst by the
-    first figure come first.
+    HYP is a text file with one segment per line ('-' reads standard input; .gz and .zst files are
+    unpacked), or a column of a table: --from. There are more figures with --src, with --ref, and
+    with a model or links from any aligner. --sort worst and --show go by the first figure.
 
     \b
     Example:
       coverage-eval profile hyp.txt --src src.txt --ref ref.txt
     """
-    if output.errors_only or output.show:
-        raise click.UsageError(
-            "--errors-only and --show are not for profile, whose figures are of many kinds"
-        )
     if alignment.src_hyp_align and not alignment.src:
         raise click.UsageError("--src-hyp-align needs --src")
     if alignment.src_ref_align and not (ref and alignment.src_hyp_align):
@@ -102,30 +99,31 @@ def command(
         raise click.UsageError("--above and --below go with --fail-above, --keep or --reject")
     alignment.check_files([hyp, *ref])
     gate.check(hyp)
-    of_links = alignment.settings()
-    aligner = alignment.make()
     have = {name for name, given in (("references", ref), ("sources", alignment.src)) if given}
     figures = make_figures(
         have,
-        aligner,
+        alignment.make(),
         tokenize=alignment.tokens.name,
         lowercase=alignment.lowercase,
-        **of_links,
+        **alignment.settings(),
     )
-    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
     if unknown := [name for name in (*above, *below) if name not in figures]:
         raise click.UsageError(
             f"there is no figure {unknown[0]}{suggest(unknown[0], figures)} "
             f"(there are {', '.join(figures)})"
         )
-    result = measure(dataset, figures, jobs=jobs, checks=True, progress=True)
+    dataset = Dataset.of_files({source_name(hyp): hyp}, ref, alignment.src)
+    result = measure(dataset, figures, jobs=jobs, evidence=output.show, checks=True, progress=True)
     profile = profile_of(result, output.resamples, output.seed)
-    printout = (
-        present_profile_segments(profile, output)
+    shown = [name for kind in ("repetitions", "dropped") if (name := find_metric(result, kind))]
+    printed = (
+        present_profile_segments(
+            profile, output, lambda index: list(segment_lines(result, shown, index))
+        )
         if output.sentence_level
         else present_profile(profile)
     )
-    show(warn(printout, result.findings, result.unknown_words, strict=strict), output)
+    show(warn(printed, result.findings, result.unknown_words, strict=strict), output)
     if plot:
         values = {item.figure.key: item.metric.formula(item.statistics) for item in profile.figures}
         varied = {key: v for key, v in values.items() if np.nanmin(v) < np.nanmax(v)}
@@ -133,8 +131,12 @@ def command(
         save_histograms(varied or values, plot, means=means)
     if gate.is_given:
         limited = {name: result.segment_scores(name) for name in (*above, *below)}
-        wrong = [
-            *([v is not None and v > above[name] for v in limited[name]] for name in above),
-            *([v is not None and v < below[name] for v in limited[name]] for name in below),
+        bad = [
+            any(
+                value is not None
+                and (value > above.get(name, np.inf) or value < below.get(name, -np.inf))
+                for name, value in zip(limited, values, strict=True)
+            )
+            for values in zip(*limited.values(), strict=True)
         ]
-        gate.apply(dataset, hyp, [any(each) for each in zip(*wrong, strict=True)], limited)
+        gate.apply(dataset, hyp, bad, limited)

@@ -108,9 +108,17 @@ def write_table(pairs: Iterable[tuple[bytes, bytes]], path: Path) -> None:
         )
         connection.executemany(
             "INSERT OR IGNORE INTO phrases VALUES (?, NULL)",
-            ((phrase,) for phrase in sorted(beginnings)),  # the order changes bytes of the file
+            (  # the order changes bytes of the file
+                (phrase,)
+                for phrase in tqdm(
+                    sorted(beginnings), "indexing METEOR's phrases", disable=None, leave=False
+                )
+            ),
         )
-        phrases = connection.execute("SELECT phrase FROM phrases")
+        phrases = tqdm(
+            connection.execute("SELECT phrase FROM phrases"),
+            "finishing METEOR's index", disable=None, leave=False,
+        )  # fmt: skip
         checksums = array("I", sorted(zlib.crc32(phrase) for (phrase,) in phrases))
         connection.execute("INSERT INTO checksums VALUES (?)", (checksums.tobytes(),))
         connection.execute("COMMIT")
