@@ -49,7 +49,7 @@ class LabelledData:
 
     @property
     def targets(self) -> NDArray[np.float64]:
-        """``[N, K]`` targets: uniform over an example's labels, or over all classes if it has none."""
+        """``[N, K]`` targets: uniform over the labels of an example, or over all classes."""
         marks = np.where(self.labels.any(axis=1, keepdims=True), self.labels, True)
         return np.asarray(marks / marks.sum(axis=1, keepdims=True))
 
