@@ -317,7 +317,7 @@ def test_untokenised_text_is_for_metrics_that_cut_it_themselves(
     options = ("--ref", "ref", "hyp", "--resamples", 0)
     kept = ("--metrics", "bleu,rep", "--tokenize", "none")
     (message,) = scores(run_cli, tmp_path, *options, *kept)["warnings"]
-    assert "punctuation hangs on words" in message
+    assert "punctuation is attached to words" in message
     for more in ("bleu,chrf", "rep", "bleu,rep"):
         found = scores(run_cli, tmp_path, *options, "--metrics", more)
         assert found["warnings"] == []
@@ -373,7 +373,11 @@ def test_progress_on_a_terminal(run_cli: RunCli, corpus: Path) -> None:
     with (
         os.fdopen(terminal, "rb", buffering=0) as screen,
         subprocess.Popen(
-            [COMMAND, *arguments], cwd=corpus, stdout=subprocess.PIPE, stderr=end
+            [COMMAND, *arguments],
+            cwd=corpus,
+            stdout=subprocess.PIPE,
+            stderr=end,
+            env={name: value for name, value in os.environ.items() if name != "COLUMNS"},
         ) as process,
     ):
         os.close(end)

@@ -136,13 +136,13 @@ def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: 
                 shown = len([row for row in own if row["system"] == system])
                 assert shown == (min(count, 10) if "word" in row_names(rows) else count)
     tables = page.tables[1:]
-    for table, rows in zip(tables, [*found.values(), telling], strict=True):
+    for table, item in zip(tables, page.blocks["breakdowns"], strict=True):
         shown = [
             [
                 f"{v:.2f}" if isinstance(v, float) else str("" if v is None else v)
                 for v in row.values()
             ]
-            for row in rows
+            for row in item["rows"]
         ]
         assert table[1:] == shown
 

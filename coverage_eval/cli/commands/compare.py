@@ -98,8 +98,8 @@ class ChosenMetrics:
                 modelled=alignment.has_model or alignment.has_coverage,
             )
             if alignment.has_coverage:
-                names = ["softdrop" if name == "drop" else name for name in names]
-                names = [name for name in names if name != "additions"]  # rows tell nothing of them
+                # Soft links make no hard links, and show no additions.
+                names = [name for name in names if name not in {"drop", "additions"}]
             if missing:
                 say(f"no METEOR in the table: {missing}", "note")
         else:
@@ -367,8 +367,8 @@ _OPTIONS = (
     option(
         "-m", "--metrics", metavar="LIST", callback=parse_list("metric", METRICS), names=METRICS,
         help=f"Show these columns, such as bleu,rep or bleu rep, of: {', '.join(METRICS)}.  "
-        "[default: bleu,meteor,rep, and drop with an aligner; meteor only for English; without "
-        "--ref rep-peers,length-ratio, and omissions,additions with a model]",
+        "[default: bleu,meteor,rep, drop with an aligner and softdrop with a model; meteor only "
+        "for English; without --ref rep-peers,length-ratio, and omissions,additions with a model]",
     ),
     option(
         "--scores", metavar="NAME=FILE", multiple=True, callback=parse_score_files, is_eager=True,
