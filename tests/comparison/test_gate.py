@@ -68,7 +68,7 @@ def test_no_difference_is_never_worse(comparison: Comparison) -> None:
     for level in (0, 1):
         with pytest.raises(ValueError, match="between 0 and 1"):
             Gate({"rep": 0}, level)
-    with pytest.raises(ValueError, match="from 0"):
+    with pytest.raises(ValueError, match="must be 0 or more"):
         Gate({"rep": -1e-9})
 
 
