@@ -350,7 +350,7 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--labels", "x=gold"), 2, "say whose it is, NAME=FILE, of the systems"),
         (("--labels", "gold"), 2, "say whose it is, NAME=FILE"),
         (("--labels", "careful=missing"), 1, "missing: no such file"),
-        (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
+        (("--labels", "careful=test.en"), 1, "test.en: line 1: is not a line of a gold file"),
         (("--labels", "careful=far"), 1, "labels of careful: segment 501, but there are 500"),
         (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, but it has"),
         (("--labels", "careful=gold", "-o", "gold"), 2, "--output gold is one of the input files"),

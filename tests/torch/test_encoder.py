@@ -106,7 +106,7 @@ def test_the_commands_accept_it(run_cli: RunCli, encoder: Path, tmp_path: Path) 
     for more, status, said in (
         (("--model", "m"), 2, "give only one of"),
         (("--symmetrize", "union"), 2, "--symmetrize is not for --encoder"),
-        (("--encoder", "no/such"), 1, "encoder no/such: is not here"),
+        (("--encoder", "no/such"), 1, "encoder no/such: is not in your cache"),
     ):
         done = run_cli("drop", "hyp", "ref", *by, *more, cwd=tmp_path, check=False)
         assert done.returncode == status
@@ -179,7 +179,7 @@ def test_batches_change_nothing(encoder: Path) -> None:
 
 
 def test_errors_say_what_is_wrong(encoder: Path) -> None:
-    with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not here"):
+    with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not in your cache"):
         Aligner.from_encoder("no/such-one")
     with pytest.raises(ValueError, match="layer is 0 to 2"):
         Aligner.from_encoder(str(encoder))
