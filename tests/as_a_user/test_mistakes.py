@@ -95,10 +95,10 @@ def test_a_blank_output_is_warned_of_everywhere(run_cli: RunCli, folder: Path) -
         )
     shown, stderr = typed(run_cli, folder, "report --ref ref a blank --metrics rep -o report.html")
     assert stderr.startswith(said)
-    assert shown.startswith("blank says so little that no low score of it is a merit.\n")
+    assert shown.startswith("blank is so short that its low scores of errors mean nothing.\n")
     assert "blank: no segment has a word" in (folder / "report.html").read_text("utf-8")
     gate = typed(run_cli, folder, "compare --ref ref a blank --metrics rep --fail-if-worse rep", 1)
-    assert "blank: says too little to pass a gate" in gate[1]
+    assert "blank: the output is too short to pass a gate" in gate[1]
 
 
 # --- texts and models of which no score means anything ---
@@ -177,7 +177,7 @@ def test_untouched_text_is_cut_for_rep_and_drop(run_cli: RunCli, folder: Path) -
     # A model whose text was tokenised elsewhere knows the words that 13a makes.
     assert scores("raw.ref", "raw.a raw.b", "raw.src", "model") == raw
     said = typed(run_cli, folder, "compare --ref raw.ref raw.a raw.b --metrics rep,bleu")[1]
-    assert "note: the texts are not tokenised: tokeniser 13a cuts them" in said
+    assert "note: the texts are not tokenised: REP and DROP tokenise them with 13a" in said
     kept = typed(run_cli, folder, "compare --ref raw.ref raw.a --metrics rep --tokenize none")
     assert "|tok:none|" in kept[0]
     assert "punctuation is attached to words" in kept[1]

@@ -404,7 +404,7 @@ def test_breakdown(run_cli: RunCli, corpus: Path) -> None:
     only = run_cli(
         "compare", *options, "--breakdown", "frequency", "--frequencies", "train.src", cwd=corpus
     ).stdout
-    assert "Dropped source words by how often they stand in the training text\n" in only
+    assert "Dropped source words by how often they occur in the training text\n" in only
     assert "100–999" in only
 
 

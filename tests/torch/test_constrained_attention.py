@@ -211,7 +211,7 @@ def test_a_decoder_with_it_waits_for_nothing(kind, transformation):
 def test_input_that_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="unknown transformation 'softmin'"):
         ours.ConstrainedAttention(ours.BilinearScorer(), "softmin")
-    with pytest.raises(AttentionError, match="needs a scorer that is given the size"):
+    with pytest.raises(AttentionError, match="needs a scorer that knows the size"):
         ours.ConstrainedAttention(ours.BilinearScorer(), sink=True)
     with pytest.raises(AttentionError, match="give the sizes"):
         ours.BilinearScorer(coverage="text")
@@ -279,11 +279,11 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
     module.source(memory, mask=mask, fertilities=1.0, steps=torch.tensor([5, 3, 4]))
     with pytest.raises(
         InfeasibleBoundsError,
-        match="row 1: fertilities that sum to 3 cannot hold 4 steps: add a sink",
+        match="row 1: fertilities that sum to 3 are too few for 4 steps: add a sink",
     ) as caught:
         module.source(memory, mask=mask, fertilities=1.0, steps=4)
     assert caught.value.row == (1,)
-    with pytest.raises(InfeasibleBoundsError, match="hold 6 steps, nor can those of 2 other rows"):
+    with pytest.raises(InfeasibleBoundsError, match="for 6 steps, as are those of 2 other rows"):
         module.source(memory, mask=mask, fertilities=1.0, steps=6)
     with pytest.raises(InfeasibleBoundsError, match="sum to 5, and it is not said for how"):
         module.source(memory, mask=mask, fertilities=1.0)

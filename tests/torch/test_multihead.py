@@ -174,10 +174,10 @@ def test_without_a_sink_fertilities_must_hold_the_target():
     module = heads(sink=False, fertility=1.0)
     query, memory = states(T), states(S, seed=2)
     module(query, memory, memory)
-    with pytest.raises(InfeasibleBoundsError, match="sum to 3 cannot hold 4 steps"):
+    with pytest.raises(InfeasibleBoundsError, match="sum to 3 are too few for 4 steps"):
         module(query, memory, memory, PADDING)
     module(query, memory, memory, PADDING, query_padding_mask=ENDED)
-    with pytest.raises(InfeasibleBoundsError, match="not said for how many"):
+    with pytest.raises(InfeasibleBoundsError, match="the number of steps is unknown"):
         module.source(memory)
 
 
