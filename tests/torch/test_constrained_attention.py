@@ -285,7 +285,7 @@ def test_rows_whose_fertilities_cannot_hold_the_steps_are_found_and_refused():
     assert caught.value.row == (1,)
     with pytest.raises(InfeasibleBoundsError, match="for 6 steps, as are those of 2 other rows"):
         module.source(memory, mask=mask, fertilities=1.0, steps=6)
-    with pytest.raises(InfeasibleBoundsError, match="sum to 5, and it is not said for how"):
+    with pytest.raises(InfeasibleBoundsError, match="sum to 5, but the number of steps is unknown"):
         module.source(memory, mask=mask, fertilities=1.0)
     assert ours.infeasible_rows(torch.ones(3, 5), 4, mask).tolist() == [1]
     assert ours.infeasible_rows(torch.ones(3, 5), torch.tensor([6, 3, 5])).tolist() == [0]
