@@ -33,7 +33,7 @@ def file_of(name):
 
 
 def fertile(modules):
-    """Set all sinks at random, so that they matter; return whether there are any."""
+    """Set all sinks at random, so that they matter."""
     import torch
 
     for module in modules:
