@@ -169,6 +169,13 @@ class Scan:
 
 WITH_REFERENCES = Scan(penalty=0.1, least_strength=0.75, threshold=1.5)
 WITHOUT_REFERENCES = Scan(penalty=0.4, least_strength=1.5, threshold=4.0)
+LETTERS = Scan(penalty=0.1, least_strength=2.0, threshold=5.0)
+"""Without references, for sources cut into letters, which share the loss of a word. On Japanese
+without spaces the AUROC is .70 with this penalty and .68 with the one for words. As few correct
+segments are listed (16%) and counted (2%) as with words."""
+
+LETTER_TOKENIZERS = ("char", "zh")
+"""Tokenisers that cut text into letters."""
 
 SUM_SHARE = 0.25
 """The share of the sum of losses that is added to the score."""
@@ -330,8 +337,11 @@ class OmissionFinder:
 
     @property
     def scan(self) -> Scan:
-        """The constants for scoring with references, or without."""
-        return WITH_REFERENCES if self.referenced else WITHOUT_REFERENCES
+        """The constants for scoring with references, or without, in words or letters."""
+        if self.referenced:
+            return WITH_REFERENCES
+        in_letters = self.aligner.source_tokens.name in LETTER_TOKENIZERS
+        return LETTERS if in_letters and self.side == "source" else WITHOUT_REFERENCES
 
     @property
     def least(self) -> float:

@@ -125,7 +125,9 @@ def make_metric(name: str, settings: Mapping[str, Any]) -> Metric:
 def default_metrics(
     *, aligned: bool, referenced: bool = True, modelled: bool = False
 ) -> tuple[Sequence[str], str | None]:
-    """The columns of the paper's Table 1 that the texts allow; without references, other metrics.
+    """The columns of the paper's Table 1 that the texts allow, and soft DROP beside DROP.
+
+    Without references, the columns are other metrics.
 
     Args:
         aligned: Whether there is an aligner.
@@ -141,7 +143,8 @@ def default_metrics(
             "rep-peers",
             "length-ratio",
         ], None
-    names = ["bleu", "meteor", "rep", *(["drop"] if aligned else [])]
+    names = ["bleu", "meteor", "rep"]
+    names += [*(["drop"] if aligned else []), *(["softdrop"] if modelled else [])]
     try:
         make_metric("meteor", {})
     except MissingDependencyError as error:

@@ -34,7 +34,7 @@ class Attack:
 
 
 class Subclass(np.ndarray[Any, Any]):
-    """An array with more than numbers, for all that is known."""
+    """An array that seems to hold more than numbers."""
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_python_2_pickles(content: bytes) -> None:
     for array, expected in zip(value["pred"], ARRAYS, strict=True):
         assert array.dtype == np.float32
         np.testing.assert_array_equal(array, expected)
-    # Python's own unpickler is the oracle: what the test writes is what Python 2 means.
+    # Python's own unpickler is the oracle: the test writes what Python 2 would.
     oracle = pickle.loads(content, encoding="latin1")
     np.testing.assert_array_equal(oracle["pred"][1], value["pred"][1])
     assert len(oracle["gold"]) == len(value["gold"])
@@ -124,7 +124,7 @@ def test_forged_states_of_arrays_are_refused() -> None:
             unpickle_arrays(forged, "f")
 
 
-def test_what_may_be_called_cannot_be_changed_by_the_pickle() -> None:
+def test_a_pickle_cannot_change_what_it_may_call() -> None:
     forged = b"\x80\x02cnumpy.core.multiarray\nscalar\n}U\x04nameU\x04evalsb."
     with pytest.raises(DataError):
         unpickle_arrays(forged, "f")
@@ -134,19 +134,19 @@ def test_what_may_be_called_cannot_be_changed_by_the_pickle() -> None:
 
 
 def test_forged_memo_index_takes_no_memory() -> None:
-    """The unpickler in C allocates 16 GB for this."""
+    """Python's C unpickler would allocate 16 GB for this."""
     assert unpickle_arrays(b"\x80\x02Nr\xff\xff\xff\x7f.", "f") is None
 
 
 def test_forged_length_of_a_bytearray_takes_no_memory() -> None:
-    """Python's interpreter fills that many bytes with zeros before it looks for them."""
+    """Python allocates that many zero bytes before reading them."""
     forged = b"\x80\x05\x96" + (1 << 62).to_bytes(8, "little") + b"x."
     with pytest.raises(DataError, match="damaged pickle"):
         unpickle_arrays(forged, "f")
 
 
-def test_parts_named_many_times_are_made_once() -> None:
-    """Sixty lists, each of twice the one before: 2⁶⁰ lists to whoever takes them one by one."""
+def test_parts_referred_to_many_times_are_built_once() -> None:
+    """Sixty lists, each holding the previous one twice: 2⁶⁰ lists if visited one by one."""
     doubled = b"".join(b"](h%ch%ceq%c" % (number, number, number + 1) for number in range(1, 61))
     value = unpickle_arrays(b"\x80\x02]q\x01" + doubled + b".", "f")
     for _ in range(60):
@@ -168,7 +168,7 @@ def test_parts_named_many_times_are_made_once() -> None:
     ids=["item", "items", "dict", "set", "frozenset", "call"],
 )
 def test_keys_are_refused_before_they_are_hashed(forged: bytes) -> None:
-    """So many tuples in each other are more than the stack on which they would be hashed."""
+    """Hashing tuples nested this deep would overflow the stack."""
     with pytest.raises(DataError):
         unpickle_arrays(forged, "f")
 
@@ -184,14 +184,14 @@ def test_keys_are_refused_before_they_are_hashed(forged: bytes) -> None:
     ],
     ids=["deep tuples", "deep lists", "dictionaries", "steps without parts", "one array"],
 )
-def test_what_a_pickle_costs_is_bounded_by_its_size(forged: bytes, message: str) -> None:
+def test_the_cost_of_a_pickle_is_limited_by_its_size(forged: bytes, message: str) -> None:
     with pytest.raises(DataError, match=f"^f: .*{message}"):
         unpickle_arrays(forged, "f")
 
 
 @pytest.mark.parametrize("protocol", range(6))
 def test_many_small_arrays_are_within_the_bounds(protocol: int) -> None:
-    """Of one word a side, so that the cells are the least part of it."""
+    """Arrays of one word per side, so cells are the smallest part of the pickle."""
     value = [np.ones((1, 2), dtype="<f4") for _ in range(8000)]
     assert len(unpickle_arrays(pickle.dumps(value, protocol=protocol), "f")) == 8000
 
@@ -199,11 +199,11 @@ def test_many_small_arrays_are_within_the_bounds(protocol: int) -> None:
 @pytest.mark.parametrize("place", [[], (), {}, b"text", 1.5, None])
 def test_only_arrays_and_their_types_take_a_state(place: Any) -> None:
     content = pickle.dumps(place, protocol=2)[:-1] + b"}U\x01xK\x01sb."
-    with pytest.raises(DataError, match=r"damaged pickle|use of encode"):
+    with pytest.raises(DataError, match=r"damaged pickle|calls encode"):
         unpickle_arrays(content, "f")
 
 
-def test_a_container_in_itself_is_refused() -> None:
+def test_a_container_that_contains_itself_is_refused() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(DataError, match="contains itself"):
@@ -231,7 +231,7 @@ VALID = (
 
 
 def outcome(content: bytes) -> str:
-    """The message on a pickle, or nothing; any other exception is a bug."""
+    """The error message for a pickle, or None; any other exception is a bug."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -243,7 +243,7 @@ def outcome(content: bytes) -> str:
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_damage_never_ends_in_anything_but_a_line(data: st.DataObject) -> None:
+def test_damaged_files_give_one_line_errors(data: st.DataObject) -> None:
     content = bytearray(data.draw(st.sampled_from(VALID)))
     for _ in range(data.draw(st.integers(1, 6))):
         place = data.draw(st.integers(0, len(content) - 1))

@@ -65,7 +65,7 @@ def test_it_replaces_no_file_of_the_user(run_cli: RunCli, tmp_path: Path) -> Non
         (folder / name).write_text("mine\n")
         done = run_cli("demo", "--folder", folder, check=False)
         assert (done.returncode, done.stdout) == (1, "")
-        assert f"{folder / name}: is there already" in done.stderr
+        assert f"{folder / name}: exists already" in done.stderr
         assert [path.read_text() for path in folder.iterdir()] == ["mine\n"]
 
 
@@ -92,7 +92,7 @@ def test_doctor_finds_a_missing_aligner(run_cli: RunCli, tmp_path: Path) -> None
     assert re.search(r"^fast_align +missing", text, re.MULTILINE)
 
 
-def test_doctor_tries_whatever_calls_itself_an_aligner(run_cli: RunCli) -> None:
+def test_doctor_tries_any_program_that_is_named_as_aligner(run_cli: RunCli) -> None:
     output = run_cli("doctor", "-f", "json", env={"FAST_ALIGN": "/bin/true"}).stdout
     finding = next(item for item in json.loads(output) if item["part"] == "fast_align")
     assert not finding["ok"]

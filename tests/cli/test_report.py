@@ -136,13 +136,13 @@ def test_its_breakdowns_are_those_of_compare(page: Page, folder: Path, run_cli: 
                 shown = len([row for row in own if row["system"] == system])
                 assert shown == (min(count, 10) if "word" in row_names(rows) else count)
     tables = page.tables[1:]
-    for table, rows in zip(tables, [*found.values(), telling], strict=True):
+    for table, item in zip(tables, page.blocks["breakdowns"], strict=True):
         shown = [
             [
                 f"{v:.2f}" if isinstance(v, float) else str("" if v is None else v)
                 for v in row.values()
             ]
-            for row in rows
+            for row in item["rows"]
         ]
         assert table[1:] == shown
 
@@ -230,7 +230,7 @@ UNCOUNTED = {"word-frequency", "telling-ngrams"}
 """Breakdowns of right words, whose segments the page does not look up."""
 
 
-def test_each_entry_leads_to_segments(page: Page) -> None:
+def test_each_word_links_to_its_segments(page: Page) -> None:
     links = [link for link in page.links if link.startswith("#found=")]
     counted = [t for t in page.blocks["breakdowns"] if t["name"] not in UNCOUNTED]
     rows = [row for table in counted for row in table["rows"]]
@@ -242,7 +242,7 @@ def test_each_entry_leads_to_segments(page: Page) -> None:
                for link in links)  # fmt: skip
 
 
-def test_the_page_forbids_itself_all_that_it_does_not_need(page: Page) -> None:
+def test_the_page_has_a_strict_content_security_policy(page: Page) -> None:
     (script,) = page.scripts
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"default-src 'none'; script-src 'sha256-{allowed}';" in page.policy
@@ -350,9 +350,9 @@ def test_attention(folder: Path, run_cli: RunCli) -> None:
         (("--labels", "x=gold"), 2, "say whose it is, NAME=FILE, of the systems"),
         (("--labels", "gold"), 2, "say whose it is, NAME=FILE"),
         (("--labels", "careful=missing"), 1, "missing: no such file"),
-        (("--labels", "careful=test.en"), 1, "test.en: line 1: is no line of a gold file"),
-        (("--labels", "careful=far"), 1, "labels of careful: segment 501, and there are 500"),
-        (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, which has"),
+        (("--labels", "careful=test.en"), 1, "test.en: line 1: is not a line of a gold file"),
+        (("--labels", "careful=far"), 1, "labels of careful: segment 501, but there are 500"),
+        (("--labels", "careful=long"), 1, "segment 1: word 99 of the output, but it has"),
         (("--labels", "careful=gold", "-o", "gold"), 2, "--output gold is one of the input files"),
         (("--attention", "careful=model"), 1, "model: damaged file of NumPy arrays"),
         (("--attention", "careful=one"), 1, "1 attention maps, but the source text has 500"),
@@ -383,7 +383,7 @@ def test_wrong_options(
     assert not (folder / "none.html").exists()
 
 
-def test_the_output_is_asked_for_and_no_input(folder: Path, run_cli: RunCli) -> None:
+def test_the_output_file_is_required_and_not_an_input(folder: Path, run_cli: RunCli) -> None:
     done = run_cli("report", *OPTIONS, *SYSTEMS, check=False, cwd=folder)
     assert done.returncode == 2
     assert "Missing option '-o'" in done.stderr

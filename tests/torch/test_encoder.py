@@ -23,9 +23,9 @@ WORDS = ["das", "haus", "ist", "rot", "the", "house", "is", "red"]
 
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an encoder that knows eight words of two languages, whose layers do nothing.
+    """A folder with an encoder for eight words of two languages; its layers do nothing.
 
-    The embedding of a word and of its translation are the same, so the links are known.
+    A word and its translation have the same embedding, so the links are known.
     """
     folder = tmp_path_factory.mktemp("encoder")
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -42,7 +42,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         embeddings = model.embeddings
         embeddings.position_embeddings.weight.zero_()
         embeddings.token_type_embeddings.weight.zero_()
-        # Words far apart from each other and from all else.
+        # Words far from each other and from everything else.
         values = 0.01 * torch.randn(15, 16)
         for n in range(4):
             for place in (5 + n, 9 + n):
@@ -93,7 +93,7 @@ def test_scores_and_signature(encoder: Path) -> None:
     assert other.settings["model"] == aligner.settings["model"]
 
 
-def test_the_commands_take_it(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
+def test_the_commands_accept_it(run_cli: RunCli, encoder: Path, tmp_path: Path) -> None:
     texts = {"src": "das haus ist rot", "ref": "the house is red", "hyp": "the house is"}
     for name, line in texts.items():
         (tmp_path / name).write_text(f"{line}\n")
@@ -106,14 +106,14 @@ def test_the_commands_take_it(run_cli: RunCli, encoder: Path, tmp_path: Path) ->
     for more, status, said in (
         (("--model", "m"), 2, "give only one of"),
         (("--symmetrize", "union"), 2, "--symmetrize is not for --encoder"),
-        (("--encoder", "no/such"), 1, "encoder no/such: is not here"),
+        (("--encoder", "no/such"), 1, "encoder no/such: is not in your cache"),
     ):
         done = run_cli("drop", "hyp", "ref", *by, *more, cwd=tmp_path, check=False)
         assert done.returncode == status
         assert said in done.stderr
 
 
-def test_softmax_is_awesome_aligns() -> None:
+def test_softmax_equals_awesome_align() -> None:
     """Two softmaxes, a threshold, and the harmonic mean, element by element."""
     rng = np.random.default_rng(1)
     source, target = rng.normal(size=(5, 8)), rng.normal(size=(4, 8))
@@ -128,7 +128,7 @@ def test_softmax_is_awesome_aligns() -> None:
 
 
 def simalign(similarity: np.ndarray, *, again: bool) -> np.ndarray:
-    """Argmax and itermax, loop by loop, as the paper's section 2.2 and 2.3 describe them."""
+    """Argmax and itermax in plain loops, as sections 2.2 and 2.3 of the paper describe them."""
     m, n = similarity.shape
     linked = np.zeros((m, n))
     for i in range(m):
@@ -156,7 +156,7 @@ def simalign(similarity: np.ndarray, *, again: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_argmax_and_itermax_are_simaligns(seed: int) -> None:
+def test_argmax_and_itermax_equal_simalign(seed: int) -> None:
     rng = np.random.default_rng(seed)
     source, target = rng.normal(size=(rng.integers(1, 8), 6)), rng.normal(size=(5, 6))
     normal = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (source, target)]
@@ -178,8 +178,8 @@ def test_batches_change_nothing(encoder: Path) -> None:
     np.testing.assert_allclose(found[0], found[1], atol=1e-5)
 
 
-def test_what_is_wrong_is_said(encoder: Path) -> None:
-    with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not here"):
+def test_errors_say_what_is_wrong(encoder: Path) -> None:
+    with pytest.raises(MissingDependencyError, match="encoder no/such-one: is not in your cache"):
         Aligner.from_encoder("no/such-one")
     with pytest.raises(ValueError, match="layer is 0 to 2"):
         Aligner.from_encoder(str(encoder))
@@ -193,7 +193,7 @@ def test_what_is_wrong_is_said(encoder: Path) -> None:
 
 
 def test_every_device_gives_the_same(encoder: Path) -> None:
-    """The processor that is asked for by name, and a graphics card where there is one."""
+    """The CPU, chosen by name, and a GPU if there is one."""
     rows = [Row(("red is the house",), ("the house is red",), "das haus ist rot")]
     expected = next(Aligner.from_encoder(str(encoder), layer=1).cover(rows))
     for device in ("cpu", *["cuda"] * torch.cuda.is_available()):

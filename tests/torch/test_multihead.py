@@ -1,4 +1,4 @@
-"""Several heads under fertilities: against PyTorch's own module, and the NumPy reference."""
+"""Multi-head attention with fertilities, against PyTorch's module and the NumPy reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRANSFORMATIONS = ["softmax", "sparsemax", "constrained_softmax", "constrained_s
 
 
 def heads(transformation="csparsemax", seed=0, **settings):
-    """A module in evaluation, all of its parameters random."""
+    """A module in evaluation mode with random parameters."""
     torch.manual_seed(seed)
     settings.setdefault("dtype", torch.float64)
     module = ours.MultiheadConstrainedAttention(D, H, transformation, **settings).eval()
@@ -37,7 +37,7 @@ def states(length, size=D, seed=1, dtype=torch.float64):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("kind", [None, "bool", "float", "of each head"])
-def test_with_softmax_it_is_that_of_pytorch(kind, average, batch_first):
+def test_with_softmax_it_equals_pytorchs(kind, average, batch_first):
     module = heads("softmax", sink=False, batch_first=batch_first, kdim=6, vdim=7)
     theirs = torch.nn.MultiheadAttention(
         D, H, kdim=6, vdim=7, batch_first=batch_first, dtype=torch.float64
@@ -103,7 +103,7 @@ def test_each_head_is_attention_of_the_reference(transformation, exhaustion):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("exhaustion", [0.0, 0.2])
 @pytest.mark.parametrize("transformation", TRANSFORMATIONS)
-def test_step_by_step_is_as_the_whole_target(transformation, exhaustion, batch_first):
+def test_step_by_step_equals_the_whole_target(transformation, exhaustion, batch_first):
     module = heads(
         transformation, exhaustion=exhaustion, fertility=0.6, dropout=0.5, batch_first=batch_first
     )
@@ -122,7 +122,7 @@ def test_step_by_step_is_as_the_whole_target(transformation, exhaustion, batch_f
         assert torch.allclose(torch.cat(outputs, int(batch_first)), output, atol=1e-12)
         assert torch.allclose(torch.cat(attention, 2), weights, atol=1e-12)
         assert torch.allclose(cumulative, weights.sum(2), atol=1e-12)
-    # In a beam: hypotheses change their places after the second step, their sources with them.
+    # As in a beam: after the second step hypotheses and their sources are reordered.
     index = torch.tensor([1, 1, 0])
     cumulative = module.steps(turned(query[:, :2]), source, module.start(source))[2]
     last = module.steps(turned(query[index, 2:]), source.reorder(index), cumulative[index])
@@ -143,7 +143,9 @@ def test_it_trains_as_cross_attention_of_a_decoder():
     causal = torch.nn.Transformer.generate_square_subsequent_mask(12)
     optimizer = torch.optim.Adam(decoder.parameters(), lr=0.01)
     losses = []
-    for _ in range(25):  # 12 steps of three to five words with a unit each: the sink has the rest
+    for _ in range(
+        25
+    ):  # 12 steps over three to five words with one unit each: the sink gets the rest
         found = decoder(wanted.roll(1, 1), memory, causal, memory_key_padding_mask=PADDING)
         losses.append((found - wanted).square().mean())
         optimizer.zero_grad()
@@ -161,7 +163,7 @@ def test_it_trains_as_cross_attention_of_a_decoder():
         assert (weights[..., :S].masked_select(PADDING[:, None, None]) == 0).all()
 
 
-def test_fertilities_of_a_batch_where_layers_do_not_pass_them_on():
+def test_fertilities_of_a_batch_can_be_set_as_an_attribute():
     module = heads()
     query, memory = states(T), states(S, seed=2)
     fertilities = 0.5 + torch.rand(B, S)
@@ -174,15 +176,15 @@ def test_without_a_sink_fertilities_must_hold_the_target():
     module = heads(sink=False, fertility=1.0)
     query, memory = states(T), states(S, seed=2)
     module(query, memory, memory)
-    with pytest.raises(InfeasibleBoundsError, match="sum to 3 cannot hold 4 steps"):
+    with pytest.raises(InfeasibleBoundsError, match="sum to 3 are too few for 4 steps"):
         module(query, memory, memory, PADDING)
     module(query, memory, memory, PADDING, query_padding_mask=ENDED)
-    with pytest.raises(InfeasibleBoundsError, match="not said for how many"):
+    with pytest.raises(InfeasibleBoundsError, match="the number of steps is unknown"):
         module.source(memory)
 
 
 @pytest.mark.parametrize("transformation", ["csoftmax", "csparsemax"])
-def test_it_compiles_waits_for_nothing_and_takes_half_precision(transformation):
+def test_it_compiles_never_synchronises_and_takes_half_precision(transformation):
     torch._dynamo.reset()
     module = heads(transformation, dtype=torch.float32, fertility=0.6, exhaustion=0.2)
     query, memory = states(T, dtype=torch.float32), states(S, dtype=torch.float32)
@@ -214,7 +216,7 @@ def test_parameters_are_drawn_as_pytorch_draws_them():
     ]  # fmt: skip
 
 
-def test_what_does_not_fit_is_refused():
+def test_input_that_does_not_fit_is_refused():
     with pytest.raises(AttentionError, match="3 heads cannot share 8 dimensions evenly"):
         ours.MultiheadConstrainedAttention(8, 3)
     module = heads(fertility=1.0)

@@ -1,4 +1,4 @@
-/** A reader's judgements of findings: kept in the page, and saved as the labels `meta --labels` reads. */
+/** A reader's labels: kept by the web browser, and saved in files that `meta --labels` reads. */
 
 import type { Contents } from "./data";
 
@@ -52,6 +52,32 @@ export class Labels {
       return [segment, system, Number(item.error), ...(withWords ? [words] : [])].join("\t");
     });
     return [["segment", "system", "label", ...(withWords ? ["words"] : [])].join("\t"), ...lines, ""].join("\n");
+  }
+
+  /**
+   * Reads labels from text made by `tsv`, and returns their number.
+   *
+   * Throws an Error that names the line if this is other text, or belongs to another report.
+   */
+  read(kind: ErrorKind, text: string): number {
+    const { systems, segments } = this.contents;
+    const [header = "", ...lines] = text.replaceAll("\r", "").replace(/\n+$/, "").split("\n");
+    if (!/^segment\tsystem\tlabel(\twords)?$/.test(header)) throw new Error("line 1 is not the header of a file saved here");
+    const found = lines.map((line, at): [string, Judgement] => {
+      const [segment = "", system = "", label = "", words = ""] = line.split("\t");
+      const positions = words.split(" ").filter(Boolean).map((word) => Number(word) - 1);
+      const isPlace = (number: number) => Number.isInteger(number) && number >= 0;
+      let wrong = "";
+      if (!isPlace(Number(segment) - 1) || Number(segment) > segments) wrong = `segment ${segment}, and the report has ${segments}`;
+      else if (!systems.includes(system)) wrong = `the report has no system ${system}`;
+      else if (!/^[01]$/.test(label)) wrong = `the label is 0 or 1, not ${label}`;
+      else if (!positions.every(isPlace)) wrong = `words are numbers from 1, not ${words}`;
+      if (wrong) throw new Error(`line ${at + 2}: ${wrong}`);
+      return [name(kind, Number(segment), system), { error: label === "1", words: positions }];
+    });
+    for (const [key, item] of found) this.kept.set(key, item);
+    this.store();
+    return found.length;
   }
 
   /** Segment, system and judgement, in the order of the text and then of the systems. */
