@@ -27,7 +27,9 @@ from hypothesis import HealthCheck, settings
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Small problems on many threads cost processor time and gain none; NumPy is imported after this.
+# PyTorch's sums depend on the number of threads, and a resumed run must equal an unbroken one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("COVERAGE_EVAL_SHARED", ROOT.parent / "shared"))
