@@ -1,8 +1,8 @@
 """Aligners make the links or coverages of a test set and sign them.
 
 An aligner holds every setting that affects a link: model or link files, symmetrisation, sink and
-tokeniser. The source with its references and with its hypotheses goes through one aligner process
-in turns, so that all are aligned in the same way, and neither text nor links are held in memory.
+tokeniser. One process aligns the source with all references, hypotheses and peers, so all are
+aligned in the same way, and neither text nor links are held in memory.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from copy import copy
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.alignment.coverage_files import CoverageSource, coverage_columns
-from coverage_eval.alignment.link_files import LinkColumn, LinkSource, check_links, link_columns
+from coverage_eval.alignment.coverage_files import CoverageColumn, CoverageSource, coverage_of
+from coverage_eval.alignment.link_files import GivenColumn, LinkColumn, LinkSource, check_links
 from coverage_eval.alignment.model_text import (
     cut_pairs,
     noted_tokenizers,
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SIDES: dict[str, Direction] = {"source": "forward", "target": "reverse"}
-"""Whose words are covered → the direction whose posteriors say how much they are."""
+"""The side whose words are covered → the direction of the posteriors that say how much."""
 
 A = TypeVar("A", bound="Aligner")
+C = TypeVar("C", bound=GivenColumn[Any])
 T = TypeVar("T")
 
 
@@ -54,9 +55,9 @@ class AlignedRow(NamedTuple):
     """One segment of a test set with the links of its source, positions counted from 0.
 
     Attributes:
-        source: The source's tokens, without a sink; None if they are not known.
-        references: Links of source and each reference; none with a sink.
-        hypotheses: Links of source and each hypothesis.
+        source: Source tokens without a sink; None if unknown.
+        references: Links of the source and each reference, without those of a sink.
+        hypotheses: Links of the source and each hypothesis, likewise.
     """
 
     source: Sequence[str] | None
@@ -68,14 +69,14 @@ class CoveredRow(NamedTuple):
     """One segment of a test set and how much each text covers its source words.
 
     The coverage of source word i by a text is min(1, Σ_j p(a_j = i)), the posteriors of the frozen
-    forward model summed over the text's words. For the target side, it is how much the source
-    covers each word of a hypothesis, by the reverse model; references then have none.
+    forward model summed over the text's words. For the target side it is how much the source
+    covers each word of a hypothesis, under the reverse model, and there are no references or peers.
 
     Attributes:
-        source: The source's tokens, without a sink.
+        source: Source tokens without a sink.
         references: Coverage by each reference, ``[source words]``, 0 to 1.
         hypotheses: Coverage by each hypothesis.
-        lengths: Words of each hypothesis.
+        lengths: Number of words of each hypothesis.
         peers: Coverage by each peer.
     """
 
@@ -90,10 +91,10 @@ class PosteriorRow(NamedTuple):
     """One segment of a test set and the probabilities of all links of its source.
 
     Attributes:
-        source: The source's tokens, without a sink.
-        references: Posteriors of source and each reference.
-        hypotheses: Posteriors of source and each hypothesis.
-        peers: Posteriors of source and each peer.
+        source: Source tokens without a sink.
+        references: Posteriors of the source and each reference.
+        hypotheses: Posteriors of the source and each hypothesis.
+        peers: Posteriors of the source and each peer.
     """
 
     source: Sequence[str]
@@ -103,7 +104,7 @@ class PosteriorRow(NamedTuple):
 
 
 class Aligner(ABC):
-    """What links the source of a test set with its references and hypotheses.
+    """Links the source of a test set with its references and hypotheses.
 
     >>> aligner = Aligner.from_links([[(0, 0), (1, 1)]], [[(0, 0)]])
     >>> import coverage_eval as ce
@@ -121,9 +122,9 @@ class Aligner(ABC):
     source_tokens: Tokenizer
     """The tokeniser of sources."""
     links_references: bool = True
-    """Whether references have links; link files may lack them."""
+    """Whether references have links; with link files they may have none."""
     covers: bool = False
-    """Whether it gives coverages; links alone cannot."""
+    """Whether :meth:`cover` works; links alone give no coverages."""
 
     @staticmethod
     def train(
@@ -135,7 +136,7 @@ class Aligner(ABC):
 
         Args:
             sources: Source segments, strings or lists of tokens.
-            targets: Target segments, as many.
+            targets: The target segment of each source segment.
             **options: As in :meth:`train_pairs`.
 
         Raises:
@@ -156,17 +157,17 @@ class Aligner(ABC):
         sink: bool = False,
         **options: Any,
     ) -> ModelAligner:
-        """As :meth:`train`, on a stream of pairs.
+        """Train a model on a stream of pairs; see :meth:`train`.
 
         Args:
             pairs: Source and target of each segment.
-            symmetrize: How links of both directions are joined, one of ``SYMMETRIZATIONS``.
-            tokenize: The tokeniser to apply to both sides, here and when aligning.
-            src_tokenize: Another one for the source.
+            symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
+            tokenize: The tokeniser of both sides, in training and when aligning.
+            src_tokenize: The tokeniser of the source, if it needs another one.
             lowercase: Lowercase both sides first.
-            stem: Keep this many letters of each token; 0 for all.
+            stem: Number of letters to keep of each token; 0 for all.
             sink: Append ``<SINK>`` to every source; links to it do not count.
-            **options: The rest of :meth:`fast_align_wrapper.FastAlign.train`.
+            **options: Other options of :meth:`fast_align_wrapper.FastAlign.train`.
 
         Raises:
             AlignerError: No pair has words on both sides, or the aligner failed.
@@ -195,15 +196,15 @@ class Aligner(ABC):
 
         Args:
             path: The model file.
-            symmetrize: How links of both directions are joined, one of ``SYMMETRIZATIONS``.
-            tokenize: The tokeniser to apply; None for the one the model was trained with.
-            src_tokenize: The source's; None for the model's, or ``tokenize`` if that is given.
-            lowercase: Lowercase text first; None to do as the model's training did.
+            symmetrize: How to join the links of both directions, one of ``SYMMETRIZATIONS``.
+            tokenize: The tokeniser to apply; None for the one of the training text.
+            src_tokenize: The source's; None for ``tokenize``, or for that of the training text.
+            lowercase: Lowercase text first; None to treat it like the training text.
             sink: Append ``<SINK>`` to every source; links to it do not count.
-            **options: The rest of :meth:`fast_align_wrapper.FastAlign.load`.
+            **options: Other options of :meth:`fast_align_wrapper.FastAlign.load`.
 
         Raises:
-            AlignerError: There is no such file; it is no model, of another version, or damaged.
+            AlignerError: No such file, not a model, a model of another version, or a damaged one.
         """
         from fast_align_wrapper import FastAlign
 
@@ -223,14 +224,14 @@ class Aligner(ABC):
         *,
         sink: bool = False,
     ) -> Aligner:
-        """Links that any other aligner made, from files or in memory.
+        """Use links of any other aligner, from files or memory.
 
         Args:
             src_ref: Links of source and reference: a file of Pharaoh lines, or the links of each
-                segment as pairs of positions from 0; several of them for several references.
-            src_hyp: Links of source and hypothesis; several of them for several systems, in the
-                order of the systems, or by the systems' names for :func:`coverage_eval.compare`.
-            sink: The links are of sources with ``<SINK>`` behind them, which the text has not.
+                segment as pairs of positions from 0. A list of these for several references.
+            src_hyp: Links of source and hypothesis, likewise. For several systems a list in their
+                order, or for :func:`coverage_eval.compare` a mapping from their names.
+            sink: The links count a ``<SINK>`` at the end of each source, which the text lacks.
 
         Raises:
             DataError: An unreadable file.
@@ -244,7 +245,7 @@ class Aligner(ABC):
         *,
         sink: bool = False,
     ) -> Aligner:
-        """Soft links that any other aligner or a model's attention made, from files or memory.
+        """Use soft links of any other aligner, or attention, from files or memory.
 
         >>> aligner = Aligner.from_posteriors([[1, 1]], [[[0.9, 0], [0, 0.2]]])
         >>> import coverage_eval as ce
@@ -252,12 +253,12 @@ class Aligner(ABC):
         45.0
 
         Args:
-            src_ref: Of source and reference: a file of JSON Lines, or for each segment the coverage
-                of its words, ``[source words]``, or a matrix ``[target words, source words]``; a
-                mapping or list of files for several references; empty if they are not looked at.
-            src_hyp: Of source and hypothesis; for several systems a list of files in the order of
-                the systems, or a mapping from their names.
-            sink: The last column is of ``<SINK>`` behind the source, which the text has not.
+            src_ref: Soft links of source and reference: a file of JSON Lines, or for each segment
+                the coverage of its words, ``[source words]``, or a matrix ``[target words, source
+                words]``. For several references a mapping or a list of files; ``[]`` for none.
+            src_hyp: Soft links of source and hypothesis, likewise. For several systems a list of
+                files in their order, or a mapping from their names.
+            sink: The last column belongs to a ``<SINK>`` behind the source, which the text lacks.
 
         Raises:
             DataError: An unreadable file.
@@ -266,24 +267,24 @@ class Aligner(ABC):
 
     @staticmethod
     def from_encoder(name: str, **options: Any) -> Aligner:
-        """Links and coverages from the vectors of a multilingual encoder; needs ``'.[neural]'``.
+        """Use links and coverages from a multilingual encoder; needs ``'.[neural]'``.
 
-        The weights must be in the user's own cache, or in a folder; nothing is downloaded. How well
-        such coverages find errors is not measured here.
+        The weights must be in a folder or in your Hugging Face cache; nothing is downloaded. We
+        have not measured how well such coverages find errors.
 
         Args:
-            name: Such as ``bert-base-multilingual-cased``, or a folder.
-            **options: ``layer`` whose vectors are compared, counted from 0, the embeddings
-                (default 8); ``method``, one of ``softmax`` (awesome-align; the default),
-                ``argmax`` and ``itermax`` (SimAlign); ``tokenize``, ``src_tokenize`` and
-                ``lowercase``, as in :meth:`train_pairs`; ``batch_size``, texts that are encoded at
-                once (32); and ``device``, such as ``cuda:1`` (default: a GPU if there is one).
+            name: The encoder, such as ``bert-base-multilingual-cased``, or a folder.
+            **options: ``layer``, whose vectors are compared (default 8; 0 is the embeddings);
+                ``method``, one of ``softmax`` (awesome-align; the default), ``argmax`` and
+                ``itermax`` (SimAlign); ``tokenize``, ``src_tokenize`` and ``lowercase``, as in
+                :meth:`train_pairs`; ``batch_size``, the number of texts to encode together (32);
+                ``device``, such as ``cuda:1`` (default: a GPU if there is one).
 
         Raises:
-            MissingDependencyError: PyTorch, Transformers or the encoder is not here.
-            ValueError: An unknown method, or a layer that the encoder has not.
+            MissingDependencyError: PyTorch, Transformers or the encoder is not installed.
+            ValueError: An unknown method, or a layer that the encoder does not have.
         """
-        # By its name: an encoder's aligner is made of this class.
+        # Imported by name, because that module imports this one.
         room = import_module("coverage_eval.alignment.encoder")
         found: Aligner = room.EncoderAligner(name, **options)
         return found
@@ -293,23 +294,23 @@ class Aligner(ABC):
         """Links of a test set, row by row; memory does not grow with the text.
 
         Args:
-            rows: Segments, with their source where a model aligns.
+            rows: Segments; a model needs their sources.
             compat: ``"acl2018"`` reads files of links as the paper's published script does.
 
         Raises:
-            DataError: No source, a link out of range, or unequal numbers of lines.
+            DataError: A missing source, a link out of range, or unequal numbers of lines.
             AlignerError: The aligner failed.
         """
 
     def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:  # noqa: ARG002
-        """Coverages of a test set, row by row, under a model's posteriors.
+        """Coverages of a test set, row by row, from a model's posteriors or soft links.
 
         Args:
             rows: Segments with their source.
-            side: Whose words are covered, one of :data:`SIDES`.
+            side: The side whose words are covered, one of :data:`SIDES`.
 
         Raises:
-            DataError: Links from files have no probabilities; no source.
+            DataError: A missing source, or links without probabilities.
             AlignerError: The aligner failed.
         """
         raise DataError(
@@ -317,10 +318,10 @@ class Aligner(ABC):
         )
 
     def links(self, *, compat: str | None = None, references: bool = True) -> Request:
-        """The request by which a metric gets a batch's links from :meth:`align`.
+        """A metric's request for a batch's links, which :meth:`align` makes.
 
         Args:
-            compat: As there.
+            compat: As in :meth:`align`.
             references: Whether references are linked, too.
         """
         return Request(
@@ -329,7 +330,7 @@ class Aligner(ABC):
         )
 
     def coverages(self, side: str = "source", *, references: bool = True) -> Request:
-        """The request by which a metric gets a batch's coverages from :meth:`cover`."""
+        """A metric's request for a batch's coverages, which :meth:`cover` makes."""
         return Request(
             ("coverages", id(self), side, references),
             lambda rows: self.cover(_with(rows, references=references), side),
@@ -338,13 +339,13 @@ class Aligner(ABC):
     @property
     @abstractmethod
     def settings(self) -> Mapping[str, object]:
-        """The settings of the links for a signature: everything that affects them."""
+        """Everything that affects the links, for a signature."""
 
     def for_systems(self, names: Sequence[str]) -> Aligner:  # noqa: ARG002 (for subclasses)
-        """This aligner for systems in a given order; named links are put in that order.
+        """This aligner with the links of named systems in the given order.
 
         Raises:
-            DataError: There are links of other systems than these.
+            DataError: The links are of other systems.
         """
         return self
 
@@ -352,11 +353,11 @@ class Aligner(ABC):
         if not self.sink:
             return links
         if source is None:
-            raise DataError("the source text is needed to tell the sink; give it with --src")
+            raise DataError("the source text is needed to find the sink; give it with --src")
         return tuple(link for link in links if link[0] != len(source))
 
     def close(self) -> None:
-        """Remove temporary files; the aligner cannot be used any more."""
+        """Remove temporary files; the aligner cannot be used after that."""
         return
 
     def __enter__(self: A) -> A:
@@ -367,10 +368,10 @@ class Aligner(ABC):
 
 
 class ModelAligner(Aligner):
-    """A frozen fast_align model with the settings of its use.
+    """A frozen fast_align model and the settings to align with.
 
     Args:
-        model: The model; what is decided is as :meth:`Aligner.load` has it.
+        model: The model; the other arguments are as in :meth:`Aligner.load`.
 
     Raises:
         ValueError: An unknown symmetrisation or tokeniser.
@@ -421,14 +422,14 @@ class ModelAligner(Aligner):
     def posteriors(
         self, rows: Iterable[Row], direction: Direction = "forward"
     ) -> Iterator[PosteriorRow]:
-        """Probabilities of all links of a test set, row by row, without those with a sink.
+        """Probabilities of all links of a test set, row by row, without those to a sink.
 
         Args:
             rows: Segments with their source.
-            direction: Whose posteriors.
+            direction: The direction of the model.
 
         Raises:
-            DataError: No source.
+            DataError: A missing source.
             AlignerError: The aligner failed.
         """
         pending, pairs = self._pairs(rows)
@@ -440,7 +441,7 @@ class ModelAligner(Aligner):
     def _pairs(
         self, rows: Iterable[Row]
     ) -> tuple[deque[tuple[Row, Sequence[str]]], Iterator[tuple[Sequence[str], Sequence[str]]]]:
-        """The source with every reference and hypothesis; rows handed out wait in the queue."""
+        """Pairs of the source and each text, and the queue of the rows that they came from."""
         pending: deque[tuple[Row, Sequence[str]]] = deque()
 
         def pairs() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
@@ -458,8 +459,9 @@ class ModelAligner(Aligner):
     @property
     def settings(self) -> Mapping[str, object]:
         """Aligner, model, symmetrisation, sink and tokenisers."""
-        # The one that makes the links: the model's hash does not cover what its manifest says.
-        # "fast_align (coverage-eval) 0.1.0" without spaces and brackets, which a signature lacks.
+        # The version of the program that runs: the manifest may name any other, because the
+        # model's hash does not cover that. Signatures have no spaces or brackets, unlike
+        # "fast_align (coverage-eval) 0.1.0".
         version = self.model.binary.version or "fast_align"
         both = self.tokens.settings
         if self.source_tokens != self.tokens:
@@ -473,7 +475,7 @@ class ModelAligner(Aligner):
         }
 
     def cut_by(self, tokenize: str) -> ModelAligner:
-        """This model with another tokeniser for both sides."""
+        """A copy with another tokeniser for both sides."""
         return ModelAligner(
             self.model,
             symmetrize=self.symmetrize,
@@ -491,39 +493,70 @@ class ModelAligner(Aligner):
         self.model.save(path)
 
     def close(self) -> None:
-        """Remove temporary files; the aligner cannot be used any more."""
+        """Remove temporary files; the aligner cannot be used after that."""
         self.model.close()
 
     def __repr__(self) -> str:
         return f"<Aligner {self.model.hash}, {self.symmetrize}>"
 
 
-class GivenLinks(Aligner):
-    """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`.
+class _Given(Aligner, Generic[C]):
+    """Links that were made elsewhere, from files or memory.
 
-    Texts are split at spaces and tabs, and every link is checked against them.
+    Texts are split at spaces and tabs, and every line of links is checked against them.
     """
 
     symmetrize = "given"
+    column: type[C]
+    kind: str
+    """What messages call the links."""
+    key: str
+    """What signatures call them."""
 
-    def __init__(
-        self,
-        src_ref: LinkSource | Sequence[LinkSource],
-        src_hyp: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource],
-        *,
-        sink: bool = False,
-    ) -> None:
-        self._references = link_columns(src_ref, "links of the reference")
-        self._hypotheses = link_columns(src_hyp, "links of the hypothesis")
+    def __init__(self, src_ref: Any, src_hyp: Any, *, sink: bool = False) -> None:
+        self._references = self.column.several(src_ref, f"{self.kind} of the reference")
+        self._hypotheses = self.column.several(src_hyp, f"{self.kind} of the hypothesis")
         self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
         self.links_references = bool(self._references)
         self.sink = sink
         self.tokens = self.source_tokens = Tokenizer()
 
     @property
-    def columns(self) -> list[LinkColumn]:
-        """The links of each text, references' before hypotheses'."""
+    def columns(self) -> list[C]:
+        """The links of each text, references before hypotheses."""
         return [*self._references, *self._hypotheses]
+
+    def for_systems(self, names: Sequence[str]) -> Aligner:
+        """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
+        if self._systems is None or self._systems == list(names):
+            return self
+        if set(self._systems) != set(names):
+            raise DataError(
+                f"links of the systems {', '.join(self._systems)} were given, for the systems "
+                f"{', '.join(names)}"
+            )
+        found = copy(self)
+        found._hypotheses = [self._hypotheses[self._systems.index(name)] for name in names]
+        found._systems = list(names)
+        return found
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The hashes of the links' content, references before hypotheses."""
+        sides = (self._references, self._hypotheses)
+        return {
+            "aligner": "given",
+            self.key: "+".join(",".join(column.digest for column in side) for side in sides),
+            "sink": bool(self.sink),
+            **self.tokens.settings,
+        }
+
+
+class GivenLinks(_Given[LinkColumn]):
+    """Links that were made elsewhere, used unchanged; see :meth:`Aligner.from_links`."""
+
+    column = LinkColumn
+    kind = key = "links"
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:
         """The links of a test set, row by row; see :meth:`Aligner.align`."""
@@ -539,18 +572,14 @@ class GivenLinks(Aligner):
         split = len(self._references)
         for row, *found in together:
             source = None if row.source is None else self.source_tokens(row.source)
-            targets = [None] * len(columns) if compat else self._targets(row)
+            targets = [None] * len(columns) if compat else self._target_lengths(row)
             for column, (number, links), target in zip(columns, found, targets, strict=True):
                 length = None if source is None else len(source) + self.sink
                 check_links(links, length, target, name=column.name, line=number)
             kept = tuple(self._without_sink(links, source) for _, links in found)
             yield AlignedRow(source, kept[:split], kept[split:])
 
-    def for_systems(self, names: Sequence[str]) -> Aligner:
-        """These links with the systems in an order; see :meth:`Aligner.for_systems`."""
-        return _in_order(self, names)
-
-    def _targets(self, row: Row) -> list[int]:
+    def _target_lengths(self, row: Row) -> list[int]:
         """Token counts of the linked texts."""
         counts = (len(row.references), len(row.hypotheses))
         given = (len(self._references), len(self._hypotheses))
@@ -561,39 +590,13 @@ class GivenLinks(Aligner):
             )
         return [len(self.tokens(text)) for text in (*row.references, *row.hypotheses)]
 
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The hashes of the links' content, references' before hypotheses'."""
-        return {
-            "aligner": "given",
-            "links": _digests(self),
-            "sink": bool(self.sink),
-            **self.tokens.settings,
-        }
 
+class GivenCoverages(_Given[CoverageColumn]):
+    """Soft links that were made elsewhere; see :meth:`Aligner.from_posteriors`."""
 
-class GivenCoverages(Aligner):
-    """Soft links that were made elsewhere; see :meth:`Aligner.from_posteriors`.
-
-    Texts are split at spaces and tabs, and every array is checked against them.
-    """
-
-    symmetrize = "given"
+    column = CoverageColumn
+    kind, key = "soft links", "coverage"
     covers = True
-
-    def __init__(
-        self,
-        src_ref: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
-        src_hyp: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource],
-        *,
-        sink: bool = False,
-    ) -> None:
-        self._references = coverage_columns(src_ref, "soft links of the reference")
-        self._hypotheses = coverage_columns(src_hyp, "soft links of the hypothesis")
-        self._systems = list(src_hyp) if isinstance(src_hyp, Mapping) else None
-        self.links_references = bool(self._references)
-        self.sink = sink
-        self.tokens = self.source_tokens = Tokenizer()
 
     def align(self, rows: Iterable[Row], *, compat: str | None = None) -> Iterator[AlignedRow]:  # noqa: ARG002
         """Raise: soft links do not say which words are linked.
@@ -602,23 +605,21 @@ class GivenCoverages(Aligner):
             DataError: Always.
         """
         raise DataError(
-            "soft links are coverages and no links: give links with --src-ref-align and "
+            "soft links give coverages, not links: give links with --src-ref-align and "
             "--src-hyp-align, or ask for a metric of coverage, such as softdrop"
         )
 
     def cover(self, rows: Iterable[Row], side: str = "source") -> Iterator[CoveredRow]:
         """Coverages of a test set, row by row; see :meth:`Aligner.cover`."""
-        columns = [*self._references, *self._hypotheses]
+        columns = self.columns
         names = ["the text", *(column.name for column in columns)]
         split = len(self._references)
         for row, *found in zip_lines(names, [rows, *columns]):
             if row.source is None:
                 raise DataError("soft links need the source text; give it with --src")
-            source = self.source_tokens(row.source)
-            referenced = bool(row.references) and side == "source"
-            references = row.references if referenced else ()
+            references = row.references if side == "source" else ()
             wanted = (*references, *row.hypotheses, *row.peers)
-            soft = list(zip(columns, found, strict=True))[0 if referenced else split :]
+            soft = list(zip(columns, found, strict=True))[0 if references else split :]
             if len(soft) != len(wanted):
                 raise DataError(
                     f"soft links of {split} references and {len(self._hypotheses)} hypotheses and "
@@ -627,76 +628,24 @@ class GivenCoverages(Aligner):
                     "--ref-coverage, and one for each hypothesis, then for each peer, with "
                     "--coverage"
                 )
+            source = self.source_tokens(row.source)
+            lengths = [len(self.tokens(text)) for text in wanted]
             covered = tuple(
-                self._covered(array, source, self.tokens(text), side, f"{column.name}: line {line}")
-                for (column, (line, array)), text in zip(soft, wanted, strict=True)
-            )
-            lengths = tuple(len(self.tokens(text)) for text in row.hypotheses)
+                coverage_of(
+                    array, len(source), length, side,
+                    sink=self.sink, where=f"{column.name}: line {line}",
+                )
+                for (column, (line, array)), length in zip(soft, lengths, strict=True)
+            )  # fmt: skip
             first, last = len(references), len(covered) - len(row.peers)
-            yield CoveredRow(source, covered[:first], covered[first:last], lengths, covered[last:])
-
-    def _covered(
-        self, soft: Floats, source: Sequence[str], target: Sequence[str], side: str, where: str
-    ) -> Floats:
-        """The coverage of each source word, or of each target word, by one text."""
-        width = len(source) + self.sink
-        if soft.size == 0:  # a side without words
-            soft = np.zeros((len(target), width))
-        shape = (width,) if soft.ndim == 1 else (len(target), width)
-        if soft.shape != shape:
-            raise DataError(
-                f"{where}: has {' x '.join(map(str, soft.shape))} values, and there are "
-                f"{len(target)} target words and {width} source words; are these the soft links "
-                "of this text, in this tokenisation?"
-            )
-        if side == "source":
-            return np.asarray(np.minimum(1.0, np.atleast_2d(soft).sum(axis=0)[: len(source)]))
-        if soft.ndim == 1:
-            raise DataError(f"{where}: a row of source words does not say what covers the target's")
-        return np.asarray(np.minimum(1.0, soft[:, : len(source)].sum(axis=1)))
-
-    def for_systems(self, names: Sequence[str]) -> Aligner:
-        """These soft links with the systems in an order; see :meth:`Aligner.for_systems`."""
-        return _in_order(self, names)
-
-    @property
-    def settings(self) -> Mapping[str, object]:
-        """The hashes of the content, references' before hypotheses'."""
-        return {
-            "aligner": "given",
-            "coverage": _digests(self),
-            "sink": bool(self.sink),
-            **self.tokens.settings,
-        }
-
-
-G = TypeVar("G", GivenLinks, GivenCoverages)
-
-
-def _digests(given: GivenLinks | GivenCoverages) -> str:
-    """The hashes of the content of each column, references' before hypotheses'."""
-    sides = (given._references, given._hypotheses)
-    return "+".join(",".join(column.digest for column in columns) for columns in sides)
-
-
-def _in_order(given: G, names: Sequence[str]) -> G:
-    """Links or coverages with the systems in an order."""
-    systems = given._systems
-    if systems is None or systems == list(names):
-        return given
-    if set(systems) != set(names):
-        raise DataError(
-            f"links of the systems {', '.join(systems)} were given, for the systems "
-            f"{', '.join(names)}"
-        )
-    found = copy(given)
-    found._hypotheses = [given._hypotheses[systems.index(name)] for name in names]
-    found._systems = list(names)
-    return found
+            yield CoveredRow(
+                source, covered[:first], covered[first:last], tuple(lengths[first:last]),
+                covered[last:],
+            )  # fmt: skip
 
 
 def check_aligner(aligner: object) -> None:
-    """Raise :class:`TypeError` if this is no aligner, such as the name of a model file."""
+    """Raise :class:`TypeError` if this is not an aligner but, say, the name of a model file."""
     if not isinstance(aligner, Aligner):
         raise TypeError(
             "aligner must come from Aligner.train, Aligner.load, Aligner.from_links or "
@@ -715,5 +664,5 @@ def _together(
 
 
 def _with(rows: Iterable[Row], *, references: bool) -> Iterable[Row]:
-    """The rows, without their references if these are not wanted."""
+    """The rows, without their references unless these are wanted."""
     return rows if references else (row._replace(references=()) for row in rows)

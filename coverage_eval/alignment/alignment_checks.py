@@ -33,62 +33,66 @@ if TYPE_CHECKING:  # importing the aligner takes longer than the checks
     from fast_align_wrapper.links import Links
 
 UNKNOWN = 0.1
-"""Of the tokens: new text like the training text has 0.5 to 4%, text of another language 45 to
-100%, untokenised text 11%, text of another tokeniser 8 to 90%."""
+"""Share of unknown tokens that is suspicious. New text like the training text has 0.5 to 4%, text
+of another language 45 to 100%, untokenised text 11%, text of another tokeniser 8 to 90%."""
 
 UNKNOWN_RATIO = 3.0
-"""Times the share that the training text itself leads to expect (half of the vocabulary, the words
-seen once, by the number of tokens); new text has up to 2 times, so small models are not blamed."""
+"""A suspicious share is also this many times the expected one (Good and Turing: half of the
+vocabulary, the words seen once, divided by the number of training tokens). New text has up to twice
+the expected share, so that small models are not blamed."""
 
 UNKNOWN_OF_HYPOTHESES = 0.25
-"""For a hypothesis; a weak system's own words are not the model's fault."""
+"""The suspicious share in a hypothesis; a weak system's inventions are not the model's fault."""
 
 WRONG_MODEL = 0.5
-"""For a side: the model is of another language or another tokeniser."""
+"""Share of unknown tokens on a side above which the model is for another language or tokeniser."""
 
 SWAPPED = 0.2
-"""Each side is better known to the model's other side by this share; -1 to -0.4 where it is not."""
+"""The sides are swapped if the model's other side knows this share more of each text's tokens. The
+gain is -1 to -0.4 on sides that are not swapped."""
 
 FEWEST_TOKENS = 4
-"""On each side; with fewer than twenty segments, swapped sides are only a suspicion."""
+"""Tokens per side that are needed to tell swapped sides. Below twenty segments they are only a
+suspicion."""
 
 MODEL_CASED = 0.05
-"""Share of the vocabulary with a capital letter from which on a model counts as cased."""
+"""Smallest share of capitalised words in the vocabulary of a cased model."""
 
 FEW_PAIRS = 50
-"""Pairs that a model was trained on; links of one of 300 are poor, but links."""
+"""Fewest training pairs of a usable model; with 300 pairs, links are poor but usable."""
 
 TOKENS_RATIO = 1.25
-"""Target tokens by source tokens, in the text and in training: 1.04 times apart on new text, 1.3 on
-Japanese cut into letters instead of words, 2 to 5 with one side cut into letters."""
+"""Greatest factor between target tokens per source token in the text and in training. It is 1.04
+on new text, 1.3 on Japanese cut into letters instead of words, and 2 to 5 if one side is cut into
+letters."""
 
 FIT = 0.08
-"""0 where the sources fit their own targets no better than their neighbours', 1 where as well as in
-training. In 50 lines of new text 0.66 and more, 0.3 where half of the words are wrong, 0.1 with a
-model of 300 pairs; lines out of step -0.08 to 0.06; another language 0.06 at most."""
+"""Least fit: 0 if the sources fit their own targets no better than their neighbours', 1 if they fit
+as well as in training. In 50 lines of new text it is 0.66 or more, 0.3 if half of the words are
+wrong, 0.1 with a model of 300 pairs, -0.08 to 0.06 if lines are out of step, and 0.06 at most with
+another language."""
 
 SHIFTED_FIT = 0.25
-"""If lines are shifted: how well sources fit targets some lines further on, against their own."""
+"""Least fit of sources and targets some lines further on, for lines to count as shifted."""
 
 MODEL_ROWS = 1000
-"""Pairs to align for :data:`FIT`, twice."""
+"""Pairs to align for :data:`FIT`; each is aligned twice."""
 
 
 def check_model(sample: Sample, model: FastAlign) -> tuple[list[Finding], dict[str, float]]:
     """Check how well an aligner model knows the texts.
 
-    One fault can cause several symptoms (a text
-    in another case also has unknown words), so only the finding that explains the others is
-    reported.
+    One fault can cause several symptoms (a text in another case also has unknown words), so only
+    the finding that explains the others is reported.
 
     Args:
         sample: Rows with sources, in the model's tokenisation and without the sink.
-        model: The model that is to align them.
+        model: The model to align them with.
 
     Returns:
-        The findings, and two figures for reports: ``unknown_source_tokens`` and
-        ``unknown_target_tokens`` (of the first reference, or else the mean of the hypotheses), the
-        shares, 0 to 1, of tokens that the model does not know; 0 where there are no tokens.
+        The findings, and the shares of tokens, 0 to 1, that the model does not know:
+        ``unknown_source_tokens`` and ``unknown_target_tokens`` (of the first reference, or else the
+        mean over the hypotheses); 0 where there are no tokens.
 
     Raises:
         ValueError: The sample has no sources, or neither references nor hypotheses.
@@ -149,12 +153,12 @@ class _ModelAndTexts:
             )
 
     def check_case(self) -> Iterator[Finding]:
-        """A lower-cased model for cased text, or the converse."""
+        """A lowercased model for cased text, or the reverse."""
         model_shares = []
         for words in self.words:
             cased = [word for word in words if word.lower() != word.upper()]
             capital = sum(word != word.lower() for word in cased)
-            # NaN where few words have case: then no comparison below is true
+            # NaN if few words have case, so that no comparison below is true
             model_shares.append(capital / len(cased) if len(cased) >= FEWEST_CASED else math.nan)
         seen = {}
         for text, side in self.texts:
@@ -166,8 +170,8 @@ class _ModelAndTexts:
         if seen:
             yield Finding(
                 "model-case",
-                f"{named(seen)}: share of words with a capital letter; treat case as in the "
-                "training text of the model",
+                f"{named(seen)}: share of words with a capital letter; lowercase the text, or not, "
+                "as in the training of the model",
             )
 
     def check_training(self) -> Iterator[Finding]:
@@ -185,7 +189,6 @@ class _ModelAndTexts:
         seen: dict[str, str] = {}
         unknown = []
         for text, side in self.texts:
-            # Good and Turing: words seen once, about half of all, by the number of tokens.
             expected = len(self.words[side]) / 2 / max(tokens[side], 1)
             least = UNKNOWN_OF_HYPOTHESES if text in self.sample.hypotheses else UNKNOWN
             share = self.unknown(text, side)
@@ -203,7 +206,7 @@ class _ModelAndTexts:
             )
 
     def check_token_ratio(self) -> Iterator[Finding]:
-        """A side that has more or fewer tokens than in training."""
+        """A side with more or fewer tokens than in training."""
         source, manifest = self.source, self.model.manifest
         if not self.sample.references or min(manifest.source_tokens, manifest.target_tokens) < 1:
             return
@@ -223,16 +226,16 @@ class _ModelAndTexts:
             )
 
     def check_fit(self) -> Iterator[Finding]:
-        """By likelihood, sources fit their own targets no better than their neighbours'."""
+        """Sources that fit their own targets no better than their neighbours', by likelihood."""
         if not self.model.manifest.forward.log_likelihood:
-            return  # another fast_align may not print it
+            return  # models of another fast_align may lack it
         sources = self.source.rows
         every = math.ceil(len(sources) / MODEL_ROWS)
         for target in self.sample.targets:
             targets = target.rows
             pieces = []
             for piece in self.sample.pieces[::every]:
-                # Rows and the next ones, without those that are empty or alike on a side.
+                # Each row with the next one, unless they are empty or equal on a side.
                 rows = [i for i in piece if sources[i] and targets[i]]
                 pairs = zip(rows, [*rows[1:], *rows[:1]], strict=True)
                 telling = [
@@ -255,8 +258,8 @@ class _ModelAndTexts:
                 yield Finding(
                     "model-fit",
                     f"{self.source.name} and {target.name}: to the model, sources fit their own "
-                    f"targets no better than the next line's, {place}; lines are in another "
-                    "order, or it is not the model for this text",
+                    f"targets no better than the next line's, {place}; the lines are in another "
+                    "order, or the model is not for this text",
                 )
 
     def _fits_at(
@@ -275,7 +278,7 @@ def _fits(
     """How well the sources of each piece fit their targets.
 
     0 if a target token is as likely as with the next row's source, 1 if it is as likely as in the
-    last round of training.
+    last iteration of training.
     """
     pairs = list(chain.from_iterable(pieces))
     own = _scores(model, [(sources[i], targets[i]) for i, _ in pairs])
@@ -291,7 +294,7 @@ def _fits(
 def _scores(
     model: FastAlign, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]
 ) -> Iterator[float]:
-    """Natural log-probability of each target given its source, of pairs without an empty side."""
+    """Natural log-probability of each target given its source, for pairs without an empty side."""
     sink = [SINK] if model.manifest.notes.get("sink") else []
     rows = model.align_with_scores(
         (([*source, *sink], target) for source, target in pairs), "forward"
@@ -300,18 +303,16 @@ def _scores(
 
 
 def check_given_links(columns: Iterable[LinkColumn]) -> Iterator[Finding]:
-    """Look for texts without a single link: all their words would count as not covered."""
+    """Find texts without a single link, all of whose words would count as not covered."""
     for column in columns:
-        if column.is_blank:
-            yield Finding(
-                "no-links", f"{column.name}: no line has a link; is it the file that was meant?"
-            )
+        if not any(map(str.strip, column.lines())):
+            yield Finding("no-links", f"{column.name}: no line has a link; is it the right file?")
 
 
 BETTER_LINKS = 5.0
-"""By how many standard errors changed gold links must fit better than the given ones. On 20 pairs
-right
-ones fit worse by 6 and more, even with links of Model 1, and wrong ones better by as much."""
+"""By how many standard errors changed gold links must fit better than the given ones. On 20 pairs,
+changing right ones makes the fit worse by 6 or more, even with links of Model 1, and changing wrong
+ones improves it as much."""
 
 _GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], ...] = (
     (lambda link: (link[1], link[0]), "with source and target swapped; say so, or swap them"),
@@ -323,10 +324,10 @@ _GOLD_CHANGES: tuple[tuple[Callable[[tuple[int, int]], tuple[int, int]], str], .
 def check_gold(
     links: Sequence[Links], golds: Sequence[Gold], *, name: str = "the gold links"
 ) -> list[Finding]:
-    """Check that gold links count from the same number as the links, and in the same direction.
+    """Check that gold links count from the same number as the links and have the same direction.
 
     Args:
-        links: The links of each pair, or of a part of the pairs.
+        links: The links of each pair, or of some of the pairs.
         golds: The gold links of the same pairs.
         name: Name of the gold links in messages.
 
@@ -342,7 +343,7 @@ def check_gold(
             said = f"no link of {len(pairs):,} pairs has {word} position 0"
             return [Finding("gold-from-one", f"{name}: {said}; if positions count from 1, say so")]
     for change, said in _GOLD_CHANGES:
-        # Only links that the change adds or removes show which is right.
+        # Only links that the change adds or removes tell which version is right.
         changed = [(ours, gold, {change(link) for link in gold}) for ours, gold in pairs]
         better = sum(len(ours & (new - gold)) for ours, gold, new in changed)
         worse = sum(len(ours & (gold - new)) for ours, gold, new in changed)

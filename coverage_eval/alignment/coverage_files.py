@@ -2,24 +2,21 @@
 
 A line is one segment: a row with the coverage of each source word, ``[0.9, 0, 1]``, or a matrix
 with a row of source words for each target word, whose sums over target words are the coverage.
-Values are 0 or greater, and a coverage above 1 counts as 1. Attention that ``attention convert
---words`` writes as JSON Lines is such a matrix; its row and column of the end are left out.
+Values are 0 or greater, and a coverage above 1 counts as 1. ``attention convert --words`` writes
+attention as such matrices; rows and columns of an end-of-sentence token are ignored.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coverage_eval.data.files import STDIN, Source, check_source, read_segments, source_name
+from coverage_eval.alignment.link_files import GivenColumn
+from coverage_eval.data.files import Source
 from coverage_eval.data.tables import parse_json
 from coverage_eval.errors import DataError
 
@@ -29,84 +26,61 @@ CoverageSource: TypeAlias = "Source | Sequence[Any]"
 """Soft links of a text: a file of JSON Lines, or an array for each segment."""
 
 
-class CoverageColumn:
-    """The soft links of source and one text, from a file or from memory.
+class CoverageColumn(GivenColumn[Floats]):
+    """Soft links: arrays ``[source words]`` or ``[target words, source words]``."""
 
-    Iterating gives each line's number, counted from 1, and its array, ``[source words]`` or
-    ``[target words, source words]``.
-    """
+    @staticmethod
+    def write(segment: Any, where: str) -> str:  # noqa: ARG004 (the line is checked when read)
+        """An array as a line of JSON."""
+        return json.dumps(np.asarray(segment).tolist())
 
-    def __init__(self, soft: CoverageSource, name: str) -> None:
-        self._file: Source | None = None
-        self._lines: list[str] | None = None
-        if isinstance(soft, (str, os.PathLike)):
-            name, self._file = source_name(soft), soft
-            check_source(soft)
-            if str(soft) == STDIN or not Path(soft).is_file():  # it can be read only once
-                self._lines = list(read_segments(soft))
-        else:
-            # As text, so that arrays in memory are checked and signed like those of a file.
-            self._lines = [json.dumps(np.asarray(one).tolist()) for one in soft]
-        self.name = name
-
-    def _texts(self) -> Iterator[str]:
-        if self._lines is not None:
-            return iter(self._lines)
-        assert self._file is not None
-        return read_segments(self._file)
-
-    def __iter__(self) -> Iterator[tuple[int, Floats]]:
-        for number, line in enumerate(self._texts(), start=1):
-            yield number, _array(line, f"{self.name}: line {number}")
-
-    @cached_property
-    def digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of the lines, which signatures name."""
-        found = sha256()
-        for line in self._texts():
-            found.update(line.encode() + b"\n")
-        return found.hexdigest()[:8]
+    @staticmethod
+    def parse(line: str, where: str) -> Floats:
+        """The array of a line, without rows and columns of an end-of-sentence token."""
+        value = parse_json(line, where)
+        is_map = isinstance(value, dict) and "attention" in value
+        try:
+            found = np.array(value["attention"] if is_map else value, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{where}: is neither a row of numbers [source words] nor a matrix of them "
+                "[target words][source words]"
+            ) from None
+        if found.ndim not in {1, 2} or not np.isfinite(found).all() or (found < 0).any():
+            raise DataError(f"{where}: values are finite numbers from 0, in a row or a matrix")
+        if is_map and found.ndim == 2:
+            rows, columns = (-1 if value.get(f"{side}_eos") else None for side in ("tgt", "src"))
+            found = found[:rows, :columns]
+        return found
 
 
-def _array(line: str, where: str) -> Floats:
-    value = parse_json(line, where)
-    is_map = isinstance(value, dict) and "attention" in value
-    try:
-        found = np.array(value["attention"] if is_map else value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{where}: is neither a row of numbers [source words] nor a matrix of them "
-            "[target words][source words]"
-        ) from None
-    if found.ndim not in {1, 2} or not np.isfinite(found).all() or (found < 0).any():
-        raise DataError(f"{where}: values are finite numbers from 0, in a row or a matrix")
-    if is_map and found.ndim == 2:
-        found = found[
-            : -1 if value.get("tgt_eos") else None, : -1 if value.get("src_eos") else None
-        ]
-    return found
-
-
-def coverage_columns(
-    soft: CoverageSource | Sequence[Source] | Mapping[str, CoverageSource], name: str
-) -> list[CoverageColumn]:
-    """The columns of the soft links of one text, or of several by name.
+def coverage_of(
+    soft: Floats, source_words: int, target_words: int, side: str, *, sink: bool, where: str
+) -> Floats:
+    """The coverage of each source word or each target word, 0 to 1.
 
     Args:
-        soft: A file, an array for each segment, several files, or a mapping from names to these.
-        name: What arrays in memory are called in messages.
+        soft: An array of a :class:`CoverageColumn`.
+        source_words: Words of the source, without a sink.
+        target_words: Words of the text.
+        side: Whose words are covered, ``source`` or ``target``.
+        sink: Whether the last column is a sink's.
+        where: The line, for messages.
 
     Raises:
-        DataError: An unreadable file.
-        TypeError: Neither files nor arrays.
+        DataError: An array of another shape; a row when target words are covered.
     """
-    if isinstance(soft, (str, os.PathLike)):
-        return [CoverageColumn(soft, name)]
-    if isinstance(soft, Mapping):
-        return [CoverageColumn(one, name) for one in soft.values()]
-    if not isinstance(soft, Iterable):
-        raise TypeError(f"{name}: a file or a list with an array for each segment, not {soft!r}")
-    listed = list(soft)
-    if not listed or isinstance(listed[0], (str, os.PathLike)):
-        return [CoverageColumn(file, name) for file in listed]
-    return [CoverageColumn(listed, name)]
+    width = source_words + sink
+    if soft.size == 0:  # a side without words
+        soft = np.zeros((target_words, width))
+    if soft.shape != ((width,) if soft.ndim == 1 else (target_words, width)):
+        raise DataError(
+            f"{where}: has {' x '.join(map(str, soft.shape))} values, and there are "
+            f"{target_words} target words and {width} source words; are these the soft links "
+            "of this text, in this tokenisation?"
+        )
+    if side == "source":
+        return np.asarray(np.minimum(1.0, np.atleast_2d(soft).sum(axis=0)[:source_words]))
+    if soft.ndim == 1:
+        raise DataError(f"{where}: a row of source words does not say what covers the target's")
+    return np.asarray(np.minimum(1.0, soft[:, :source_words].sum(axis=1)))

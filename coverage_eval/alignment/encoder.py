@@ -1,18 +1,18 @@
-"""Links and coverages from the vectors of a multilingual encoder, for pairs without parallel text.
+"""Links and coverages from a multilingual encoder, for languages without parallel text.
 
-Words that mean the same have similar vectors in a middle layer. Three ways to make links of the
-similarities of two texts' subwords:
+Words that mean the same have similar vectors in a middle layer. There are three ways to link the
+subwords of two texts by similarity:
 
-- ``softmax``, as awesome-align (Dou and Neubig, EACL 2021): softmax of the dot products over source
-  and over target words; a pair is linked if both are above a threshold, and softly by their
-  harmonic mean.
-- ``argmax``, as SimAlign (Jalili Sabet et al., Findings of EMNLP 2020): pairs each of which is the
-  other's most similar by cosine.
-- ``itermax``, as there: argmax once more, with the similarities of linked subwords reduced by 0.9,
-  and to 0 where both are linked.
+- ``softmax``, as in awesome-align (Dou and Neubig, EACL 2021): softmax of the dot products over the
+  source and over the target; two subwords are linked if both probabilities are above a threshold,
+  and the strength of the link is their harmonic mean.
+- ``argmax``, as in SimAlign (Jalili Sabet et al., Findings of EMNLP 2020): two subwords are linked
+  if each is the other's most similar one by cosine.
+- ``itermax``, also from SimAlign: argmax once more, after multiplying the similarity by 0.9 if one
+  of the subwords is linked and by 0 if both are.
 
-Two words are linked as their best linked subwords are. How well coverages from an encoder find
-errors has not been measured here.
+The link of two words is the strongest link of their subwords. We have not measured how well
+coverages from an encoder find errors.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ Floats = NDArray[np.float64]
 METHODS = ("softmax", "argmax", "itermax")
 
 THRESHOLD = 1e-3
-"""Of awesome-align: subwords are linked if both probabilities are above it."""
+"""awesome-align's threshold for both probabilities of a link."""
 
 _REDUCED = 0.9
-"""Of SimAlign's itermax: what similarities of subwords that are linked once are multiplied by."""
+"""SimAlign's factor for similarities of subwords that are already linked, in itermax."""
 
 _ROWS = 16
-"""Segments whose texts are encoded together."""
+"""Number of segments to encode together."""
 
 
 class _Encoded(NamedTuple):
-    """A text's vectors ``[subwords, size]``, the word of each subword, and the number of words."""
+    """Vectors of a text ``[subwords, size]``, the word of each subword, and the number of words."""
 
     vectors: torch.Tensor
     owners: list[int]
@@ -93,13 +93,13 @@ class EncoderAligner(Aligner):
         bars = logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
         try:
-            # What is missing is never downloaded while texts are scored.
+            # Nothing is downloaded while texts are scored.
             self._pieces = AutoTokenizer.from_pretrained(name, local_files_only=True)
             self._model = AutoModel.from_pretrained(name, local_files_only=True)
         except (OSError, ValueError) as error:
             raise MissingDependencyError(
-                f"encoder {name}: is not here, or no encoder; give a folder, or fetch it once: "
-                f"hf download {name}"
+                f"encoder {name}: is not in your cache, or not an encoder; give a folder, or fetch "
+                f"it once: hf download {name}"
             ) from error
         finally:
             if bars:
@@ -108,7 +108,10 @@ class EncoderAligner(Aligner):
         if not 0 <= layer <= layers:
             raise ValueError(f"layer is 0 to {layers} in {name}, not {layer}")
         if not self._pieces.is_fast:
-            raise MissingDependencyError(f"encoder {name}: its tokeniser does not say its words")
+            raise MissingDependencyError(
+                f"encoder {name}: its tokeniser does not tell which word a subword belongs to; "
+                "choose an encoder with a fast tokeniser"
+            )
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._model.to(self._device).eval()
 
@@ -144,7 +147,7 @@ class EncoderAligner(Aligner):
                 texts = (*row.references, *row.hypotheses, *row.peers)
                 own = [tuple(self.source_tokens(row.source))]
                 cut.append([*own, *(tuple(self.tokens(text)) for text in texts)])
-            # Texts of one length together need little padding.
+            # Texts of similar length together need little padding.
             distinct = dict.fromkeys(one for own in cut for one in own)
             vectors = self._encode(sorted(distinct, key=len))
             for row, (source, *targets) in zip(block, cut, strict=True):
@@ -152,7 +155,7 @@ class EncoderAligner(Aligner):
                 yield row, list(source), found
 
     def _encode(self, texts: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], _Encoded]:
-        """The vectors of each text's subwords, the word of each subword, and number of words."""
+        """Encode distinct texts, in batches."""
         import torch
 
         found: dict[tuple[str, ...], _Encoded] = {(): _Encoded(torch.zeros(0, 1), [], 0)}
@@ -166,7 +169,7 @@ class EncoderAligner(Aligner):
                 return_tensors="pt",
             )
             most = getattr(self._model.config, "max_position_embeddings", None)
-            # RoBERTa's positions begin behind the padding's number.
+            # RoBERTa has fewer usable positions than max_position_embeddings.
             longest = pieces["input_ids"].shape[1]
             if most is not None and longest > min(most, self._pieces.model_max_length):
                 raise DataError(
@@ -192,7 +195,7 @@ class EncoderAligner(Aligner):
 
     @cached_property
     def _digest(self) -> str:
-        """Twelve hexadecimal digits of a hash of the weights."""
+        """The first 12 hexadecimal digits of a hash of the weights."""
         found = sha256()
         for name, values in sorted(self._model.state_dict().items()):
             found.update(name.encode() + values.cpu().numpy().tobytes())
@@ -228,7 +231,7 @@ def link_pieces(source: torch.Tensor, target: torch.Tensor, method: str) -> Floa
         products = source @ target.T
         forward, backward = products.softmax(1), products.softmax(0)
         linked = (forward > THRESHOLD) & (backward > THRESHOLD)
-        # As awesome-align's --output_prob_file.
+        # As in awesome-align's --output_prob_file.
         found = 2 * forward * backward / (forward + backward + 1e-9) * linked
         return np.asarray(found.cpu().numpy(), dtype=np.float64)
     cosines = normalize(source, dim=1) @ normalize(target, dim=1).T
@@ -245,7 +248,7 @@ def link_pieces(source: torch.Tensor, target: torch.Tensor, method: str) -> Floa
 
 
 def _mutual(similarity: Floats) -> Floats:
-    """1 for pairs each of which is the other's most similar, the first of equals; else 0."""
+    """1 where each of the two is the other's most similar one, else 0; ties go to the first."""
     rows, columns = np.indices(similarity.shape)
     best_target = similarity.argmax(1)[:, None] == columns
     best_source = similarity.argmax(0)[None] == rows

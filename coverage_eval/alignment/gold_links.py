@@ -1,13 +1,13 @@
 """Gold links, sure and possible, in the formats that alignment projects published.
 
-* ``talp``: a pair a line, ``i-j`` sure; ``ipj``, ``i?j`` or ``*i-j`` possible. Pharaoh lines are
-  the same without possible links.
-* ``naacl`` (WPT 2003): a link a line, ``pair source target [S|P] [confidence]``, counted from 1;
-  position 0 is NULL.
-* ``giza`` (A3 files): three lines a pair, ``# Sentence pair (n) …``, the target text, and
+* ``talp``: one pair per line, with ``i-j`` for sure links and ``ipj``, ``i?j`` or ``*i-j`` for
+  possible ones. Pharaoh lines are the same without possible links.
+* ``naacl`` (WPT 2003): one link per line, ``pair source target [S|P] [confidence]``, counted from
+  1; position 0 is NULL.
+* ``giza`` (A3 files): three lines per pair, ``# Sentence pair (n) …``, the target text, and
   ``NULL ({ … }) word ({ 3 4 }) …`` with target positions counted from 1.
 
-Sure links are also possible. Links with NULL are left out.
+Sure links are also possible links. Links to NULL are ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _GIZA_HEADER = re.compile(r"# Sentence pair \(([0-9]{1,9})\)")
 _GIZA_WORD = re.compile(r"(\S+) \(\{ ((?:[0-9]{1,9} )*)\}\)(?: |$)")
 
 LARGEST_GAP = 1_000_000
-"""The most pairs without a line in a NAACL file, where the links of a pair come in any order."""
+"""The most pairs that a NAACL file may leave out; its links can be in any order."""
 
 NumberedLine = tuple[int, str]
 """A line's number, counted from 1, and the line."""
@@ -46,7 +46,7 @@ class Gold(NamedTuple):
 
     Attributes:
         sure: Links that a good aligner must find.
-        possible: Links that it may find; contains ``sure``.
+        possible: Links that it may find, including the sure ones.
     """
 
     sure: Links
@@ -66,13 +66,14 @@ def read_gold(
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
         form: One of :data:`GOLD_FORMATS`; ``auto`` looks at the first line that is not empty.
-        one_based: Positions of a Pharaoh or Talp file count from 1; the other formats always do.
-        swapped: Links are target-source.
+        one_based: Whether positions of a Pharaoh or Talp file count from 1, as they always do in
+            the other formats.
+        swapped: Whether links are target-source.
 
     Raises:
         DataError: As :func:`~coverage_eval.data.files.read_segments`; a malformed line
             (file, line).
-        ValueError: No form has that name.
+        ValueError: An unknown form.
     """
     return _open_gold(source, form, one_based=one_based, swapped=swapped)[1]
 
@@ -80,7 +81,7 @@ def read_gold(
 def _open_gold(
     source: Source, form: str, *, one_based: bool, swapped: bool
 ) -> tuple[str, Iterator[Gold]]:
-    """The format of a file, given or recognised, and its pairs."""
+    """The format of a file, given or detected, and its pairs."""
     if form not in GOLD_FORMATS:
         raise ValueError(f"unknown form {form!r} of gold links; one of {', '.join(GOLD_FORMATS)}")
     name = source_name(source)
@@ -138,7 +139,7 @@ def _read_talp(
 
 
 def _read_naacl(name: str, lines: Iterable[NumberedLine]) -> Iterator[Gold]:
-    """Links may come in any order of pairs; a pair without a line has no links."""
+    """Read links, which may be in any order; a pair without a line has no links."""
     pairs: dict[int, tuple[list[Link], list[Link]]] = {}
     for number, line in lines:
         if not line.strip():
@@ -163,10 +164,10 @@ def _read_naacl(name: str, lines: Iterable[NumberedLine]) -> Iterator[Gold]:
 
 
 def _read_giza(name: str, lines: Iterator[NumberedLine]) -> Iterator[Gold]:
-    """The pairs of GIZA files by id; the first of equal ids counts.
+    """Read the pairs of a GIZA file in order of their numbers; the first of equal numbers counts.
 
-    Parallel GIZA writes pairs in any order, so they are sorted. Pairs that come too
-    early wait, so a file in order is not held in memory.
+    Parallel GIZA writes pairs in any order, so early pairs wait until those before them are read.
+    A file that is in order is not held in memory.
     """
     waiting: dict[int, Gold] = {}
     due = 1
@@ -178,7 +179,7 @@ def _read_giza(name: str, lines: Iterator[NumberedLine]) -> Iterator[Gold]:
         last, words = next(lines, (number + 2, ""))
         pair = int(found[1])
         if pair < due or pair in waiting:
-            message = f"{name}: line {number}: pair {pair} comes again; the first one is used"
+            message = f"{name}: line {number}: pair {pair} is repeated; the first one is used"
             warnings.warn(message, CorpusWarning, stacklevel=2)
             continue
         waiting[pair] = _parse_giza(name, last, words)
@@ -186,7 +187,7 @@ def _read_giza(name: str, lines: Iterator[NumberedLine]) -> Iterator[Gold]:
             yield waiting.pop(due)
             due += 1
     if waiting:
-        raise DataError(f"{name}: pair {due} is missing, though there is a pair {max(waiting)}")
+        raise DataError(f"{name}: pair {due} is missing, but there is a pair {max(waiting)}")
 
 
 def _parse_giza(name: str, number: int, line: str) -> Gold:
@@ -216,20 +217,20 @@ def read_with_gold(
 ) -> Iterator[tuple[Links, Gold]]:
     """Read links and the gold links of the same pairs.
 
-    A NAACL file cannot say that its last pairs have no links; it may seem shorter.
+    A NAACL file may be shorter, because it has no line for pairs without links.
 
     Args:
         links: A file of Pharaoh lines.
-        gold: As :func:`read_gold`.
-        form: The form of the gold links, as :func:`read_gold` takes it.
+        gold: A file of gold links; this and the other arguments are as in :func:`read_gold`.
+        form: The form of the gold links.
         one_based: Whether their positions count from 1.
         swapped: Whether they are target-source.
 
     Raises:
-        DataError: As there; there are more pairs in one file than in the other (names, counts).
+        DataError: As :func:`read_gold`; unequal numbers of pairs (names, counts).
     """
     if str(links) == STDIN and str(gold) == STDIN:
-        raise DataError("'-' (standard input) is named twice; give one of the two as a file")
+        raise DataError("'-' (standard input) is given twice; give one of the two as a file")
     form, golds = _open_gold(gold, form, one_based=one_based, swapped=swapped)
     counts = [0, 0]
     for found, expected in zip_longest(read_links(links), golds):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from coverage_eval.data.files import (
     STDIN,
@@ -24,134 +25,136 @@ from fast_align_wrapper.links import Link, Links, format_links, parse_links
 LinkSource: TypeAlias = "Source | Sequence[Collection[Link]]"
 """Links of a text: a file of Pharaoh lines, or the links of each segment."""
 
+C = TypeVar("C", bound="GivenColumn[Any]")
+T = TypeVar("T")
 
-class LinkColumn:
-    """The links of source and one text, one line for each segment, from a file or from memory.
+
+class GivenColumn(ABC, Generic[T]):
+    """Links of the source and one text, one line for each segment, from a file or from memory.
 
     Iterating gives each line's number, counted from 1, and its links.
     """
 
-    def __init__(self, links: LinkSource, name: str) -> None:
-        self._file: Source | None = None
-        if isinstance(links, (str, os.PathLike)):
-            name, self._file = source_name(links), links
-            check_source(links)
+    def __init__(self, given: Source | Iterable[Any], name: str) -> None:
+        self._lines: list[str] | Source
+        if isinstance(given, (str, os.PathLike)):
+            name, self._lines = source_name(given), given
+            check_source(given)
             # A pipe can be read only once, and it is hashed before it is used.
-            is_pipe = str(links) == STDIN or not Path(links).is_file()
-            self._lines = list(read_segments(links)) if is_pipe else None
+            if str(given) == STDIN or not Path(given).is_file():
+                self._lines = list(read_segments(given))
         else:
+            # As text, so that links in memory are checked and signed like those of a file.
             self._lines = [
-                _link_line(segment, name, number) for number, segment in enumerate(links, start=1)
+                self.write(segment, f"{name}: segment {number}")
+                for number, segment in enumerate(given, start=1)
             ]
         self.name = name
 
-    def _texts(self) -> Iterable[str]:
-        if self._lines is not None:
-            return self._lines
-        assert self._file is not None
-        return read_segments(self._file)
+    @classmethod
+    def several(cls: type[C], given: Any, name: str) -> list[C]:
+        """The columns of one text, of several in a list, or of several by name.
 
-    def __iter__(self) -> Iterator[tuple[int, Links]]:
-        for number, line in enumerate(self._texts(), start=1):
-            yield number, parse_line(line, self.name, number)
+        Args:
+            given: A file, the links of each segment, or several of these.
+            name: What links in memory are called in messages.
 
-    def script_lines(self) -> Iterator[tuple[int, Links]]:
-        """The lines that the paper's published script reads (audits, row 3)."""
-        for number, line in enumerate(self._texts(), start=1):
-            if not line.startswith("<"):
-                yield number, parse_line(line, self.name, number)
+        Raises:
+            DataError: An unreadable file, or links in memory that are none.
+            TypeError: Neither files nor lists.
+        """
+        if isinstance(given, (str, os.PathLike)):
+            return [cls(given, name)]
+        if not isinstance(given, Iterable):
+            raise TypeError(f"{name}: a file or a list with one item per segment, not {given!r}")
+        listed = [
+            list(item) if isinstance(item, Iterator) else item  # it can be read only once
+            for item in (given.values() if isinstance(given, Mapping) else given)
+        ]
+        if not listed:
+            return []
+        is_one = not isinstance(given, Mapping) and not isinstance(listed[0], (str, os.PathLike))
+        if is_one and cls.are_segments(listed):
+            return [cls(listed, name)]
+        return [cls(one, name) for one in listed]
 
-    @property
-    def is_blank(self) -> bool:
-        """Whether every line is empty."""
-        return not any(map(str.strip, self._texts()))
+    @staticmethod
+    def are_segments(listed: Sequence[Any]) -> bool:  # noqa: ARG004 (for subclasses)
+        """Whether a list holds the links of segments rather than those of several texts."""
+        return True
+
+    @staticmethod
+    @abstractmethod
+    def write(segment: Any, where: str) -> str:
+        """The links of a segment in memory, as a line of a file."""
+
+    @staticmethod
+    @abstractmethod
+    def parse(line: str, where: str) -> T:
+        """The links of a line; ``where`` names the line in errors."""
+
+    def lines(self) -> Iterable[str]:
+        """The lines as they are."""
+        return self._lines if isinstance(self._lines, list) else read_segments(self._lines)
+
+    def __iter__(self) -> Iterator[tuple[int, T]]:
+        for number, line in enumerate(self.lines(), start=1):
+            yield number, self.parse(line, f"{self.name}: line {number}")
 
     @cached_property
     def digest(self) -> str:
-        """The first 8 hexadecimal digits of the hash of the lines, which signatures name."""
+        """The first 8 hexadecimal digits of a hash of the lines, for signatures."""
         found = sha256()
-        for line in self._texts():
+        for line in self.lines():
             found.update(line.encode() + b"\n")
         return found.hexdigest()[:8]
 
 
-def _link_line(links: Any, name: str, number: int) -> str:
-    """The links of a segment in memory as a line of a file."""
-    try:
-        return format_links(sorted({(source, target) for source, target in links}))
-    except (TypeError, ValueError):
-        raise DataError(
-            f"{name}: segment {number}: {links!r:.60} are not links, pairs of positions such as "
-            "[(0, 0), (1, 2)]"
-        ) from None
+class LinkColumn(GivenColumn[Links]):
+    """Hard links: Pharaoh lines, or pairs of positions."""
 
+    @staticmethod
+    def write(segment: Any, where: str) -> str:
+        """The links of a segment in memory, as a Pharaoh line."""
+        try:
+            return format_links(sorted({(source, target) for source, target in segment}))
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{where}: {segment!r:.60} are not links, pairs of positions such as "
+                "[(0, 0), (1, 2)]"
+            ) from None
 
-def link_columns(
-    links: LinkSource | Sequence[LinkSource] | Mapping[str, LinkSource], name: str
-) -> list[LinkColumn]:
-    """The columns of one or several link sources.
+    @staticmethod
+    def parse(line: str, where: str) -> Links:
+        """The links of a Pharaoh line."""
+        try:
+            return parse_links(line)
+        except AlignerDataError as error:
+            raise DataError(f"{where}: {error}") from None
 
-    Args:
-        links: A file, the links of each segment, or several of these.
-        name: What links in memory are called in messages.
+    @staticmethod
+    def are_segments(listed: Sequence[Any]) -> bool:
+        """Whether positions are nested no deeper than in the links of one text."""
+        if _depth(listed) != 3:
+            return _depth(listed) < 3
+        # Without positions, empty segments take the place of links.
+        return all(len(link) > 0 for segment in listed for link in segment if _depth(link))
 
-    Raises:
-        DataError: An unreadable file, or links in memory that are not pairs of positions.
-        TypeError: Neither files nor lists of links.
-    """
-    if isinstance(links, (str, os.PathLike)):
-        return [LinkColumn(links, name)]
-    if not isinstance(links, Iterable):
-        raise TypeError(f"{name}: a file or a list with the links of each segment, not {links!r}")
-    several: list[Any] = [
-        list(item) if isinstance(item, Iterator) else item  # it can be looked at only once
-        for item in (links.values() if isinstance(links, Mapping) else links)
-    ]
-    if not several:
-        return []
-    files = isinstance(several[0], (str, os.PathLike))
-    if files or isinstance(links, Mapping) or not _is_links(several):
-        return [LinkColumn(one, name) for one in several]
-    return [LinkColumn(several, name)]
-
-
-def _is_links(value: Sequence[Any]) -> bool:
-    """Whether this is a list of segments with their links, not a list of such lists."""
-    if _depth(value) != 3:
-        return _depth(value) < 3
-    # Without positions, empty segments take the place of links.
-    return all(len(link) > 0 for segment in value for link in segment if not _is_position(link))
+    def script_lines(self) -> Iterator[tuple[int, Links]]:
+        """The lines that the paper's published script reads (audits, row 3)."""
+        for number, line in enumerate(self.lines(), start=1):
+            if not line.startswith("<"):
+                yield number, self.parse(line, f"{self.name}: line {number}")
 
 
 def _depth(value: Any) -> int:
-    """How deep positions are nested."""
-    return 0 if _is_position(value) else 1 + max(map(_depth, value), default=0)
-
-
-def _is_position(value: Any) -> bool:
-    """Whether a value is meant as a position, whatever its type."""
-    return isinstance(value, str) or not isinstance(value, Iterable)
-
-
-def parse_line(line: str, name: str, number: int) -> Links:
-    """Read the links of a pair from a line of a file, as :func:`parse_links`.
-
-    Args:
-        line: The line.
-        name: The file's name, for the message.
-        number: The line's number, counted from 1.
-
-    Raises:
-        DataError: A malformed link (file, line).
-    """
-    try:
-        return parse_links(line)
-    except AlignerDataError as error:
-        raise DataError(f"{name}: line {number}: {error}") from None
+    """How deeply positions are nested; a position has depth 0, whatever its type."""
+    is_position = isinstance(value, str) or not isinstance(value, Iterable)
+    return 0 if is_position else 1 + max(map(_depth, value), default=0)
 
 
 def read_links(source: Source) -> Iterator[Links]:
-    """Read one pair's links a line, as :func:`parse_links`; an empty line is a pair without links.
+    """Read the links of one pair per line; an empty line is a pair without links.
 
     Args:
         source: A file's name (``.gz`` and ``.zst`` are unpacked) or ``-`` for standard input.
@@ -161,7 +164,7 @@ def read_links(source: Source) -> Iterator[Links]:
             (file, line).
     """
     for number, line in enumerate(read_segments(source), start=1):
-        yield parse_line(line, source_name(source), number)
+        yield LinkColumn.parse(line, f"{source_name(source)}: line {number}")
 
 
 def read_link_pairs(first: Source, second: Source) -> Iterator[tuple[Links, Links]]:
@@ -186,20 +189,23 @@ def check_links(
 
     Args:
         links: The links of one pair.
-        source_length: Number of source tokens; None if it is not known.
-        target_length: Number of target tokens; None if it is not known.
-        name: The links' file, for the message.
-        line: The pair's line in it, counted from 1.
+        source_length: Number of source tokens; None if unknown.
+        target_length: Number of target tokens; None if unknown.
+        name: The file of the links, for the message.
+        line: The line of the pair in it, counted from 1.
 
     Raises:
-        DataError: A link is out of range: file, line, link and both lengths.
+        DataError: A link is out of range: file, line, link and the known lengths.
     """
-    for source, target in links:
-        ends = {"source": (source, source_length), "target": (target, target_length)}
-        known = {side: length for side, (_, length) in ends.items() if length is not None}
-        if any(length is not None and position >= length for position, length in ends.values()):
-            counts = ", ".join(f"the {side} has {length} tokens" for side, length in known.items())
+    known = {"source": source_length, "target": target_length}
+    lengths = {side: length for side, length in known.items() if length is not None}
+    for link in links:
+        ends = dict(zip(known, link, strict=True))
+        if any(ends[side] >= length for side, length in lengths.items()):
+            counts = ", ".join(
+                f"the {side} has {length} tokens" for side, length in lengths.items()
+            )
             raise DataError(
-                f"{name}: line {line}: link {source}-{target} is out of range: {counts}, counted "
+                f"{name}: line {line}: link {link[0]}-{link[1]} is out of range: {counts}, counted "
                 "from 0; are these the links of this text, in this tokenisation?"
             )

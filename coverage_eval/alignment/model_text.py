@@ -1,4 +1,4 @@
-"""The text that a model is trained on, as tokenised pairs, and the model's notes of it."""
+"""Training text as tokenised pairs, and what a model notes about its training text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LONGEST_STEM = 100
 def strict_pairs(
     sources: Iterable[Segment], targets: Iterable[Segment]
 ) -> Iterator[tuple[Segment, Segment]]:
-    """Segments of both sides in pairs.
+    """Pair the segments of both sides.
 
     Raises:
         DataError: Unequal numbers of segments.
-        TypeError: A side is no list of segments, or a segment neither a string nor a list.
+        TypeError: A side is not a list of segments, or a segment is neither a string nor a list.
     """
     check_list(sources, "the source")
     check_list(targets, "the target")
@@ -47,14 +47,14 @@ def cut_pairs(
     sink: bool,
     notes: dict[str, Any],
 ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """The tokens of each pair; the notes get the tokenisers.
+    """Tokenise pairs, and fill the notes for the model.
 
     Args:
         pairs: Source and target of each segment.
-        source_tokens: Cuts sources.
-        target_tokens: Cuts targets, in the same case and to the same stems.
-        sink: Whether a sink is appended to every source.
-        notes: Filled with what the model notes; right when all pairs have been taken.
+        source_tokens: The tokeniser of sources.
+        target_tokens: The tokeniser of targets, with the same case and stems.
+        sink: Whether to append a sink to every source.
+        notes: Filled with what the model notes; complete after the last pair.
     """
     notes |= {
         "tokenize": target_tokens.name,
@@ -65,13 +65,13 @@ def cut_pairs(
     }
     for source, target in pairs:
         tokens, others = with_sink(source_tokens(source), sink=sink), target_tokens(target)
-        # Looked at, not assumed: the text itself may end in sinks.
+        # Not simply `sink`, because the sources themselves may end in sinks.
         notes["sink"] &= not (tokens and others) or tokens[-1] == SINK
         yield tokens, others
 
 
 def with_sink(source: Sequence[str], *, sink: bool) -> Sequence[str]:
-    """A source's tokens, followed by a sink if one is wanted."""
+    """The tokens of a source, followed by a sink if ``sink``."""
     return [*source, SINK] if sink else source
 
 
@@ -81,10 +81,10 @@ def noted_tokenizers(
     src_tokenize: str | None = None,
     lowercase: bool | None = None,
 ) -> tuple[Tokenizer, Tokenizer]:
-    """The tokenisers of source and target: the model's, unless others are given.
+    """The tokenisers of source and target: those of the model's training, unless others are given.
 
     Raises:
-        DataError: The model notes a tokeniser that is not known here.
+        DataError: The model's notes are damaged or name an unknown tokeniser.
     """
     notes = model.manifest.notes
     kinds = {"lowercase": bool, "sink": bool, "stem": int}
@@ -97,8 +97,8 @@ def noted_tokenizers(
     for name in (source, target):
         if not isinstance(name, str) or name not in TOKENIZERS:
             raise DataError(
-                f"the model's text was cut by tokeniser {name!r:.40}, which is not known here; "
-                "train a model with one that is"
+                f"the model's text was cut by tokeniser {name!r:.40}, which is unknown here; "
+                f"train a model with one of {', '.join(TOKENIZERS)}"
             )
     stem = int(notes.get("stem", 0))
     return Tokenizer(source, case, stem), Tokenizer(target, case, stem)
@@ -107,25 +107,26 @@ def noted_tokenizers(
 def other_use(
     model: FastAlign, source: Tokenizer, target: Tokenizer, *, sink: bool
 ) -> Iterator[str]:
-    """Warn if a model is used on text of another tokeniser or case than its training text.
+    """Warnings if the text is prepared in another way than the model's training text.
 
     Args:
         model: The model.
-        source: How sources are cut.
-        target: How targets are.
+        source: The tokeniser of sources.
+        target: The tokeniser of targets.
         sink: Whether a sink is appended to every source.
     """
     noted = noted_tokenizers(model)
     if (source, target) != noted:
         yield (
             f"the model was trained on text of {_text_form(*noted)}, and this text is of "
-            f"{_text_form(source, target)}: words that are not cut alike are not aligned"
+            f"{_text_form(source, target)}; words that are cut differently are not aligned"
         )
     had_sink = bool(model.manifest.notes.get("sink", False))
     if sink != had_sink:
         yield (
-            f"the model was trained {_with(had_sink)} {SINK} behind every source, and is used "
-            f"{_with(sink)} it: links differ from those of a model made for this"
+            f"the model was trained {'with' if had_sink else 'without'} {SINK} behind every "
+            f"source, and is used {'with' if sink else 'without'} it; links differ from those of "
+            "a model trained for this use"
         )
 
 
@@ -135,7 +136,3 @@ def _text_form(source: Tokenizer, target: Tokenizer) -> str:
         name = f"tokenisers '{source.name}' and '{target.name}'"
     stems = f", cut to {target.stem} letters" if target.stem else ""
     return f"{name}, lowercased{stems}" if target.lowercase else f"{name}{stems}"
-
-
-def _with(sink: bool) -> str:
-    return "with" if sink else "without"

@@ -54,7 +54,7 @@ def test_a_sink_does_not_count() -> None:
     assert row.references == (((0, 0),),)
     assert row.hypotheses == ((),)
     assert aligner.settings["sink"] is True
-    with pytest.raises(DataError, match="the source text is needed to tell the sink"):
+    with pytest.raises(DataError, match="the source text is needed to find the sink"):
         list(aligner.align(make_text_rows(["x"], ["x z"])))
 
 

@@ -96,7 +96,7 @@ def test_giza_in_any_order_and_with_a_word_like_syntax(tmp_path: Path):
 def test_giza_uses_the_first_of_repeated_pairs_and_says_so(tmp_path: Path):
     path = tmp_path / "a3"
     path.write_text(giza(1, [("NULL", []), ("a", [1])]) + giza(1, [("NULL", []), ("a", [2])]))
-    message = "line 4: pair 1 comes again; the first one is used"
+    message = "line 4: pair 1 is repeated; the first one is used"
     with pytest.warns(CorpusWarning, match=message):
         assert read(path) == [Gold(((0, 0),), ((0, 0),))]
 
@@ -158,7 +158,7 @@ def test_a_missing_giza_pair(tmp_path: Path):
     path.write_text(giza(1, [("NULL", [])]) + giza(3, [("NULL", [])]))
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value) == f"{path}: pair 2 is missing, though there is a pair 3"
+    assert str(caught.value) == f"{path}: pair 2 is missing, but there is a pair 3"
 
 
 def test_an_unknown_form(tmp_path: Path):

@@ -81,7 +81,7 @@ def test_links_of_no_word(run_cli: RunCli, tmp_path: Path, text: tuple[Path, Pat
     source, target = text
     links, none = write(tmp_path / "links", pharaoh(0)), write(tmp_path / "none", [""] * len(PAIRS))
     command = ["drop", target, target, "--src", source, "--src-ref-align", links]
-    said = f"{none}: no line has a link; is it the file that was meant?"
+    said = f"{none}: no line has a link; is it the right file?"
     result = run_cli(*command, "--src-hyp-align", none, "-f", "json")
     assert said in json.loads(result.stdout)["warnings"]
     assert f"coverage-eval: warning: {said}\n" in result.stderr
