@@ -34,10 +34,9 @@ demo: $(RUNTIME)
 test: $(DEVELOPMENT)
 	$(PY) -m pytest -n 2 --dist loadfile --mpl
 
-# The files with tests that `make test` leaves out without PyTorch; here, a skipped test is a failure.
+# The tests that `make test` leaves out without PyTorch; here, a skipped test is a failure.
 test-torch: $(TORCH)
-	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips \
-	  tests/test_api.py $$(grep -rlE '(importorskip|needs)\("torch"' tests --include=*.py)
+	$(TORCH_PY) -m pytest -n 2 --dist loadfile --no-skips --only torch
 
 # Spark's tests and those of the recipes for other engines; without Java, Spark's are skipped visibly.
 test-spark: $(SPARK)

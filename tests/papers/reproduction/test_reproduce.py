@@ -38,7 +38,7 @@ from tests.papers.reproduction.conftest import (
 )
 
 SYSTEMS = load_table("table1").systems
-FELL = 1.3
+FELL = 1.1
 """By this factor at least, training perplexity falls from the first epoch to the last."""
 
 
