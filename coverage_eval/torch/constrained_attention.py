@@ -355,21 +355,20 @@ class FertilityAttention(nn.Module):
             cumulative: β, ``[B, S]`` or ``[B, H, S]``.
             active: ``[B]`` False for rows that have ended: they receive no attention.
         """
-        scores, mask, credit = scores.to(cumulative.dtype), source.mask, None
+        scores, credit = scores.to(cumulative.dtype), None
         if source.fertilities is not None:
             credit = (source.fertilities - cumulative).relu()
             if self.exhaustion:
                 scores = scores + self.exhaustion * credit.masked_fill(credit == math.inf, 0)
-        if active is not None:
-            ended = ~active.view(-1, *[1] * (scores.dim() - 1))
-            mask = mask | ended
-            credit = None if credit is None else credit.masked_fill(ended, math.inf)
+        ended = None if active is None else ~active.view(-1, *[1] * (scores.dim() - 1))
         if self.transformation in _UNBOUNDED:
+            mask = source.mask if ended is None else source.mask | ended
             alpha = _UNBOUNDED[self.transformation](scores, mask=mask)
-        else:
+        else:  # the fertilities of padding are 0, so it needs no mask
             assert credit is not None
-            alpha = _BOUNDED[self.transformation](scores, credit, mask=mask)
-        return alpha if active is None else alpha.masked_fill(ended, 0)
+            credit = credit if ended is None else credit.masked_fill(ended, math.inf)
+            alpha = _BOUNDED[self.transformation](scores, credit)
+        return alpha if ended is None else alpha.masked_fill(ended, 0)
 
     def extra_repr(self) -> str:
         """The settings shown when the model is printed."""

@@ -247,15 +247,13 @@ class _ConstrainedSoftmax(torch.autograd.Function):
         """
         dtype, (z, u) = z.dtype, _in_float64(z, u)
         total = u.sum(-1, keepdim=True)
-        log_ratio = z - u.clamp(min=torch.finfo(u.dtype).tiny).log()
-        ordered, order = log_ratio.sort(-1)
+        ordered, order = (z - u.log()).sort(-1)  # words without credit last, as inf or NaN
         left = u.gather(-1, order).cumsum(-1) - total + 1
-        none_left = left <= 0
-        reaching = ordered.masked_fill(none_left, math.inf).amin(-1, keepdim=True)
+        reaching = ordered.gather(-1, (left <= 0).sum(-1, keepdim=True))
         weights = (z - reaching).clamp(max=_HIGHEST).exp()
-        proposed = weights.gather(-1, order).cumsum(-1) / left
-        normaliser = proposed.masked_fill(none_left, math.inf).amin(-1, keepdim=True)
-        return _checked(torch.minimum(weights / normaliser, u), u, total, dtype)
+        sums = weights.gather(-1, order).cumsum(-1).clamp(min=_TINY)
+        alpha = torch.minimum(weights * (left / sums).amax(-1, keepdim=True), u)
+        return _checked(alpha, u, total, dtype)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
@@ -268,9 +266,9 @@ class _ConstrainedSoftmax(torch.autograd.Function):
 
     @staticmethod
     def moving(alpha: Tensor, z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """The weight by which each position moves, and which positions are held by their bounds."""
-        held = ~(alpha < u)
-        return alpha.masked_fill(held, 0), held & (z != -math.inf)
+        """The weight by which each position moves; which are not held by their bounds."""
+        free = alpha < u
+        return alpha.masked_fill(~free, 0), free | (z == -math.inf)
 
 
 class _ConstrainedSparsemax(torch.autograd.Function):
@@ -288,20 +286,18 @@ class _ConstrainedSparsemax(torch.autograd.Function):
         dtype, (z, u) = z.dtype, _in_float64(z, u)
         total, positions = u.sum(-1, keepdim=True), z.shape[-1]
         descending, by_score = z.sort(-1, descending=True)
-        short = u.gather(-1, by_score).cumsum(-1) < 1
-        near = (z - descending.masked_fill(short, -math.inf).amax(-1, keepdim=True)).clamp(-1, 1)
+        short = (u.gather(-1, by_score).cumsum(-1) < 1).sum(-1, keepdim=True)
+        near = (z - descending.gather(-1, short.clamp(max=positions - 1))).clamp(-1, 1)
         points, order = torch.cat([near, near - u], -1).sort(-1, descending=True)
-        within = (positions - 0.5 - order.to(z.dtype)).sign().cumsum(-1)
-        gaps = points[..., :-1] - points[..., 1:]
-        mass = (within[..., :-1] * gaps).cumsum(-1)
+        within = (positions - 0.5 - order).sign().cumsum(-1)  # |A| of eq. 11 below each point
+        higher, lower = points[..., :-1], points[..., 1:]
+        mass = (within[..., :-1] * (higher - lower)).cumsum(-1)
         last = (mass < 1).sum(-1, keepdim=True).clamp(max=2 * positions - 2)
-        size = within.gather(-1, last).clamp(min=1)  # |A| of eq. 11
-        above = near - points.gather(-1, last + 1) - (mass.gather(-1, last) - 1) / size
-        # Once more, which removes what rounding left.
-        above = above - (torch.minimum(above.relu(), u).sum(-1, keepdim=True) - 1) / size
+        size = within.gather(-1, last).clamp(min=1)
+        above = near - lower.gather(-1, last) - (mass.gather(-1, last) - 1) / size
         # The gradient depends on who is at 0 and who at the bound: rounding must not decide it.
-        nearly = 4 * torch.finfo(z.dtype).eps
-        alpha = torch.where(above > u - nearly, u, above.masked_fill(above < nearly, 0))
+        nearly = 2 * positions * torch.finfo(z.dtype).eps
+        alpha = torch.where(above > u - nearly, u, nn.functional.threshold(above, nearly, 0))
         return _checked(alpha, u, total, dtype)
 
     @staticmethod
@@ -315,10 +311,10 @@ class _ConstrainedSparsemax(torch.autograd.Function):
 
     @staticmethod
     def moving(alpha: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-        """The weight by which each position moves; which are held by bounds but not exhausted."""
+        """The weight by which each position moves; which are not held by bounds, or exhausted."""
         positive = alpha > 0
         interior = positive & (alpha < u)
-        return interior.to(alpha.dtype), positive ^ interior
+        return interior.to(alpha.dtype), positive == interior
 
 
 def _in_float64(z: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
@@ -336,11 +332,11 @@ def _checked(alpha: Tensor, u: Tensor, total: Tensor, dtype: torch.dtype) -> Ten
     eps = torch.finfo(dtype).eps
     excess = max(2 * eps, ROUNDING_ABOVE * torch.finfo(u.dtype).eps)
     alpha = torch.where(total <= 1 + excess, u, alpha)
-    return alpha.masked_fill(total < 1 - ROUNDING_BELOW * eps, math.nan).to(dtype)
+    return alpha.masked_fill_(total < 1 - ROUNDING_BELOW * eps, math.nan).to(dtype)
 
 
 def _pulled_back(
-    d_alpha: Tensor, weights: Tensor, held: Tensor | None = None
+    d_alpha: Tensor, weights: Tensor, loose: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The gradients for scores and bounds, as in :mod:`coverage_eval.attention.gradients`.
 
@@ -351,19 +347,19 @@ def _pulled_back(
     total = weights.sum(-1, keepdim=True)
     mean = (weights * inner).sum(-1, keepdim=True) / total.clamp(min=_TINY)
     d_z = weights * (inner - mean)
-    if held is None:
+    if loose is None:
         return d_z, d_z
-    return d_z, (d_alpha - mean).masked_fill(~(held & (total > 0)), 0)
+    return d_z, (d_alpha - mean).masked_fill_(loose | (total == 0), 0)
 
 
 def _pushed_forward(
-    weights: Tensor, d_z: Tensor, held: Tensor | None = None, d_u: Tensor | None = None
+    weights: Tensor, d_z: Tensor, loose: Tensor | None = None, d_u: Tensor | None = None
 ) -> Tensor:
     """How the attention moves with scores and bounds: what some gain, the others lose by weight."""
     total = weights.sum(-1, keepdim=True)
     moved = weights * d_z.masked_fill(weights == 0, 0)
-    if held is not None and d_u is not None:
-        moved = moved + d_u.masked_fill(~(held & (total > 0)), 0)
+    if loose is not None and d_u is not None:
+        moved = moved + d_u.masked_fill(loose | (total == 0), 0)
     return moved - weights / total.clamp(min=_TINY) * moved.sum(-1, keepdim=True)
 
 
@@ -387,15 +383,15 @@ class _AttainedForward(_Attained):
 class _ConstrainedSoftmaxForward(_ConstrainedSoftmax):
     @staticmethod
     def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
-        weights, held = _ConstrainedSoftmax.moving(*ctx.saved_tensors)
-        return _pushed_forward(weights, d_z, held, d_u)
+        weights, loose = _ConstrainedSoftmax.moving(*ctx.saved_tensors)
+        return _pushed_forward(weights, d_z, loose, d_u)
 
 
 class _ConstrainedSparsemaxForward(_ConstrainedSparsemax):
     @staticmethod
     def jvp(ctx: Any, d_z: Tensor, d_u: Tensor) -> Tensor:
-        weights, held = _ConstrainedSparsemax.moving(*ctx.saved_tensors)
-        return _pushed_forward(weights, d_z, held, d_u)
+        weights, loose = _ConstrainedSparsemax.moving(*ctx.saved_tensors)
+        return _pushed_forward(weights, d_z, loose, d_u)
 
 
 _FORWARD_MODE: dict[Any, Any] = {

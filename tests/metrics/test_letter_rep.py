@@ -121,6 +121,17 @@ def test_ngrams_up_to_the_longest() -> None:
     assert np.array_equal(whole, longest)
 
 
+@pytest.mark.parametrize("phrase", [["w"], [f"w{n}" for n in range(9)]])
+def test_a_loop_of_thousands_of_words_with_the_longest_ngrams(phrase: list[str]) -> None:
+    """Each n-gram was looked for from its first word on: 23 s for 40,000 words."""
+    metric = LetterREP(n=50)
+    counts = metric.statistics([" ".join((phrase * 4000)[:4000])], [" ".join(phrase * 2)])
+    size, letters = len(phrase), len("".join(phrase)) // len(phrase)
+    ngrams = sum((4001 - n - max(0, 2 * size + 1 - n)) * n * letters for n in range(1, 51))
+    doubled = (3999 - 1) * 2 if size == 1 else 0
+    assert counts.tolist() == [[ngrams, doubled, 2 * size]]
+
+
 def test_settings_are_checked_and_signed() -> None:
     for n in (0, 51):
         with pytest.raises(ValueError, match="n must be from 1 to 50"):
