@@ -41,7 +41,9 @@ COMMAND = Path(sys.executable).parent / "coverage-eval"
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test's time depends on the machine, and is no part of what a test proves.
-settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "full", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50
+)
 settings.register_profile("quick", settings.get_profile("full"), max_examples=25)
 IS_CI = os.environ.get("CI") == "true"
 settings.load_profile("full" if IS_CI else "quick")

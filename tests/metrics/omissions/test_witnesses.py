@@ -31,7 +31,7 @@ from coverage_eval.testbed.word_pool import WordPool
 from tests.metrics.omissions.conftest import TRAINING, equipped
 from tests.metrics.omissions.test_finder import auroc, cover_by_loops
 
-TEST = generate(200, seed=6)
+TEST = generate(120, seed=6)
 SOURCES = [" ".join(pair.source) for pair in TEST]
 TARGETS = [" ".join(pair.target) for pair in TEST]
 

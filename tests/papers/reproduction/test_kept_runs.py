@@ -29,11 +29,13 @@ def test_the_tables_of_the_readme_are_those_of_the_runs() -> None:
     assert made(readme) == readme, "make figures"
 
 
-@pytest.mark.parametrize("folder", RUNS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "folder", [path for path in RUNS if path.name.endswith("seed1")], ids=lambda path: path.name
+)
 def test_every_kept_score_comes_out_of_the_translations(
     folder: Path, shared: Path, tmp_path: Path
 ) -> None:
-    """Where the corpora are; DROP's model is trained again from the training text."""
+    """Where the corpora are, for one seed of each; DROP's model is trained again from its text."""
     corpus, names = FILES[folder.name.rpartition("-seed")[0]]
     paths = [shared / "data" / corpus / name for name in names.split()]
     train_src, train_tgt, valid_ref, src, ref = paths

@@ -38,7 +38,7 @@ from tests.papers.reproduction.conftest import (
 )
 
 SYSTEMS = load_table("table1").systems
-FELL = 1.1
+FELL = 1.5
 """By this factor at least, training perplexity falls from the first epoch to the last."""
 
 
@@ -165,6 +165,7 @@ def test_attention_of_every_sentence_is_dumped(finished_run: Path) -> None:
         maps = load(folder / "test.attention.npz")
         hypotheses = _lines(folder / "test.hyp")
         assert len(maps) == len(hypotheses) == PARTS["test"]
+        assert all(hypotheses)
         for item, text in zip(maps, hypotheses, strict=True):
             assert item.row_stochastic
             assert item.source_labels[-1] == "<SINK>"
